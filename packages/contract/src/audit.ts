@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { auditActions } from './audit-actions.ts'
+import { get } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { Id, Instant, NextCursor, Nullable, Page, Strict } from './schema.ts'
+
+export const AuditEntry = Strict({
+  id: Id('audit'),
+  action: Type.String(),
+  actorType: Type.String(),
+  actorId: Nullable(Type.String()),
+  resourceType: Type.String(),
+  resourceId: Nullable(Type.String()),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  ipAddress: Nullable(Type.String()),
+  userAgent: Nullable(Type.String()),
+  requestId: Nullable(Type.String()),
+  createdAt: Instant,
+})
+
+const names = Object.keys(auditActions)
+const resourceTypes = [...new Set(Object.values(auditActions))]
+const oneOf = (values: string[]) => Type.String({ pattern: `^(?:${values.join('|').replaceAll('.', '\\.')})$` })
+
+export const audit = {
+  list: get('/v1/orgs/:orgId/audit', {
+    summary: 'The audit trail, newest first',
+    query: Strict({
+      cursor: Page.properties.cursor,
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: limits.auditMax, description: `${limits.auditDefault} unless given` }),
+      ),
+      action: Type.Optional(oneOf(names)),
+      resourceType: Type.Optional(oneOf(resourceTypes)),
+      resourceId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
+      actorId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
+    }),
+    responses: { 200: Strict({ entries: Type.Array(AuditEntry), nextCursor: NextCursor }) },
+  }),
+}

@@ -1,0 +1,129 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { AuditAction } from './audit-actions.ts'
+import type { ErrorCode } from './errors.ts'
+
+/** The names of a path's parameters: `'/v1/orgs/:orgId'` gives `'orgId'`. */
+export type PathParam<P extends string> = P extends `${string}:${infer K}/${infer Rest}`
+  ? K | PathParam<`/${Rest}`>
+  : P extends `${string}:${infer K}`
+    ? K
+    : never
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+type Empty = TObject<Record<never, never>>
+const empty = Type.Object({}, { additionalProperties: false }) as unknown as Empty
+
+/** Success statuses with the schema of the body that each carries. */
+export type Responses = { [Status in 200 | 201]?: TSchema }
+
+/**
+ * One operation of the API: everything that server, SDK, OpenAPI document and reference page know about it.
+ *
+ * A mutation names the audit actions that it writes, or says why it writes none.
+ */
+export interface Endpoint<
+  P extends string = string,
+  Q extends TObject<TProperties> = TObject<TProperties>,
+  B extends TObject<TProperties> = TObject<TProperties>,
+  R extends Responses = Responses,
+  A extends AuditAction = AuditAction,
+> {
+  method: Method
+  path: P
+  summary: string
+  query: Q
+  body: B
+  responses: R
+  /** Codes beyond those that any route of its kind can answer. */
+  refuses: readonly ErrorCode[]
+  audits: readonly A[]
+  /** Why a mutation leaves no audit entry. */
+  unaudited?: string
+  /** Needs no credential. */
+  open: boolean
+}
+
+interface Shape<Q, B, R, A> {
+  summary: string
+  query?: Q
+  body?: B
+  responses: R
+  refuses?: readonly ErrorCode[]
+  audits?: readonly A[]
+  unaudited?: string
+  open?: boolean
+}
+
+/** A mutation's shape, in which the question of audit cannot be left out. */
+type Mutation<Q, B, R, A> = Shape<Q, B, R, A> & ({ audits: readonly [A, ...A[]] } | { unaudited: string })
+
+function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, Responses, AuditAction>): Endpoint {
+  return {
+    method,
+    path,
+    summary: shape.summary,
+    query: shape.query ?? empty,
+    body: shape.body ?? empty,
+    responses: shape.responses,
+    refuses: shape.refuses ?? [],
+    audits: shape.audits ?? [],
+    open: shape.open ?? false,
+    ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
+  }
+}
+
+const mutation =
+  (method: Method) =>
+  <
+    const P extends string,
+    const R extends Responses,
+    Q extends TObject = Empty,
+    B extends TObject = Empty,
+    const A extends AuditAction = never,
+  >(
+    path: P,
+    shape: Mutation<Q, B, R, A>,
+  ) =>
+    endpoint(method, path, shape as Shape<TObject, TObject, Responses, AuditAction>) as unknown as Endpoint<
+      P,
+      Q,
+      B,
+      R,
+      A
+    >
+
+/**
+ * Declares a read. Reads may still leave an audit entry when they are denied.
+ *
+ * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Apps } })
+ */
+export const get = <
+  const P extends string,
+  const R extends Responses,
+  Q extends TObject = Empty,
+  const A extends AuditAction = never,
+>(
+  path: P,
+  shape: Shape<Q, Empty, R, A>,
+) =>
+  endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as unknown as Endpoint<
+    P,
+    Q,
+    Empty,
+    R,
+    A
+  >
+
+export const post = mutation('POST')
+export const put = mutation('PUT')
+export const patch = mutation('PATCH')
+export const del = mutation('DELETE')
+
+export type Params<E> = E extends Endpoint<infer P> ? Record<PathParam<P>, string> : never
+export type Query<E extends { query: TObject }> = Static<E['query']>
+export type Body<E extends { body: TObject }> = Static<E['body']>
+/** What an endpoint answers when it does not refuse. */
+export type Answer<E extends { responses: Responses }> = {
+  [S in keyof E['responses']]: E['responses'][S] extends TSchema ? Static<E['responses'][S]> : never
+}[keyof E['responses']]

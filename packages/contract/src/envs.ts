@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from './endpoint.ts'
+import { limits } from './limits.ts'
+import {
+  DisplayName,
+  Id,
+  Instant,
+  NextCursor,
+  Nullable,
+  Ok,
+  Page,
+  PrincipalType,
+  Slug,
+  Strict,
+  WrappedKey,
+} from './schema.ts'
+
+const environmentFields = {
+  id: Id('environment'),
+  applicationId: Nullable(Id('application')),
+  groupId: Nullable(Id('group')),
+  parentEnvironmentId: Nullable(Id('environment')),
+  name: Type.String(),
+  slug: Type.String(),
+  expiresAt: Nullable(Instant),
+  createdAt: Instant,
+  updatedAt: Instant,
+}
+
+/** Exactly one of `applicationId` and `groupId` is set; a branch also has `parentEnvironmentId`. */
+export const Environment = Strict(environmentFields)
+export const EnvironmentWithAccess = Strict({
+  ...environmentFields,
+  canDecrypt: Type.Boolean({ description: 'The caller holds a key grant' }),
+})
+
+export const CreateEnvironment = Strict({
+  name: DisplayName,
+  slug: Slug,
+  wrappedDek: WrappedKey,
+  recoveryWrappedDek: Type.Optional(WrappedKey),
+})
+
+const Grantee = Strict({
+  principalType: PrincipalType,
+  principalId: Type.String(),
+  name: Nullable(Type.String()),
+  publicKeyJwk: Type.String(),
+})
+
+export const BranchGrant = Strict({
+  principalType: PrincipalType,
+  principalId: Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' }),
+  wrappedDek: WrappedKey,
+})
+
+const One = Strict({ environment: Environment })
+
+export const envs = {
+  get: get('/v1/orgs/:orgId/envs/:envId', { summary: 'One environment', responses: { 200: One } }),
+  update: patch('/v1/orgs/:orgId/envs/:envId', {
+    summary: 'Rename an environment; its slug is fixed',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    audits: ['env.updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId', {
+    summary: 'Delete an environment, or tear down a branch, with everything that hangs on it',
+    responses: { 200: Ok },
+    audits: ['env.deleted', 'branch.deleted'],
+  }),
+  grantees: get('/v1/orgs/:orgId/envs/:envId/grantees', {
+    summary: 'Public keys of those who hold a key grant',
+    query: Page,
+    responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
+  }),
+}
+
+export const branches = {
+  list: get('/v1/orgs/:orgId/envs/:envId/branches', {
+    summary: 'Branches of an environment',
+    query: Page,
+    responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/envs/:envId/branches', {
+    summary: 'Fork an environment into a branch, which holds only the values that differ',
+    body: Strict({
+      slug: Slug,
+      name: Type.Optional(DisplayName),
+      ttlSeconds: Type.Optional(
+        Nullable(
+          Type.Integer({
+            minimum: limits.branchTtlMinSeconds,
+            maximum: limits.branchTtlMaxSeconds,
+            description: '7 days unless given; null: no expiry',
+          }),
+        ),
+      ),
+      wrappedDek: WrappedKey,
+      recoveryWrappedDek: Type.Optional(WrappedKey),
+      grants: Type.Optional(Type.Array(BranchGrant, { maxItems: limits.branchGrantsMax })),
+    }),
+    responses: { 201: Strict({ branch: Environment }) },
+    refuses: ['conflict'],
+    audits: ['branch.created'],
+  }),
+}

@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox'
+
+/** Every refusal there is: its code and the one HTTP status that goes with it. */
+export const errorStatus = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  mfa_required: 403,
+  quota_exceeded: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limited: 429,
+  internal: 500,
+} as const
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** The body of every refusal. */
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: Type.String({ description: 'Stable, for programs' }),
+    message: Type.String({ description: 'For people; names the place that is wrong' }),
+  }),
+})
+export type ErrorBody = Static<typeof ErrorBody>

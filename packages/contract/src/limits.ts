@@ -1,0 +1,26 @@
+/** Every number that the API holds its callers to, units in the name. */
+export const limits = {
+  bodyBytes: 2 * 1024 * 1024,
+  ciphertextBytes: 1024 * 1024,
+  /** A wrapped 32-byte key is about 220 characters; recovery shares and PKCS8 keys wrap longer. */
+  wrappedKeyCharacters: 4096,
+  publicKeyCharacters: 1024,
+  sealedPrivateKeyCharacters: 4096,
+  displayNameCharacters: 200,
+  emailCharacters: 254,
+  noteCharacters: 2000,
+  branchTtlDefaultSeconds: 7 * 86_400,
+  branchTtlMinSeconds: 60,
+  branchTtlMaxSeconds: 30 * 86_400,
+  branchGrantsMax: 200,
+  resolveWithMax: 50,
+  compositionPositionMax: 1_000_000,
+  versionsDefault: 50,
+  versionsMax: 200,
+  auditDefault: 50,
+  auditMax: 200,
+  listMax: 1000,
+  cursorCharacters: 500,
+  inviteTtlSeconds: 7 * 86_400,
+  machineAccessTtlSeconds: 3600,
+} as const

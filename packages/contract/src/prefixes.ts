@@ -1,0 +1,62 @@
+/**
+ * Everything that is known of a wire prefix, in one place. The server checks prefix and segment count of an opaque
+ * blob and nothing inside; clients take the whole grammar from here.
+ */
+
+/** Opaque blobs: prefix, then `segments` base64url segments, all joined by dots. */
+const blobs = {
+  wd1: { segments: 4, what: 'a key wrapped to a principal: ephemeral point, salt, iv, ciphertext' },
+  sc1: { segments: 2, what: 'a secret value: iv, ciphertext' },
+  pk1: { segments: 4, what: 'a private key sealed under a passphrase: parameters, salt, iv, ciphertext' },
+  pk2: { segments: 3, what: 'a private key sealed under a passkey: salt, iv, ciphertext' },
+} as const
+
+export type BlobPrefix = keyof typeof blobs
+
+/** One row of the blob table. The table has no prototype, so a lookup by a caller's string cannot leave it. */
+export interface BlobKind {
+  segments: number
+  what: string
+}
+
+export const blobKinds: Readonly<Record<BlobPrefix, BlobKind>> = Object.assign(Object.create(null), blobs)
+
+/** The regular expression that a blob of this kind matches, for schemas: `wd1.<b64url>.<b64url>...`. */
+export function blobPattern(...prefixes: BlobPrefix[]): string {
+  const one = (prefix: BlobPrefix) => `${prefix}(?:\\.[A-Za-z0-9_-]+){${blobKinds[prefix].segments}}`
+  return `^(?:${prefixes.map(one).join('|')})$`
+}
+
+/** Credentials, by the prefix that a bearer starts with. */
+export const credentialPrefixes = {
+  serviceToken: 'skt_',
+  cliSession: 'skc_',
+  machineAccess: 'skm_',
+} as const
+
+/** Row ids: prefix and 22 base62 characters. A service token's id is its own public segment. */
+export const idPrefixes = {
+  organization: 'org_',
+  application: 'app_',
+  group: 'grp_',
+  environment: 'env_',
+  secret: 'sec_',
+  keyGrant: 'ek_',
+  user: 'usr_',
+  invitation: 'inv_',
+  audit: 'aud_',
+  serviceToken: 'skt_',
+  machineClient: 'm2m_',
+} as const
+
+export type IdKind = keyof typeof idPrefixes
+
+/** Characters after the prefix of an id. */
+export const idLength = 22
+
+/** The alphabet of ids, in the order that published clients use. */
+export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+export function idPattern(kind: IdKind): string {
+  return `^${idPrefixes[kind]}[0-9A-Za-z]{${idLength}}$`
+}

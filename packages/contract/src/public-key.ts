@@ -1,0 +1,28 @@
+const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid', 'alg', 'use'])
+const coordinate = /^[A-Za-z0-9_-]{43}$/
+
+/**
+ * Why a string is not the JWK JSON of a P-256 public key, or null when it is one. Looks at the form alone; whether the
+ * point is on the curve is for the clients that use it.
+ *
+ * Any member beyond a public key's own is refused: a client that uploads its private key by mistake must fail, loudly,
+ * before the server has stored it. The reason never repeats what the string held.
+ *
+ * @example publicKeyProblem('{"kty":"EC","crv":"P-256","x":"...","y":"..."}') // null
+ */
+export function publicKeyProblem(jwkJson: string): string | null {
+  let jwk: unknown
+  try {
+    jwk = JSON.parse(jwkJson)
+  } catch {
+    return 'is not JSON'
+  }
+  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk)) return 'is not a JWK object'
+  const { kty, crv, x, y } = jwk as Record<string, unknown>
+  if (kty !== 'EC' || crv !== 'P-256') return 'is not an EC P-256 key'
+  for (const member of Object.keys(jwk))
+    if (!allowedMembers.has(member)) return 'has a member that a public key does not have'
+  if (typeof x !== 'string' || typeof y !== 'string' || !coordinate.test(x) || !coordinate.test(y))
+    return 'has no x and y of 32 bytes each'
+  return null
+}

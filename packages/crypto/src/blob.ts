@@ -1,0 +1,47 @@
+import { type BlobPrefix, blobKinds } from '@skerry/contract/prefixes'
+import { type Bytes, decodeBase64url, encodeBase64url } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+
+const segmentPattern = /^[A-Za-z0-9_-]+$/
+
+/**
+ * The text segments after the prefix of an opaque blob, not decoded: some blobs carry segments that are no base64url
+ * (`pk1.` its parameters). Segment count and alphabet are checked.
+ *
+ * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
+ * @example splitBlob('sc1.AAAA.BBBB', 'sc1') // ['AAAA', 'BBBB']
+ */
+export function splitBlob(blob: string, prefix: BlobPrefix): string[] {
+  if (typeof blob !== 'string') throw new CryptoError('malformed_blob', 'expected a string')
+  const [actual, ...segments] = blob.split('.')
+  if (actual !== prefix) throw new CryptoError('unsupported_prefix', `expected ${prefix}`)
+  if (segments.length !== blobKinds[prefix].segments || !segments.every((segment) => segmentPattern.test(segment))) {
+    throw new CryptoError('malformed_blob', `${prefix} takes ${blobKinds[prefix].segments} base64url segments`)
+  }
+  return segments
+}
+
+/**
+ * The decoded segments of an opaque blob whose segments are all base64url. There are as many as the contract's table
+ * says, and none is empty.
+ *
+ * @throws CryptoError `unsupported_prefix`, `malformed_blob`.
+ * @example const [iv, ciphertext] = parseBlob(blob, 'sc1')
+ */
+export function parseBlob(blob: string, prefix: BlobPrefix): Bytes[] {
+  return splitBlob(blob, prefix).map((segment) => decodeBase64url(segment, 'malformed_blob'))
+}
+
+/**
+ * Prefix and segments -> blob. Bytes are encoded, text segments (parameters) are taken as they are.
+ *
+ * @throws CryptoError `invalid_argument` when the segments do not make a blob that {@link splitBlob} takes.
+ * @example formatBlob('sc1', [iv, ciphertext]) // 'sc1.<iv>.<ciphertext>'
+ */
+export function formatBlob(prefix: BlobPrefix, segments: readonly (Uint8Array | string)[]): string {
+  const texts = segments.map((segment) => (typeof segment === 'string' ? segment : encodeBase64url(segment)))
+  if (texts.length !== blobKinds[prefix].segments || !texts.every((text) => segmentPattern.test(text))) {
+    throw new CryptoError('invalid_argument', `segments of a ${prefix} blob`)
+  }
+  return [prefix, ...texts].join('.')
+}

@@ -1,0 +1,42 @@
+/** Every refusal of this package: code -> message. Messages are fixed text, so that no input can leak into a log. */
+const errors = {
+  invalid_argument: 'an argument is outside of what this function takes',
+  malformed_base64url: 'not unpadded base64url in its one canonical spelling',
+  malformed_text: 'text that UTF-8 cannot carry unchanged',
+  malformed_blob: 'the blob does not have the shape that its prefix promises',
+  unsupported_prefix: 'the blob does not start with the expected prefix',
+  decryption_failed: 'wrong key, wrong place, or altered ciphertext',
+  malformed_key: 'not a P-256 key in the expected form',
+  malformed_token: 'not a service token',
+  reference_cycle: 'secret references form a cycle',
+  reference_too_large: 'a secret grows too large when its references are expanded',
+  placeholder_denied: 'a placeholder names a secret that may not be injected here',
+  placeholder_unresolved: 'a placeholder names a secret that does not exist',
+} as const
+
+/** Stable name of a refusal. Callers branch on it, never on the message. */
+export type CryptoErrorCode = keyof typeof errors
+
+/**
+ * The only error that this package throws on purpose.
+ *
+ * - `code`: stable, one of {@link CryptoErrorCode}.
+ * - `subject`: what the refusal is about, when that is public: a secret's name, or names joined by ` -> `. Never a
+ *   value, never key material. When present, it ends the message.
+ *
+ * @example
+ * try { await openSecret(blob, dek, environmentId, 'API_KEY') }
+ * catch (error) { if (error instanceof CryptoError && error.code === 'decryption_failed') askForAnotherGrant() }
+ */
+export class CryptoError extends Error {
+  override readonly name = 'CryptoError'
+  readonly code: CryptoErrorCode
+  readonly subject: string | undefined
+
+  /** `detail` is fixed text written in the source (which rule was broken), never input. */
+  constructor(code: CryptoErrorCode, detail?: string, subject?: string) {
+    super([errors[code], detail, subject].filter((part) => part !== undefined).join(': '))
+    this.code = code
+    this.subject = subject
+  }
+}

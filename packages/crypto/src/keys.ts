@@ -1,0 +1,144 @@
+import { type Bytes, decodeBase64url, encodeBase64url } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+import { isUncompressedPoint, numberTo32Bytes, publicPointOf } from './p256.ts'
+
+const algorithm = { name: 'ECDH', namedCurve: 'P-256' } as const
+
+/** A coordinate, and a scalar, of P-256. */
+const coordinateLengthBytes = 32
+
+/** A P-256 private key to hand around: the platform holds the scalar, `point` is its public SEC1 point (65 bytes). */
+export interface PrivateKey {
+  readonly key: CryptoKey
+  readonly point: Bytes
+}
+
+/**
+ * A fresh P-256 key pair. The private key can be exported, because its owner is about to seal it under a passphrase or
+ * passkey; keys that are read back are not exportable unless asked.
+ *
+ * @example
+ * const { privateKey, publicKeyJwk } = await generateKeyPair()
+ * const pkcs8 = await exportPrivateKey(privateKey)
+ */
+export async function generateKeyPair(): Promise<{ privateKey: PrivateKey; publicKeyJwk: string }> {
+  const pair = await crypto.subtle.generateKey(algorithm, true, ['deriveBits'])
+  const point = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey))
+  return { privateKey: { key: pair.privateKey, point }, publicKeyJwk: formatPublicKeyJwk(point) }
+}
+
+/**
+ * JWK JSON of a public key -> its SEC1 uncompressed point (65 bytes). Takes `kty` EC, `crv` P-256, `x` and `y` of
+ * exactly 32 bytes each, on the curve. Further members (`key_ops`, `ext`, `kid`) are ignored, except that a key with a
+ * private member `d` is refused: whoever sent it has published a private key, and must learn of it.
+ *
+ * @throws CryptoError `malformed_key`.
+ * @example const point = parsePublicKeyJwk('{"crv":"P-256","kty":"EC","x":"...","y":"..."}')
+ */
+export function parsePublicKeyJwk(publicKeyJwk: string): Bytes {
+  const jwk = parseObject(publicKeyJwk)
+  if (Object.hasOwn(jwk, 'd')) throw new CryptoError('malformed_key', 'a public key with a private member')
+  if (jwk.kty !== 'EC' || jwk.crv !== 'P-256') throw new CryptoError('malformed_key', 'expected kty EC, crv P-256')
+  const point = new Uint8Array(1 + 2 * coordinateLengthBytes)
+  point[0] = 4
+  point.set(decodeCoordinate(jwk.x), 1)
+  point.set(decodeCoordinate(jwk.y), 1 + coordinateLengthBytes)
+  if (!isUncompressedPoint(point)) throw new CryptoError('malformed_key', 'the point is not on the curve')
+  return point
+}
+
+/**
+ * SEC1 uncompressed point -> `publicKeyJwk`. Always the same text for the same key: the required members in
+ * lexicographic order, as RFC 7638 hashes them.
+ *
+ * @throws CryptoError `malformed_key` for bytes that are no point of P-256.
+ * @example formatPublicKeyJwk(privateKey.point) // '{"crv":"P-256","kty":"EC","x":"...","y":"..."}'
+ */
+export function formatPublicKeyJwk(point: Uint8Array): string {
+  if (!isUncompressedPoint(point)) throw new CryptoError('malformed_key', 'the point is not on the curve')
+  const x = encodeBase64url(point.subarray(1, 1 + coordinateLengthBytes))
+  const y = encodeBase64url(point.subarray(1 + coordinateLengthBytes))
+  return JSON.stringify({ crv: 'P-256', kty: 'EC', x, y })
+}
+
+/**
+ * SEC1 uncompressed point -> public key for key agreement.
+ *
+ * @throws CryptoError `malformed_key` for a compressed, infinite, over-long or off-curve point.
+ * @example const key = await importPublicPoint(parsePublicKeyJwk(publicKeyJwk))
+ */
+export async function importPublicPoint(point: Bytes): Promise<CryptoKey> {
+  if (!isUncompressedPoint(point)) throw new CryptoError('malformed_key', 'the point is not on the curve')
+  return crypto.subtle.importKey('raw', point, algorithm, true, [])
+}
+
+/**
+ * PKCS8 DER -> private key. The public point comes from the platform, which refuses a public part that belongs to
+ * another scalar.
+ *
+ * @param options.extractable whether {@link exportPrivateKey} will work on it; false unless said.
+ * @throws CryptoError `malformed_key` for anything but a P-256 private key: another curve, RSA, truncated DER.
+ * @example const privateKey = await importPrivateKey(pkcs8)
+ */
+export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
+  try {
+    const readable = await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['deriveBits'])
+    const { x, y } = await crypto.subtle.exportKey('jwk', readable)
+    const point = parsePublicKeyJwk(JSON.stringify({ kty: 'EC', crv: 'P-256', x, y }))
+    if (options.extractable) return { key: readable, point }
+    return { key: await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['deriveBits']), point }
+  } catch {
+    throw new CryptoError('malformed_key', 'expected PKCS8 of a P-256 private key')
+  }
+}
+
+/**
+ * Private scalar -> private key that cannot be exported. For keys derived from a seed.
+ *
+ * @throws RangeError unless 0 < scalar < n, see `publicPointOf`.
+ * @example const privateKey = await importPrivateScalar(scalar)
+ */
+export async function importPrivateScalar(scalar: bigint): Promise<PrivateKey> {
+  const point = publicPointOf(scalar)
+  const jwk = { ...JSON.parse(formatPublicKeyJwk(point)), d: encodeBase64url(numberTo32Bytes(scalar)) }
+  return { key: await crypto.subtle.importKey('jwk', jwk, algorithm, false, ['deriveBits']), point }
+}
+
+/**
+ * Private key -> PKCS8 DER, to be sealed at once.
+ *
+ * @throws CryptoError `invalid_argument` for a key that was not made exportable.
+ * @example const pkcs8 = await exportPrivateKey(privateKey)
+ */
+export async function exportPrivateKey(privateKey: PrivateKey): Promise<Bytes> {
+  if (!privateKey.key.extractable) throw new CryptoError('invalid_argument', 'this private key cannot be exported')
+  return new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey.key))
+}
+
+/**
+ * The public half of a private key, as `publicKeyJwk`.
+ *
+ * @example publicKeyJwkOf(privateKey) // '{"crv":"P-256","kty":"EC","x":"...","y":"..."}'
+ */
+export function publicKeyJwkOf(privateKey: PrivateKey): string {
+  return formatPublicKeyJwk(privateKey.point)
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = typeof json === 'string' ? JSON.parse(json) : undefined
+  } catch {
+    throw new CryptoError('malformed_key', 'expected JWK JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CryptoError('malformed_key', 'expected a string that holds a JWK object')
+  }
+  return value as Record<string, unknown>
+}
+
+function decodeCoordinate(member: unknown): Bytes {
+  const bytes = decodeBase64url(member as string, 'malformed_key')
+  if (bytes.length !== coordinateLengthBytes) throw new CryptoError('malformed_key', 'a coordinate has 32 bytes')
+  return bytes
+}

@@ -1,0 +1,37 @@
+import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
+import type { Bytes } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+
+/** The most that one call of `getRandomValues` gives (Web Cryptography API, section 10.1.1). */
+const quotaBytes = 65_536
+
+/** The largest multiple of 62 that a byte can hold; bytes from here on would make the first 8 characters likelier. */
+const rejectFrom = 248
+
+/**
+ * `length` bytes from the platform's cryptographic generator.
+ *
+ * @throws CryptoError `invalid_argument` unless `length` is a whole number of bytes from 0.
+ * @example const seed = randomBytes(32)
+ */
+export function randomBytes(length: number): Bytes {
+  if (!Number.isSafeInteger(length) || length < 0) throw new CryptoError('invalid_argument', 'a length in bytes')
+  const out = new Uint8Array(length)
+  for (let at = 0; at < length; at += quotaBytes) crypto.getRandomValues(out.subarray(at, at + quotaBytes))
+  return out
+}
+
+/**
+ * A fresh row id: the kind's prefix and 22 base62 characters (131 bits), every character equally likely.
+ *
+ * @example newId('environment') // 'env_6EYgmoh8LuiPPAbM0SaVtc'
+ */
+export function newId(kind: IdKind): string {
+  let characters = ''
+  while (characters.length < idLength) {
+    for (const byte of randomBytes(idLength)) {
+      if (byte < rejectFrom && characters.length < idLength) characters += base62[byte % base62.length]
+    }
+  }
+  return idPrefixes[kind] + characters
+}

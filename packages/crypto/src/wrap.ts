@@ -1,0 +1,65 @@
+import type { Bytes } from './base64url.ts'
+import { formatBlob, parseBlob } from './blob.ts'
+import { CryptoError } from './errors.ts'
+import { importAesKey, openGcm, sealGcm } from './gcm.ts'
+import { hkdf } from './hkdf.ts'
+import { generateKeyPair, importPublicPoint, type PrivateKey, parsePublicKeyJwk } from './keys.ts'
+import { isUncompressedPoint } from './p256.ts'
+import { randomBytes } from './random.ts'
+
+/**
+ * Part of the published wd1 format, not a name of ours: every client of the format derives under this label, so
+ * changing it would make existing grants unreadable.
+ */
+const wrapInfo = 'seekrit/wrap-dek/v1'
+
+/** Published clients write 16 and so do we. HKDF pads a salt with zeros, so any other length would be a respelling. */
+const saltLengthBytes = 16
+
+/** The published format authenticates no context: a wd1 blob is bound to its reader, not to an environment. */
+const noAad: Bytes = new Uint8Array(0)
+
+/**
+ * Wraps key bytes to a principal's public key: `wd1.<ephemeral point>.<salt>.<iv>.<ciphertext and tag>`. An ephemeral
+ * P-256 key agrees with the reader's; the X coordinate goes through HKDF-SHA256 to an AES-256-GCM key for this one blob.
+ *
+ * Two calls never give the same blob. The blob does not prove who made it: anyone who knows the public key can wrap to
+ * it.
+ *
+ * @param bytes the key to wrap: 32 bytes for an environment's DEK, or for example a PKCS8; not empty.
+ * @param publicKeyJwk the reader's public key, a string that holds JWK JSON.
+ * @throws CryptoError `malformed_key` for the public key, `invalid_argument` for no bytes.
+ * @example const wrappedDek = await wrapKey(dek, member.publicKeyJwk)
+ */
+export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<string> {
+  if (bytes.length === 0) throw new CryptoError('invalid_argument', 'no bytes to wrap')
+  const reader = await importPublicPoint(parsePublicKeyJwk(publicKeyJwk))
+  const { privateKey: ephemeral } = await generateKeyPair()
+  const salt = randomBytes(saltLengthBytes)
+  const key = await wrappingKey(ephemeral.key, reader, salt)
+  const { iv, ciphertext } = await sealGcm(key, bytes, noAad)
+  return formatBlob('wd1', [ephemeral.point, salt, iv, ciphertext])
+}
+
+/**
+ * Opens a `wd1.` blob with the private key that it was wrapped to.
+ *
+ * The ephemeral point must be uncompressed and on the curve, the salt 16 bytes and the IV 12, or nothing is derived. Of
+ * a point only X enters the derivation, so the opposite point opens the same bytes: do not use a blob as an identity.
+ *
+ * @returns the wrapped bytes.
+ * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.
+ * @example const dek = await importDek(await unwrapKey(layer.wrappedDek, privateKey))
+ */
+export async function unwrapKey(blob: string, privateKey: PrivateKey): Promise<Bytes> {
+  const [point, salt, iv, ciphertext] = parseBlob(blob, 'wd1') as [Bytes, Bytes, Bytes, Bytes]
+  if (!isUncompressedPoint(point)) throw new CryptoError('malformed_blob', 'the ephemeral point is not on the curve')
+  if (salt.length !== saltLengthBytes) throw new CryptoError('malformed_blob', 'a salt has 16 bytes')
+  const key = await wrappingKey(privateKey.key, await importPublicPoint(point), salt)
+  return openGcm(key, iv, ciphertext, noAad)
+}
+
+async function wrappingKey(own: CryptoKey, other: CryptoKey, salt: Bytes): Promise<CryptoKey> {
+  const shared = new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: other }, own, 256))
+  return importAesKey(await hkdf(shared, salt, wrapInfo, 32))
+}

@@ -1,0 +1,26 @@
+/**
+ * What the server asks of its database. Two engines stand behind it, PostgreSQL over `pg` and PGlite in process, and
+ * nothing above this line knows which: the SQL is the same, rows come back with camelCase keys, instants as ISO
+ * strings, bigint counts as numbers, jsonb parsed.
+ */
+export interface Sql {
+  /** Runs one statement. Texts are constants, never built from input: each is prepared once per connection. */
+  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** The first row, or undefined. */
+  row<Row>(text: string, values?: readonly unknown[]): Promise<Row | undefined>
+}
+
+declare const inTransaction: unique symbol
+/** A handle inside a transaction. Mutations see only this, so that nothing of theirs can land outside of it. */
+export interface Tx extends Sql {
+  readonly [inTransaction]: true
+}
+
+export interface Database extends Sql {
+  readonly engine: 'postgres' | 'embedded'
+  /** Commits when `work` returns and rolls back when it throws. Never use the outer handle inside: it deadlocks. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Several statements without values, for migrations. */
+  script(text: string): Promise<void>
+  close(): Promise<void>
+}
