@@ -73,14 +73,16 @@ export async function importPublicPoint(point: Bytes): Promise<CryptoKey> {
 }
 
 /**
- * PKCS8 DER -> private key. The public point comes from the platform, which refuses a public part that belongs to
- * another scalar.
+ * PKCS8 DER -> private key. The DER should hold the public part that RFC 5915 leaves optional: published clients and
+ * {@link exportPrivateKey} write it, and WebKit refuses to import a key without it.
  *
  * @param options.extractable whether {@link exportPrivateKey} will work on it; false unless said.
- * @throws CryptoError `malformed_key` for anything but a P-256 private key: another curve, RSA, truncated DER.
+ * @throws CryptoError `malformed_key` for anything but a P-256 private key: another curve, RSA, truncated DER, bytes
+ *   after its end.
  * @example const privateKey = await importPrivateKey(pkcs8)
  */
 export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
+  if (!isOneDerSequence(pkcs8)) throw new CryptoError('malformed_key', 'expected one whole DER sequence')
   try {
     const readable = await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['deriveBits'])
     const { x, y } = await crypto.subtle.exportKey('jwk', readable)
@@ -95,7 +97,7 @@ export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: bo
 /**
  * Private scalar -> private key that cannot be exported. For keys derived from a seed.
  *
- * @throws RangeError unless 0 < scalar < n, see `publicPointOf`.
+ * @throws CryptoError `invalid_argument` unless 0 < scalar < n, the order of the curve.
  * @example const privateKey = await importPrivateScalar(scalar)
  */
 export async function importPrivateScalar(scalar: bigint): Promise<PrivateKey> {
@@ -135,6 +137,15 @@ function parseObject(json: string): Record<string, unknown> {
     throw new CryptoError('malformed_key', 'expected a string that holds a JWK object')
   }
   return value as Record<string, unknown>
+}
+
+/** Platforms read the first DER value and overlook what follows it, which would give one key many spellings. */
+function isOneDerSequence(bytes: Uint8Array): boolean {
+  const [tag, first = 0, ...more] = bytes.subarray(0, 4)
+  if (tag !== 0x30) return false
+  if (first < 0x80) return bytes.length === 2 + first
+  if (first === 0x81) return bytes.length === 3 + more[0]!
+  return first === 0x82 && bytes.length === 4 + more[0]! * 256 + more[1]!
 }
 
 function decodeCoordinate(member: unknown): Bytes {

@@ -1,4 +1,5 @@
 import type { Bytes } from './base64url.ts'
+import { CryptoError } from './errors.ts'
 
 /**
  * The little P-256 arithmetic that WebCrypto lacks: the public point of a private scalar, and "is this point on the
@@ -97,11 +98,11 @@ export function numberTo32Bytes(value: bigint): Bytes {
 /**
  * The public point of a private scalar: scalar times base point, SEC1 uncompressed (0x04, x, y: 65 bytes).
  *
- * @throws RangeError unless 0 < scalar < {@link p256Order}: a defect of the caller, not of its input.
+ * @throws CryptoError `invalid_argument` unless 0 < scalar < {@link p256Order}.
  * @example publicPointOf(1n) // the base point
  */
 export function publicPointOf(scalar: bigint): Bytes {
-  if (scalar <= 0n || scalar >= p256Order) throw new RangeError('a P-256 scalar lies between 1 and n - 1')
+  if (scalar <= 0n || scalar >= p256Order) throw new CryptoError('invalid_argument', 'a scalar from 1 to n - 1')
   let low = infinity
   let high = base
   // Montgomery ladder: high is always low + base, and every bit costs one addition and one doubling.

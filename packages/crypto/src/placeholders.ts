@@ -22,7 +22,7 @@ const namePattern = /([A-Za-z0-9_]+)\}\}/y
  *
  * @throws CryptoError `placeholder_denied` or `placeholder_unresolved`, with the name in `subject`.
  * @example
- * substitute('Bearer {{seekrit:API_KEY}}', () => ({ value: 'sk-live' })) // { text: 'Bearer sk-live', names: ['API_KEY'] }
+ * substitute('Bearer {{seekrit:API_KEY}}', () => ({ value: 'sk-live' })).text // 'Bearer sk-live'
  */
 export function substitute(text: string, lookup: PlaceholderLookup): Substituted {
   const names = new Set<string>()
@@ -32,14 +32,14 @@ export function substitute(text: string, lookup: PlaceholderLookup): Substituted
     namePattern.lastIndex = at + opener.length
     const name = namePattern.exec(text)?.[1]
     const end = name === undefined ? at + opener.length : namePattern.lastIndex
-    out += text.slice(from, at) + (name === undefined ? opener : valueOf(name, lookup))
+    out += text.slice(from, at) + (name === undefined ? opener : fill(name, lookup))
     if (name !== undefined) names.add(name)
     from = end
   }
   return { text: out + text.slice(from), names: [...names].sort() }
 }
 
-function valueOf(name: string, lookup: PlaceholderLookup): string {
+function fill(name: string, lookup: PlaceholderLookup): string {
   const found = lookup(name)
   if (found === 'denied') throw new CryptoError('placeholder_denied', undefined, name)
   if (found === 'unknown') throw new CryptoError('placeholder_unresolved', undefined, name)

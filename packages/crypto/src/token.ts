@@ -57,7 +57,6 @@ const privateKeyInfo = 'skerry/service-token/private-key/v1'
 /**
  * Makes a service token.
  *
- * @throws nothing on valid input.
  * @example
  * const { token, tokenId, tokenHash, publicKeyJwk } = await newToken('skerry')
  * // show `token` once; register the other three
@@ -77,7 +76,7 @@ export async function newToken(format: TokenFormat): Promise<NewToken> {
  *
  * @throws CryptoError `malformed_token`.
  * @example
- * const { bearer, privateKey } = await parseToken(process.env.SKERRY_TOKEN)
+ * const { bearer, privateKey } = await parseToken(token)
  * // Authorization: Bearer <bearer>
  */
 export async function parseToken(token: string): Promise<ParsedToken> {

@@ -21,7 +21,7 @@ const noAad: Bytes = new Uint8Array(0)
 
 /**
  * Wraps key bytes to a principal's public key: `wd1.<ephemeral point>.<salt>.<iv>.<ciphertext and tag>`. An ephemeral
- * P-256 key agrees with the reader's; the X coordinate goes through HKDF-SHA256 to an AES-256-GCM key for this one blob.
+ * P-256 key agrees with the reader's; from the X coordinate HKDF-SHA256 derives the AES-256-GCM key of this one blob.
  *
  * Two calls never give the same blob. The blob does not prove who made it: anyone who knows the public key can wrap to
  * it.

@@ -1,0 +1,114 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how references are written
+import { describe, expect, test } from 'vitest'
+import published from '../vectors/published.json' with { type: 'json' }
+import vectors from '../vectors/references.json' with { type: 'json' }
+import { expandedValueLimitBytes, expandReferences } from './references.ts'
+
+interface Case {
+  guarantee: string
+  stored: Record<string, string>
+  expanded: Record<string, string>
+  unresolved: string[]
+}
+interface Cycle {
+  guarantee: string
+  stored: Record<string, string>
+  chain: string
+}
+const cases = vectors.cases as unknown as Case[]
+const cycles = vectors.cycles as unknown as Cycle[]
+
+const tooLarge = (name: string) => expect.objectContaining({ code: 'reference_too_large', subject: name })
+
+describe('expanding references', () => {
+  test.each(cases)('$guarantee', ({ stored, expanded, unresolved }) => {
+    expect(expandReferences(stored)).toEqual({ values: expanded, unresolved })
+  })
+
+  test.each(cycles)('is refused with the chain: $guarantee', ({ stored, chain }) => {
+    const refusal = expect.objectContaining({
+      code: 'reference_cycle',
+      subject: chain,
+      message: expect.stringContaining(chain),
+    })
+    expect(() => expandReferences(stored)).toThrow(refusal)
+  })
+
+  test('gives what the published clients give for their own secrets', () => {
+    const { values, unresolved } = expandReferences(published.merged)
+    expect(values).toEqual(published.expanded)
+    expect(unresolved).toEqual(published.unresolved)
+  })
+
+  test('leaves its input alone, keeps its order and expands an empty set', () => {
+    const stored = Object.freeze({ B: '${A}', A: 'a' })
+    expect(Object.keys(expandReferences(stored).values)).toEqual(['B', 'A'])
+    expect(expandReferences({})).toEqual({ values: {}, unresolved: [] })
+  })
+
+  test('takes secrets that are named like members of objects', () => {
+    const stored = JSON.parse('{"__proto__":"p","constructor":"c","T":"${__proto__}${constructor}${toString}"}')
+    const { values, unresolved } = expandReferences(stored)
+    expect(JSON.parse(JSON.stringify(values))).toEqual(
+      JSON.parse('{"__proto__":"p","constructor":"c","T":"pc${toString}"}'),
+    )
+    expect(Object.keys(values)).toEqual(['__proto__', 'constructor', 'T'])
+    expect(unresolved).toEqual(['toString'])
+    expect(({} as Record<string, unknown>).p).toBeUndefined()
+  })
+})
+
+describe('a chain of references', () => {
+  const chain = (length: number, last: string) => {
+    const links = Array.from({ length }, (_, i) => [`N${i}`, i + 1 < length ? `<\${N${i + 1}}>` : last])
+    return Object.fromEntries(links) as Record<string, string>
+  }
+
+  test('may be 10,000 long', () => {
+    const { values } = expandReferences(chain(10_000, 'end'))
+    expect(values.N0).toBe(`${'<'.repeat(9_999)}end${'>'.repeat(9_999)}`)
+  })
+
+  test('of 10,000 that closes is refused, not followed forever', () => {
+    expect(() => expandReferences(chain(10_000, '${N0}'))).toThrow(expect.objectContaining({ code: 'reference_cycle' }))
+  })
+})
+
+describe('the size limit', () => {
+  const limit = expandedValueLimitBytes
+
+  test('is 1,048,576 bytes: exactly as many pass, one more does not', () => {
+    const half = 'x'.repeat(limit / 2)
+    expect(expandReferences({ A: half, B: '${A}${A}' }).values.B).toHaveLength(limit)
+    expect(() => expandReferences({ A: half, B: '${A}${A}!' })).toThrow(tooLarge('B'))
+  })
+
+  test('counts bytes of UTF-8, not characters', () => {
+    const quarter = '🌍'.repeat(limit / 16)
+    const accents = 'é'.repeat(limit / 4)
+    const dashes = '—'.repeat(Math.floor(limit / 3))
+    expect(() => expandReferences({ A: quarter, B: '${A}${A}${A}${A}' })).not.toThrow()
+    expect(() => expandReferences({ A: quarter, B: '${A}${A}${A}${A}.' })).toThrow(tooLarge('B'))
+    expect(() => expandReferences({ A: accents, B: '${A}${A}' })).not.toThrow()
+    expect(() => expandReferences({ A: accents, B: '${A}${A}.' })).toThrow(tooLarge('B'))
+    expect(() => expandReferences({ A: dashes, B: '${A}.' })).not.toThrow()
+    expect(() => expandReferences({ A: dashes, B: '${A}..' })).toThrow(tooLarge('B'))
+  })
+
+  test('stops nested multiplication at the first value that passes it, within a second', () => {
+    const stored: Record<string, string> = { L0: 'ha' }
+    for (let i = 1; i <= 100; i++) stored[`L${i}`] = `\${L${i - 1}}`.repeat(10)
+    const started = performance.now()
+    expect(() => expandReferences(stored)).toThrow(tooLarge('L6'))
+    expect(() => expandReferences({ TOP: '${L100}', ...stored })).toThrow(tooLarge('L6'))
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  test('does not make 250,000 references to nothing slow, nor a million dollars', () => {
+    const started = performance.now()
+    expect(expandReferences({ E: '', T: '${E}'.repeat(250_000) }).values.T).toBe('')
+    expect(expandReferences({ T: '${'.repeat(500_000) }).unresolved).toEqual([])
+    expect(expandReferences({ T: '$'.repeat(1_000_000) }).unresolved).toEqual([])
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+})
