@@ -31,8 +31,9 @@ export const DisplayName = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]+$',
 })
 
+export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 export const SecretName = Type.String({
-  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,254}$',
+  pattern: secretNamePattern,
   description: 'an environment variable name',
 })
 

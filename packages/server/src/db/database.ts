@@ -14,13 +14,20 @@ declare const inTransaction: unique symbol
 /** A handle inside a transaction. Mutations see only this, so that nothing of theirs can land outside of it. */
 export interface Tx extends Sql {
   readonly [inTransaction]: true
+  /** Several statements without values, for migrations. */
+  script(text: string): Promise<void>
 }
 
 export interface Database extends Sql {
   readonly engine: 'postgres' | 'embedded'
-  /** Commits when `work` returns and rolls back when it throws. Never use the outer handle inside: it deadlocks. */
+  /**
+   * Commits when `work` returns and rolls back when it throws. Never use the outer handle inside: it deadlocks. After a
+   * deadlock or a failed serialization `work` runs again as a whole, so it must have no effects but its SQL.
+   */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Several statements without values, for migrations. */
   script(text: string): Promise<void>
+  /** For libraries that bring their own SQL: the driver's own column names and types, several statements if no values. */
+  executeSql(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
   close(): Promise<void>
 }

@@ -1,0 +1,79 @@
+import type { Command } from 'commander'
+import { createBranch } from '@skerry/sdk/environments'
+import { parseDuration } from '../duration.ts'
+import { checkSlug } from '../names.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { findApp, findPlace } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { branchCells, branchHeader } from '../tables.ts'
+
+interface Options extends Flags {
+  from?: string
+  yes?: boolean
+}
+
+const forked = (command: Command) =>
+  command.option('--app <slug>', 'application').option('--from <slug>', 'environment that it is forked from')
+
+export function register(command: Command): void {
+  forked(leaf(command, 'create <slug>', 'Fork an environment; a branch holds only what differs'))
+    .option('--ttl <duration>', '30s, 15m, 24h, 7d, or never', '7d')
+    .option('--name <name>', 'name for people')
+    .action(create)
+  forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(list)
+  forked(leaf(command, 'show <slug>', 'One branch')).action(show)
+  confirmable(forked(leaf(command, 'delete <slug>', 'Delete a branch and what it overrides'))).action(remove)
+}
+
+/** Every branch command means a branch of `--from`, or of the project's environment. */
+const findParent = (session: Session, flags: Options, branch?: string) =>
+  findPlace(session, { app: session.settings.app, env: flags.from ?? session.settings.env, branch })
+
+async function create(slug: string, flags: Options & { ttl: string; name?: string }): Promise<void> {
+  const ttlSeconds = flags.ttl === 'never' ? null : parseDuration(flags.ttl)
+  const session = await openSession(flags)
+  const parent = await findParent(session, flags)
+  const named = flags.name === undefined ? {} : { name: flags.name }
+  const place = { orgId: parent.orgId, envId: parent.envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named }
+  const { branch } = await createBranch(session.client, place, session.parsed.publicKeyJwk)
+  note(`created branch ${parent.label}@${branch.slug}, expires ${branch.expiresAt ?? 'never'}`)
+  if (flags.json) writeJson({ branch })
+  else writeLine(branch.id)
+}
+
+async function list(flags: Options): Promise<void> {
+  const session = await openSession(flags)
+  const branches = flags.from === undefined ? await ofApp(session) : await ofEnvironment(session, flags)
+  if (flags.json) return writeJson({ branches })
+  writeTable(branchHeader, branches.map(branchCells))
+}
+
+async function ofApp(session: Session) {
+  const app = await findApp(session, session.settings.app)
+  return (await session.client.apps.branches({ params: { orgId: app.orgId, appId: app.id } })).branches
+}
+
+async function ofEnvironment(session: Session, flags: Options) {
+  const { orgId, envId } = await findParent(session, flags)
+  return (await session.client.branches.list({ params: { orgId, envId } })).branches
+}
+
+async function show(slug: string, flags: Options): Promise<void> {
+  const session = await openSession(flags)
+  const { environment: branch, label } = await findParent(session, flags, slug)
+  if (flags.json) return writeJson({ branch })
+  writeLine(`${label} (${branch.name}), ${branch.id}`)
+  writeLine(`expires ${branch.expiresAt ?? 'never'}`)
+}
+
+async function remove(slug: string, flags: Options): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findParent(session, flags, slug)
+  await confirmOrRefuse(`delete branch ${label} with its values`, flags)
+  await session.client.envs.delete({ params: { orgId, envId } })
+  note(`deleted branch ${label}`)
+  if (flags.json) writeJson({ deleted: envId })
+}

@@ -1,0 +1,96 @@
+import type { Command } from 'commander'
+import { Failure, usage } from '../failure.ts'
+import { groupEnvironment, openPlace } from '../grants.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, warn, writeJson, writeTable } from '../output.ts'
+import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import { grantEnvironment } from '@skerry/sdk/secrets'
+import type { Flags } from '../settings.ts'
+
+interface SetOptions extends Flags {
+  position?: string
+  grant?: boolean
+}
+
+const ofEnvironment = (command: Command) =>
+  command.option('--app <slug>', 'application').option('--env <slug>', 'environment')
+
+export function register(command: Command): void {
+  ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it'))
+    .option('--position <number>', 'higher overrides lower; last unless given')
+    .option('--grant', 'also grant the group’s key to everyone who can read the environment')
+    .action(set)
+  ofEnvironment(leaf(command, 'list', 'Composed groups, lowest precedence first')).action(list)
+  confirmable(ofEnvironment(leaf(command, 'remove <group>', 'Take a group out of an environment'))).action(remove)
+}
+
+const findTarget = (session: Session, flags: Flags) =>
+  findPlace(session, { ...namedPlace(session, flags), branch: undefined })
+
+async function set(groupSlug: string, flags: SetOptions): Promise<void> {
+  const position = flags.position === undefined ? undefined : Number(flags.position)
+  if (position !== undefined && !Number.isSafeInteger(position)) throw usage('--position takes a whole number')
+  const session = await openSession(flags)
+  const [place, group] = await Promise.all([findTarget(session, flags), findGroup(session, groupSlug)])
+  const same = await groupEnvironment(session, place.orgId, { groupId: group.id, slug: group.slug }, place.environment.slug)
+  const label = `${group.slug}:${place.environment.slug}`
+  // Granted first: from the moment of composition, whoever lacks one key is refused the whole environment.
+  const without = same ? await missingReaders(session, place, same.envId) : []
+  if (same && flags.grant) await grantReaders(session, place.orgId, same.envId, label, without)
+  const params = { orgId: place.orgId, envId: place.envId }
+  const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
+  const { group: composed } = await session.client.composition.set({ params, body })
+  note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
+  if (!same) warn(`${label} does not exist yet, so nothing comes from it: \`skerry env create ${place.environment.slug} --group ${group.slug}\``)
+  else if (without.length > 0 && !flags.grant) {
+    warn(`${without.map((one) => one.principalId).join(', ')} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`)
+  }
+  if (flags.json) writeJson({ group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) })
+}
+
+/** Who holds the environment's key and not the group's. */
+async function missingReaders(session: Session, place: Place, groupEnvId: string) {
+  const { orgId, envId } = place
+  const [readers, groupReaders] = await Promise.all([
+    session.client.envs.grantees({ params: { orgId, envId } }),
+    session.client.envs.grantees({ params: { orgId, envId: groupEnvId } }),
+  ])
+  const held = new Set(groupReaders.grantees.map((one) => one.principalId))
+  return readers.grantees.filter((one) => !held.has(one.principalId))
+}
+
+type Reader = Awaited<ReturnType<typeof missingReaders>>[number]
+
+async function grantReaders(session: Session, orgId: string, envId: string, label: string, readers: Reader[]) {
+  if (readers.length === 0) return
+  const { key } = await openPlace(session, orgId, envId, label)
+  for (const reader of readers) {
+    await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)
+    note(`granted ${label} to ${reader.principalId}`)
+  }
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, envId } = await findTarget(session, flags)
+  const { groups } = await session.client.composition.list({ params: { orgId, envId } })
+  if (flags.json) return writeJson({ groups })
+  writeTable(
+    ['position', 'slug', 'name'],
+    groups.map((group) => [String(group.position), group.slug, group.name]),
+  )
+}
+
+async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findTarget(session, flags)
+  const { groups } = await session.client.composition.list({ params: { orgId, envId } })
+  const found = groups.find((group) => group.slug === groupSlug || group.groupId === groupSlug)
+  if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
+  await confirmOrRefuse(`take ${found.slug} out of ${label}`, flags)
+  await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
+  note(`took ${found.slug} out of ${label}`)
+  if (flags.json) writeJson({ removed: found.groupId })
+}

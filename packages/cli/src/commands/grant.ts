@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { findGrantee, grantAll, type OpenPlace, openPlace, openWithGroups } from '../grants.ts'
+import { addressed, common, confirmable, leaf } from '../options.ts'
+import { note, writeJson, writeTable } from '../output.ts'
+import { findPlace, namedPlace } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  token?: string
+  user?: string
+  all?: boolean
+}
+
+export function register(command: Command): void {
+  addressed(common(command))
+    .option('--token <id>', 'to this service token')
+    .option('--user <id or e-mail>', 'to this member')
+    .option('--all', 'every environment that this credential can read')
+    .action(grant)
+  addressed(leaf(command, 'list', 'Who holds the key of an environment')).action(list)
+  confirmable(addressed(leaf(command, 'revoke <grant id>', 'Take a key grant back'))).action(revoke)
+}
+
+/** Options given before a subcommand's name belong to it as well. */
+const merged = (flags: Flags, command: Command) => ({ ...command.parent?.opts(), ...flags })
+
+async function grant(flags: Options): Promise<void> {
+  if ((flags.token === undefined) === (flags.user === undefined)) {
+    throw usage('to whom is not said', 'use --token <id> or --user <id or e-mail>')
+  }
+  const session = await openSession(flags)
+  const grantee = await findGrantee(session, flags)
+  const places = flags.all
+    ? await everyOpenPlace(session)
+    : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
+  const { granted, held } = await grantAll(session, places, grantee)
+  for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
+  for (const label of held) note(`${grantee.principalId} holds ${label} already`)
+  if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
+  if (flags.json) writeJson({ grantee: grantee.principalId, granted, alreadyHeld: held })
+}
+
+/** What this credential can decrypt. Branches do not say whether it can, so each is tried. */
+async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
+  const { client } = session
+  const { id: orgId } = await session.org()
+  const [{ apps }, { groups }] = await Promise.all([
+    client.apps.list({ params: { orgId } }),
+    client.groups.list({ params: { orgId } }),
+  ])
+  const found = await Promise.all([
+    ...apps.map(async ({ id: appId, slug }) => {
+      const { environments } = await client.apps.envs({ params: { orgId, appId } })
+      const { branches } = await client.apps.branches({ params: { orgId, appId } })
+      const readable = environments.filter((one) => one.canDecrypt)
+      return [...readable, ...branches].map((one) => ({ envId: one.id, label: `${slug}/${one.slug}` }))
+    }),
+    ...groups.map(async ({ id: groupId, slug }) => {
+      const { environments } = await client.groups.envs({ params: { orgId, groupId } })
+      const readable = environments.filter((one) => one.canDecrypt)
+      return readable.map((one) => ({ envId: one.id, label: `${slug}:${one.slug}` }))
+    }),
+  ])
+  const opened = await Promise.all(
+    found.flat().map(async ({ envId, label }) => {
+      try {
+        return await openPlace(session, orgId, envId, label)
+      } catch (error) {
+        if (toFailure(error).kind !== 'refused') throw error
+      }
+    }),
+  )
+  return opened.filter((one) => one !== undefined)
+}
+
+async function list(own: Flags, command: Command): Promise<void> {
+  const flags = merged(own, command)
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+  const { grants } = await session.client.grants.list({ params: { orgId, envId } })
+  // The wrapped key is of use to its holder alone.
+  const rows = grants.map(({ id, principalType, principalId, createdAt }) => ({ id, principalType, principalId, createdAt }))
+  if (flags.json) return writeJson({ environment: { id: envId, label }, grants: rows })
+  writeTable(
+    ['id', 'type', 'holder', 'since'],
+    rows.map((row) => [row.id, row.principalType, row.principalId, row.createdAt]),
+  )
+}
+
+async function revoke(grantId: string, own: Flags & { yes?: boolean }, command: Command): Promise<void> {
+  const flags = merged(own, command)
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+  const { grants } = await session.client.grants.list({ params: { orgId, envId } })
+  const found = grants.find(({ id, principalId }) => id === grantId || principalId === grantId)
+  if (!found) throw new Failure('notFound', `${label} has no grant ${grantId}`, 'see `skerry grant list`')
+  await confirmOrRefuse(`take the key of ${label} from ${found.principalId}`, own)
+  await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
+  note(`${found.principalId} no longer gets the key of ${label}; change values that it must not know from now on`)
+  if (flags.json) writeJson({ revoked: found.id })
+}

@@ -1,0 +1,98 @@
+import { basename, join, relative, sep } from 'node:path'
+import type { Command } from 'commander'
+import { createEnvironment } from '@skerry/sdk/environments'
+import { Failure, usage } from '../failure.ts'
+import { noKey } from '../grants.ts'
+import { checkSlug, slugFrom } from '../names.ts'
+import { common, confirmable } from '../options.ts'
+import { note, warn, writeJson } from '../output.ts'
+import type { App } from '../places.ts'
+import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
+import { ask, canAsk } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  name?: string
+  yes?: boolean
+}
+
+export function register(command: Command): void {
+  confirmable(common(command))
+    .option('--app <slug>', 'application; the folder’s name unless given')
+    .option('--env <slug>', 'environment; development unless given')
+    .option('--name <name>', 'the application’s name for people')
+    .addHelpText('after', '\nBelow a folder that has a skerry.json, the folder is added to its paths.')
+    .action(init)
+}
+
+async function init(flags: Options): Promise<void> {
+  const folder = process.cwd()
+  const session = await openSession(flags)
+  const { found } = session.settings
+  const isBelow = found !== null && found.file !== join(folder, projectFileName)
+  // Below another folder's file, that file speaks of its own application and not of this one.
+  const known = isBelow ? ownEntry(found, folder) : found?.project
+  const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? slugFrom(basename(folder))
+  if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
+  const env = flags.env ?? process.env.SKERRY_ENV ?? known?.env ?? (isBelow ? found.scope.env : undefined) ?? 'development'
+  checkSlug(app, 'an application')
+  checkSlug(env, 'an environment')
+  const org = await session.org()
+  const made = await ensure(session, { app, env, name: flags.name ?? basename(folder) }, flags)
+  const scope = { url: session.settings.url, org: org.slug, app, env }
+  const file = isBelow ? addToPaths(found, folder, { app, env }) : writeOwn(found, folder, scope)
+  note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
+  note('next: `echo -n <value> | skerry secrets set NAME`, then `skerry run -- <program>`')
+  if (flags.json) writeJson({ file, ...scope, created: made })
+}
+
+function ownEntry(found: FoundProject, folder: string) {
+  return findProject(folder)?.project.paths?.[pathIn(found, folder)]
+}
+
+const pathIn = (found: FoundProject, folder: string) =>
+  relative(join(found.file, '..'), folder).split(sep).join('/')
+
+function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
+  const file = join(folder, projectFileName)
+  writeProject(file, { ...scope, ...(found?.project.paths ? { paths: found.project.paths } : {}) })
+  return file
+}
+
+function addToPaths(found: FoundProject, folder: string, scope: { app: string; env: string }): string {
+  const paths = { ...found.project.paths, [pathIn(found, folder)]: scope }
+  writeProject(found.file, { ...found.project, paths })
+  return found.file
+}
+
+/** Creates what does not exist yet, after asking where somebody can answer -> what was created. */
+async function ensure(session: Session, wanted: { app: string; env: string; name: string }, flags: Options) {
+  const { id: orgId, slug: orgSlug } = await session.org()
+  const { apps } = await session.client.apps.list({ params: { orgId } })
+  const app = apps.find((one) => one.slug === wanted.app)
+  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
+  const environment = environments.find((one) => one.slug === wanted.env)
+  if (environment) {
+    if (!environment.canDecrypt) warn(noKeyText(session, wanted))
+    return []
+  }
+  const missing = [...(app ? [] : [`application ${wanted.app}`]), `environment ${wanted.env}`]
+  if (!flags.yes && canAsk() && !(await ask(`create ${missing.join(' and ')} in ${orgSlug}?`))) {
+    throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
+  }
+  const owner = app ?? (await createApp(session, orgId, wanted))
+  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env }
+  await createEnvironment(session.client, place, session.parsed.publicKeyJwk)
+  note(`created ${missing.join(' and ')} in ${orgSlug}`)
+  return missing
+}
+
+async function createApp(session: Session, orgId: string, { app: slug, name }: { app: string; name: string }): Promise<App> {
+  return (await session.client.apps.create({ params: { orgId }, body: { slug, name: name.slice(0, 200) } })).app
+}
+
+function noKeyText(session: Session, { app, env }: { app: string; env: string }): string {
+  const { message, next } = noKey(session, `${app}/${env}`)
+  return `${message}: ${next}`
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { parseToken } from '@skerry/crypto/token'
+import { profileName, saveProfile } from '../credentials.ts'
+import { usage } from '../failure.ts'
+import { readCredential, whyNotArguments } from '../input.ts'
+import { common } from '../options.ts'
+import { note, writeJson } from '../output.ts'
+import { connect, makeAdminToken } from '../session.ts'
+import { type Flags, readSettings, type Settings } from '../settings.ts'
+
+interface Options extends Flags {
+  clientId?: string
+  token?: boolean
+}
+
+export function register(command: Command): void {
+  common(command)
+    .argument('[value...]', 'nothing: secrets come from stdin, a hidden question or the environment')
+    .option('--client-id <id>', 'sign in as a machine client; its secret comes from stdin or a hidden question')
+    .option('--token', 'sign in with a service token, from stdin or a hidden question')
+    .addHelpText('after', '\nSKERRY_CLIENT_SECRET and SKERRY_TOKEN are taken when they are set.')
+    .action(login)
+}
+
+async function login(values: string[], flags: Options): Promise<void> {
+  if (values.length > 0) throw usage(whyNotArguments, 'pipe the secret in, or type it when asked')
+  if ((flags.clientId !== undefined) === (flags.token === true)) {
+    throw usage('how to sign in is not said', 'use --client-id <id> or --token')
+  }
+  const settings = readSettings(flags)
+  const result = flags.token ? await withToken(settings) : await asMachine(settings, flags.clientId!)
+  note(`signed in to ${result.org.slug} at ${settings.url}`)
+  if (flags.json) writeJson({ url: settings.url, ...result })
+}
+
+async function withToken(settings: Settings) {
+  const token = process.env.SKERRY_TOKEN?.trim() || (await readCredential('Service token'))
+  const { bearer, tokenId } = await parseToken(token)
+  const { orgs } = await connect(settings, { bearer }).me.get()
+  const org = orgs[0]
+  if (!org) throw usage('this token belongs to no organization')
+  const name = profileName(settings.url, org.slug)
+  saveProfile(name, { url: settings.url, org: { id: org.id, slug: org.slug }, token })
+  return { profile: name, org: { id: org.id, slug: org.slug }, tokenId }
+}
+
+async function asMachine(settings: Settings, id: string) {
+  const secret = process.env.SKERRY_CLIENT_SECRET?.trim() || (await readCredential('Client secret'))
+  const { orgs } = await connect(settings, { clientId: id, clientSecret: secret }).me.get()
+  const org = orgs[0]
+  if (!org) throw usage('this machine client belongs to no organization')
+  const name = profileName(settings.url, org.slug)
+  const { token } = await makeAdminToken({ ...settings, org: org.id }, { id, secret, keepSecret: true }, name)
+  const { tokenId } = await parseToken(token)
+  note('the new admin token holds no key yet: environments that exist stay closed to it until someone who')
+  note(`  can read them runs \`skerry grant --token ${tokenId} --all\``)
+  return { profile: name, org: { id: org.id, slug: org.slug }, clientId: id, tokenId }
+}

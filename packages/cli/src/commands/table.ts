@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+
+/** Every command, in the order of `skerry --help`. A command's module is loaded when the command is used. */
+export interface CommandRow {
+  name: string
+  summary: string
+  load: () => Promise<{ register: (command: Command) => void }>
+}
+
+export const commands: readonly CommandRow[] = [
+  { name: 'signup', summary: 'Create an organization and sign this machine in', load: () => import('./signup.ts') },
+  { name: 'login', summary: 'Store a credential for a server', load: () => import('./login.ts') },
+  { name: 'logout', summary: 'Remove a stored credential', load: () => import('./logout.ts') },
+  { name: 'whoami', summary: 'Who this machine is to the server', load: () => import('./whoami.ts') },
+  { name: 'init', summary: 'Set up a project folder: skerry.json, application, environment', load: () => import('./init.ts') },
+  { name: 'run', summary: 'Run a program with the secrets in its environment', load: () => import('./run.ts') },
+  { name: 'secrets', summary: 'Read and write secrets', load: () => import('./secrets.ts') },
+  { name: 'app', summary: 'Applications', load: () => import('./app.ts') },
+  { name: 'env', summary: 'Environments of applications and groups', load: () => import('./env.ts') },
+  { name: 'group', summary: 'Groups: secrets that applications share', load: () => import('./group.ts') },
+  { name: 'compose', summary: 'Groups that are composed into an environment', load: () => import('./compose.ts') },
+  { name: 'branch', summary: 'Branches of environments', load: () => import('./branch.ts') },
+  { name: 'token', summary: 'Service tokens', load: () => import('./token.ts') },
+  { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },
+  { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
+  { name: 'doctor', summary: 'Find out what is wrong, and how to mend it', load: () => import('./doctor.ts') },
+  { name: 'completion', summary: 'Completion for bash, zsh and fish', load: () => import('./completion.ts') },
+]

@@ -1,0 +1,134 @@
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { createServiceToken } from '@skerry/sdk/tokens'
+import { parseDuration } from '../duration.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { findPlace, namedPlace, placeOptions } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface CreateOptions extends Flags {
+  name: string
+  admin?: boolean
+  unbound?: boolean
+  format: 'skerry' | 'classic'
+  expires?: string
+}
+
+export function register(command: Command): void {
+  leaf(command, 'create', 'Make a service token; it is shown once, on stdout')
+    .requiredOption('--name <name>', 'what it is for')
+    .option('--app <slug>', 'application of the environment that it reads')
+    .option('--env <slug>', 'environment that it reads, with its groups')
+    .option('--admin', 'it administers the organization; reads the environment only when --env is given')
+    .option('--unbound', 'it reads the environment without being bound to it')
+    .addOption(
+      new Option('--format <format>', 'skerry keeps its key at home; classic is for the published clients')
+        .choices(['skerry', 'classic'])
+        .default('skerry'),
+    )
+    .option('--expires <duration>', 'for example 12h or 30d; never unless given')
+    .action(create)
+  leaf(command, 'list', 'List tokens, revoked ones too').action(list)
+  leaf(command, 'show <id>', 'One token').action(show)
+  confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused')).action(revoke)
+  confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants')).action(remove)
+}
+
+async function create(flags: CreateOptions): Promise<void> {
+  const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  // Every key is in hand before the token exists: a token that can read half of an environment can read none of it.
+  const reads = flags.admin !== true || flags.env !== undefined
+  const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
+  const places = place ? await openWithGroups(session, place) : []
+  const bound = place !== undefined && !flags.admin && !flags.unbound
+  const { token, serviceToken, parsed } = await createServiceToken(session.client, {
+    orgId,
+    name: flags.name,
+    role: flags.admin ? 'admin' : 'member',
+    environmentId: bound ? place.envId : null,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    format: flags.format,
+  })
+  const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
+  const granted = problem ? [] : places.map(({ label }) => label)
+  if (flags.json) writeJson({ token, serviceToken, granted })
+  else writeLine(token)
+  if (problem) {
+    warn('the token exists, but not every key was granted to it')
+    throw new Failure(problem.kind, problem.message, `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``)
+  }
+  note(`made token ${serviceToken.id}; it is shown this once`)
+  note(granted.length > 0 ? `reads ${granted.join(', ')}` : 'it holds no key: grant it environments with `skerry grant`')
+}
+
+async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {
+  try {
+    await grantAll(session, places, { principalType: 'service_token', principalId, publicKeyJwk })
+  } catch (error) {
+    return toFailure(error)
+  }
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { tokens } = await session.client.tokens.list({ params: { orgId } })
+  if (flags.json) return writeJson({ tokens })
+  writeTable(
+    ['id', 'name', 'role', 'state', 'bound to', 'last used'],
+    tokens.map((one) => [one.id, one.name, one.role, stateOf(one), one.environmentId ?? '', one.lastUsedAt ?? 'never']),
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt === null) return 'active'
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
+}
+
+async function find(session: Session, id: string) {
+  // Only the id is public; a whole token on the command line has been seen by others by now.
+  if (id.indexOf('_', 'skt_'.length) !== -1) {
+    throw usage('that is a whole token, not its id', 'give skt_ and the 22 characters behind it, and revoke that token')
+  }
+  const { id: orgId } = await session.org()
+  const { tokens } = await session.client.tokens.list({ params: { orgId } })
+  const token = tokens.find((one) => one.id === id)
+  if (!token) throw new Failure('notFound', `there is no token ${id}`, 'see `skerry token list`')
+  return token
+}
+
+async function show(id: string, flags: Flags): Promise<void> {
+  const token = await find(await openSession(flags), id)
+  if (flags.json) return writeJson({ token })
+  writeLine(`${token.id} (${token.name})`)
+  writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
+  writeLine(token.environmentId === null ? 'not bound to an environment' : `bound to ${token.environmentId}`)
+}
+
+async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const token = await find(session, id)
+  await confirmOrRefuse(`revoke token ${token.id} (${token.name})`, flags)
+  await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
+  note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
+  if (flags.json) writeJson({ revoked: token.id })
+}
+
+async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const token = await find(session, id)
+  await confirmOrRefuse(`revoke and delete token ${token.id} (${token.name}) with its grants`, flags)
+  const params = { orgId: token.orgId, tokenId: token.id }
+  if (token.revokedAt === null) await session.client.tokens.revoke({ params })
+  await session.client.tokens.delete({ params })
+  note(`deleted token ${token.id}`)
+  if (flags.json) writeJson({ deleted: token.id })
+}

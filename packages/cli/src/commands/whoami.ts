@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { common } from '../options.ts'
+import { writeJson, writeLine } from '../output.ts'
+import { openSession } from '../session.ts'
+import type { Flags, Settings } from '../settings.ts'
+
+export function register(command: Command): void {
+  common(command).action(whoami)
+}
+
+async function whoami(flags: Flags): Promise<void> {
+  const { settings, client } = await openSession(flags)
+  const { principal, orgs, user } = await client.me.get()
+  const source = sourceOf(settings)
+  if (flags.json) return writeJson({ url: settings.url, principal, user, orgs, credential: source })
+  const who = user?.email ?? principal.id
+  const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
+  writeLine(`${principal.type} ${who}`)
+  writeLine(`${where} at ${settings.url}`)
+  writeLine(`credential from ${source}`)
+}
+
+function sourceOf({ credential }: Settings): string {
+  if (credential.from === 'environment') return 'SKERRY_TOKEN'
+  if (credential.from === 'machine') return 'SKERRY_CLIENT_ID and SKERRY_CLIENT_SECRET'
+  return credential.from === 'profile' ? `profile ${credential.name}` : 'nowhere'
+}

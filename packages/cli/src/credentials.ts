@@ -1,0 +1,114 @@
+import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Failure } from './failure.ts'
+import { cannotWrite, configFolder, makePrivateFolder, readIfThere, writePrivate } from './files.ts'
+import { warn } from './output.ts'
+
+/** One server and organization that this user works with. */
+export interface Profile {
+  url: string
+  org: { id: string; slug: string }
+  /** The machine client that made the token. `secret` is absent when it lives in the environment. */
+  client?: { id: string; secret?: string }
+  /** A service token, whole: it holds key material. */
+  token?: string
+}
+
+export interface CredentialsFile {
+  version: 1
+  /** The profile that commands use outside of a project that names another. */
+  current: string | null
+  profiles: Record<string, Profile>
+}
+
+export const credentialsPath = () => join(configFolder(), 'credentials.json')
+
+/** `acme@skerry.example.com`: one name for one organization on one server. */
+export function profileName(url: string, orgSlug: string): string {
+  const { host, pathname } = new URL(url)
+  return `${orgSlug}@${host}${pathname.replace(/\/+$/, '')}`
+}
+
+/** A file that others can read is closed to them before it is used, and its owner is told. */
+export function readCredentials(): CredentialsFile {
+  const path = credentialsPath()
+  const text = readIfThere(path)
+  if (text === null) return { version: 1, current: null, profiles: {} }
+  if ((statSync(path).mode & 0o077) !== 0) {
+    chmodSync(path, 0o600)
+    warn(`${path} could be read by other users; its mode is 0600 now`)
+  }
+  try {
+    const file = JSON.parse(text) as CredentialsFile
+    if (file.version === 1 && typeof file.profiles === 'object' && file.profiles !== null) return file
+  } catch {
+    // Told below: a parser's message could quote the file.
+  }
+  throw new Failure('failure', `${path} is not a credentials file of this version`, 'move it away and sign in again')
+}
+
+/** Reads, changes and writes the file under a lock, so that two commands at a time do not lose each other's entry. */
+export function updateCredentials(change: (file: CredentialsFile) => void): void {
+  const path = credentialsPath()
+  withLock(`${path}.lock`, () => {
+    const file = readCredentials()
+    change(file)
+    writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
+  })
+}
+
+/**
+ * Stores a profile and, unless told otherwise, makes it the current one. A token that it replaces is kept aside, never dropped: it may hold the
+ * only key to what was stored with it.
+ */
+export function saveProfile(name: string, profile: Profile, makeCurrent = true): void {
+  updateCredentials((file) => {
+    const old = file.profiles[name]
+    if (old?.token !== undefined && old.token !== profile.token) file.profiles[freeName(file, name)] = old
+    file.profiles[name] = profile
+    if (makeCurrent) file.current = name
+  })
+}
+
+/** Whether a profile was put aside by a newer one of its name. */
+export const isReplaced = (name: string) => /~\d+$/.test(name)
+
+function freeName(file: CredentialsFile, name: string): string {
+  let number = 1
+  while (file.profiles[`${name}~${number}`] !== undefined) number++
+  return `${name}~${number}`
+}
+
+const lockWaitMs = 3000
+const lockStaleMs = 10_000
+const pause = new Int32Array(new SharedArrayBuffer(4))
+
+function withLock(path: string, work: () => void): void {
+  makePrivateFolder(dirname(path))
+  const until = Date.now() + lockWaitMs
+  for (;;) {
+    try {
+      closeSync(openSync(path, 'wx', 0o600))
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(path, error)
+      if (isStale(path)) rmSync(path, { force: true })
+      else if (Date.now() > until) throw new Failure('failure', `${path} is held by another command`, 'try again')
+      Atomics.wait(pause, 0, 0, 20)
+    }
+  }
+  try {
+    work()
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** The work under the lock takes milliseconds: an old lock is one whose process died. */
+function isStale(path: string): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > lockStaleMs
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Exit codes, documented for scripts: they never change their meaning.
+ *
+ * `skerry run` exits with the program's own code, whatever it is.
+ */
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  refused: 3,
+  notFound: 4,
+  conflict: 5,
+  unavailable: 6,
+  notExecutable: 126,
+  commandNotFound: 127,
+  interrupted: 130,
+} as const
+
+export type FailureKind = Exclude<keyof typeof exitCodes, 'ok'>
+
+/** A failure that tells what to do next. Its message is for people and holds no value, token or secret. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly kind: FailureKind
+  readonly next: string | undefined
+
+  constructor(kind: FailureKind, message: string, next?: string) {
+    super(message)
+    this.kind = kind
+    this.next = next
+  }
+}
+
+export const usage = (message: string, next?: string) => new Failure('usage', message, next)
+
+/** What the server calls a refusal -> how this command ends. What is not listed here is a plain failure. */
+const kindOfCode: Readonly<Record<string, FailureKind>> = {
+  invalid_request: 'failure',
+  unauthorized: 'refused',
+  forbidden: 'refused',
+  mfa_required: 'refused',
+  quota_exceeded: 'refused',
+  not_found: 'notFound',
+  conflict: 'conflict',
+  rate_limited: 'unavailable',
+  internal: 'unavailable',
+  unavailable: 'unavailable',
+}
+
+const nextOfCode: Readonly<Record<string, string>> = {
+  unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
+  forbidden: 'an admin can give access with `skerry grant`; see `skerry doctor`',
+  unavailable: 'check that the server runs and the address is right with `skerry doctor`',
+  internal: 'look into the server’s log, and try again',
+  rate_limited: 'wait a moment and try again',
+  malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',
+  decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
+}
+
+/** Anything thrown -> what to tell and how to exit. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const name = typeof code === 'string' ? code : ''
+  const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
+  return new Failure(kindOfCode[name] ?? 'failure', firstLine(text), nextOfCode[name])
+}
+
+/** One line, for people: what happened; what to do. */
+export function describe(failure: Failure): string {
+  return redact(failure.next === undefined ? failure.message : `${failure.message}; ${failure.next}`)
+}
+
+/**
+ * Takes credentials out of a text. No message is supposed to hold one; this is the second wall, for messages that come
+ * from elsewhere and may repeat what they were given.
+ */
+export function redact(text: string): string {
+  return text
+    .replace(/\b(skt_[0-9A-Za-z]{22})_[A-Za-z0-9_-]+/g, '$1_***')
+    .replace(/\b(sk[a-z]_)[A-Za-z0-9_-]{24,}/g, (all, prefix) => (all.endsWith('_***') || all.length === 26 ? all : `${prefix}***`))
+    .replace(/\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/g, '$1 ***')
+}
+
+const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''

@@ -1,0 +1,106 @@
+import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
+import { Failure } from './failure.ts'
+import type { Place } from './places.ts'
+import type { Session } from './session.ts'
+
+/** An environment whose key this credential has, ready to be granted. */
+export interface OpenPlace {
+  orgId: string
+  envId: string
+  label: string
+  key: Awaited<ReturnType<typeof environmentKey>>
+}
+
+/**
+ * An environment and, for an application's, the environments of the groups composed into it: a resolve is refused as a
+ * whole when one of these keys is missing. All keys are fetched before anything changes.
+ */
+export async function openWithGroups(session: Session, place: Place): Promise<OpenPlace[]> {
+  const targets = [{ envId: place.envId, label: place.label }, ...(await composedEnvironments(session, place))]
+  if (place.kind === 'branch') targets.push(...(await parentOf(session, place)))
+  return Promise.all(targets.map(({ envId, label }) => openPlace(session, place.orgId, envId, label)))
+}
+
+export async function openPlace(session: Session, orgId: string, envId: string, label: string): Promise<OpenPlace> {
+  try {
+    return { orgId, envId, label, key: await environmentKey(session.client, { orgId, envId }, session.parsed.privateKey) }
+  } catch (error) {
+    throw (error as { code?: string }).code === 'forbidden' ? noKey(session, label) : error
+  }
+}
+
+/** What to do about an environment that this credential cannot read: somebody who can must act. */
+export function noKey(session: Session, label: string): Failure {
+  const who = session.parsed.tokenId
+  return new Failure(
+    'refused',
+    `this credential holds no key to ${label}`,
+    `someone who can read it must run \`skerry grant --token ${who} --all\``,
+  )
+}
+
+/** The environments of composed groups that have one of the same slug; others contribute nothing. */
+export async function composedEnvironments(session: Session, place: Place): Promise<{ envId: string; label: string }[]> {
+  if (place.kind === 'group') return []
+  const { orgId, parentId } = place
+  const { groups } = await session.client.composition.list({ params: { orgId, envId: parentId } })
+  const slug = place.kind === 'branch' ? (await parentOf(session, place))[0]!.slug : place.environment.slug
+  const found = await Promise.all(groups.map((group) => groupEnvironment(session, orgId, group, slug)))
+  return found.filter((one) => one !== undefined)
+}
+
+export async function groupEnvironment(
+  session: Session,
+  orgId: string,
+  group: { groupId: string; slug: string },
+  slug: string,
+): Promise<{ envId: string; label: string } | undefined> {
+  const { environments } = await session.client.groups.envs({ params: { orgId, groupId: group.groupId } })
+  const same = environments.find((one) => one.slug === slug)
+  return same && { envId: same.id, label: `${group.slug}:${slug}` }
+}
+
+async function parentOf(session: Session, place: Place) {
+  const { environment } = await session.client.envs.get({ params: { orgId: place.orgId, envId: place.parentId } })
+  return [{ envId: environment.id, slug: environment.slug, label: place.label.replace(/@.*$/, '') }]
+}
+
+/** Grants each place's key -> the labels that were granted and those that the grantee held already. */
+export async function grantAll(session: Session, places: OpenPlace[], grantee: Grantee) {
+  const granted: string[] = []
+  const held: string[] = []
+  for (const { orgId, envId, label, key } of places) {
+    try {
+      await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes)
+      granted.push(label)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'conflict') throw incomplete(error, granted, label)
+      held.push(label)
+    }
+  }
+  return { granted, held }
+}
+
+function incomplete(error: unknown, granted: string[], at: string): Failure {
+  const done = granted.length === 0 ? 'nothing was granted' : `granted: ${granted.join(', ')}`
+  return new Failure('failure', `granting ${at} failed (${(error as Error).message}); ${done}`, 'run `skerry grant` again')
+}
+
+/** A token by id, or a person by id or e-mail address, with the key that the server has on record. */
+export async function findGrantee(session: Session, who: { token?: string; user?: string }): Promise<Grantee> {
+  const { id: orgId } = await session.org()
+  if (who.token !== undefined) {
+    const { tokens } = await session.client.tokens.list({ params: { orgId } })
+    const found = tokens.find((one) => one.id === who.token)
+    if (!found) throw new Failure('notFound', `there is no token ${who.token}`, 'see `skerry token list`')
+    if (found.revokedAt !== null) throw new Failure('conflict', `token ${found.id} is revoked`, 'create another')
+    return { principalType: 'service_token', principalId: found.id, publicKeyJwk: found.publicKeyJwk }
+  }
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const found = members.find((one) => one.userId === who.user || (who.user !== undefined && one.email === who.user))
+  if (!found) throw new Failure('notFound', `${who.user} is no member of this organization`)
+  if (found.publicKeyJwk === null) {
+    throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in once to make it')
+  }
+  return { principalType: 'user', principalId: found.userId, publicKeyJwk: found.publicKeyJwk }
+}

@@ -1,0 +1,32 @@
+import { usage } from './failure.ts'
+
+// The contract's patterns, spelled here so that starting the command does not load the contract's schemas.
+
+const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const isSecretName = (name: string) => secretName.test(name)
+export const isSlug = (slug: string) => slugPattern.test(slug)
+
+/** The text is not repeated when it is no name: it may be a value that got into the wrong place. */
+export function checkSecretName(name: string): string {
+  if (isSecretName(name)) return name
+  throw usage('that is not a secret’s name', 'names are letters, digits and _, and do not begin with a digit')
+}
+
+export function checkSlug(slug: string, what: string): string {
+  if (isSlug(slug)) return slug
+  throw usage(`'${slug}' cannot be the slug of ${what}`, 'lowercase letters, digits and inner hyphens, at most 63')
+}
+
+/** `Acme & Söhne GmbH` -> `acme-sohne-gmbh`; undefined when nothing usable is left. */
+export function slugFrom(text: string): string | undefined {
+  const slug = text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
+  return isSlug(slug) ? slug : undefined
+}

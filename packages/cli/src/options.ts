@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+
+/**
+ * One command that does something, with the options that all of them share. The shared ones stand on each command
+ * rather than before it, so that they can be written where people write them: at the end.
+ */
+export function leaf(parent: Command, usage: string, summary: string): Command {
+  return common(parent.command(usage).description(summary))
+}
+
+export function common(command: Command): Command {
+  return command
+    .option('--json', 'machine-readable output on stdout')
+    .option('--url <url>', 'address of the server')
+    .option('--org <slug>', 'organization')
+    .option('--profile <name>', 'stored credential to use')
+    .option('--debug', 'print stack traces of failures')
+}
+
+/** Options that name an environment. */
+export function addressed(command: Command, options: { branch?: boolean } = {}): Command {
+  command
+    .option('--app <slug>', 'application')
+    .option('--env <slug>', 'environment')
+    .option('--group <slug>', 'group, instead of an application')
+  return options.branch === false ? command : command.option('--branch <slug>', 'branch of the environment')
+}
+
+export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')

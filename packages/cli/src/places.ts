@@ -1,0 +1,107 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { endpoints } from '@skerry/contract/endpoints'
+import type { Environment } from '@skerry/sdk/environments'
+import { Failure, usage } from './failure.ts'
+import type { Session } from './session.ts'
+import type { Flags } from './settings.ts'
+
+export type App = Answer<typeof endpoints.apps.get>['app']
+export type Group = Answer<typeof endpoints.groups.get>['group']
+
+/** An environment that a command works on. */
+export interface Place {
+  orgId: string
+  envId: string
+  environment: Environment
+  /** `web/development`, `web/development@pr-7`, `shared:development`. */
+  label: string
+  kind: 'app' | 'branch' | 'group'
+  /** Of the application environment that a branch was forked from; the environment itself otherwise. */
+  parentId: string
+}
+
+/** What names an environment. Without `group`, an environment of an application. */
+export interface PlaceName {
+  app?: string | undefined
+  group?: string | undefined
+  env?: string | undefined
+  branch?: string | undefined
+}
+
+export async function findApp(session: Session, slug: string | undefined): Promise<App> {
+  if (slug === undefined) throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry init` in the project')
+  const org = await session.org()
+  const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
+  const app = apps.find((one) => one.slug === slug || one.id === slug)
+  if (app) return app
+  throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, 'see `skerry app list`')
+}
+
+export async function findGroup(session: Session, slug: string): Promise<Group> {
+  const org = await session.org()
+  const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
+  const group = groups.find((one) => one.slug === slug || one.id === slug)
+  if (group) return group
+  throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group list`')
+}
+
+/** Settings and options -> the names that a command means. `--group` puts the application aside. */
+export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
+  if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
+  if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
+  return { group: flags.group, env: settings.env }
+}
+
+export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
+  if (name.env === undefined) {
+    throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry init` in the project')
+  }
+  if (name.group !== undefined) return findGroupPlace(session, name.group, name.env)
+  const app = await findApp(session, name.app)
+  const params = { orgId: app.orgId, appId: app.id }
+  const { environments } = await session.client.apps.envs({ params })
+  const parent = environments.find((one) => one.slug === name.env || one.id === name.env)
+  const label = `${app.slug}/${name.env}`
+  if (!parent) {
+    const next = `see \`skerry env list --app ${app.slug}\``
+    throw new Failure('notFound', `there is no environment ${label}`, next)
+  }
+  const place = { orgId: app.orgId, parentId: parent.id }
+  if (name.branch === undefined) return { ...place, envId: parent.id, environment: parent, label, kind: 'app' }
+  const { branches } = await session.client.branches.list({ params: { orgId: app.orgId, envId: parent.id } })
+  const branch = branches.find((one) => one.slug === name.branch || one.id === name.branch)
+  if (branch) {
+    return { ...place, envId: branch.id, environment: branch, label: `${label}@${branch.slug}`, kind: 'branch' }
+  }
+  throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch list`')
+}
+
+async function findGroupPlace(session: Session, groupSlug: string, env: string): Promise<Place> {
+  const group = await findGroup(session, groupSlug)
+  const { environments } = await session.client.groups.envs({ params: { orgId: group.orgId, groupId: group.id } })
+  const environment = environments.find((one) => one.slug === env || one.id === env)
+  const label = `${group.slug}:${env}`
+  if (environment) {
+    return { orgId: group.orgId, envId: environment.id, parentId: environment.id, environment, label, kind: 'group' }
+  }
+  const next = `create it with \`skerry env create ${env} --group ${group.slug}\``
+  throw new Failure('notFound', `there is no environment ${label}`, next)
+}
+
+/** `env`, `app/env`, `app/env@branch`, `env@branch`, `group:env` -> the names in it. */
+export function parsePlace(text: string, defaultApp: string | undefined): PlaceName {
+  const slug = '[a-z0-9-]+'
+  const [, group, groupEnv] = new RegExp(`^(${slug}):(${slug})$`).exec(text) ?? []
+  if (group !== undefined) return { group, env: groupEnv }
+  const [, app, env, branch] = new RegExp(`^(?:(${slug})/)?(${slug})(?:@(${slug}))?$`).exec(text) ?? []
+  if (env !== undefined) return { app: app ?? defaultApp, env, branch }
+  throw usage(`'${text}' names no environment`, 'write env, app/env, app/env@branch or group:env')
+}
+
+/** The options that name this place again, for messages that tell what to run. */
+export function placeOptions(label: string): string {
+  const [group, groupEnv] = label.split(':')
+  if (groupEnv !== undefined) return `--group ${group} --env ${groupEnv}`
+  const [, app, env, branch] = /^(.*)\/([^@]*)(?:@(.*))?$/.exec(label) ?? []
+  return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
+}

@@ -1,0 +1,89 @@
+import { Command, CommanderError } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
+import { commands } from './commands/table.ts'
+import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
+import { paint, writeData, writeStderr } from './output.ts'
+
+/** Runs one command line, without the program's name -> exit code. */
+export async function main(args: string[]): Promise<number> {
+  try {
+    const program = await buildProgram(args.find((arg) => !arg.startsWith('-')))
+    await program.parseAsync(args, { from: 'user' })
+    return exitCodes.ok
+  } catch (error) {
+    return report(error, args)
+  }
+}
+
+/** All commands by name, and the wanted one in full. Without a name, every command in full. */
+export async function buildProgram(wanted: string | undefined, everything = false): Promise<Command> {
+  const program = new Command('skerry')
+    .description('Secrets that only their readers can read')
+    .version(manifest.version)
+    .usage('<command> [options]')
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .addHelpText('after', helpAfter)
+  quietly(program)
+  for (const { name, summary, load } of commands) {
+    const command = program.command(name).description(summary)
+    command.helpCommand(false)
+    if (everything || name === wanted) (await load()).register(command)
+  }
+  return program
+}
+
+/** Messages come as exceptions, to be told in one way; help texts go where the writer of commander sends them. */
+function quietly(program: Command): void {
+  program.exitOverride().configureOutput({
+    writeOut: writeData,
+    writeErr: writeStderr,
+    outputError: () => {},
+  })
+}
+
+function report(error: unknown, args: string[]): number {
+  if (error instanceof CommanderError && error.code.startsWith('commander.help')) {
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  }
+  if (error instanceof CommanderError && error.code === 'commander.version') return exitCodes.ok
+  const failure = error instanceof CommanderError ? usageFailure(error, args) : toFailure(error)
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
+  if (own.includes('--json')) {
+    const { kind, next } = failure
+    const message = redact(failure.message)
+    const told = { error: { code: kind, message, ...(next === undefined ? {} : { next }) } }
+    writeStderr(`${JSON.stringify(told)}\n`)
+  } else {
+    writeStderr(`${paint('red', 'skerry:')} ${describe(failure)}\n`)
+  }
+  if (own.includes('--debug') && error instanceof Error) writeStderr(`${redact(error.stack ?? '')}\n`)
+  return exitCodes[failure.kind]
+}
+
+/** Commander repeats an unknown option whole: what stands behind its `=` could be a value, so it is left out. */
+function usageFailure(error: CommanderError, args: string[]): Failure {
+  const message = error.message.replace(/^error: /, '').replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
+  const words = args.filter((arg) => /^[a-z]+$/.test(arg))
+  const known = commands.some(({ name }) => name === words[0])
+  return new Failure('usage', message.split('\n').join(' '), `see \`skerry ${known ? `${words[0]} ` : ''}--help\``)
+}
+
+const helpAfter = `
+Environment:
+  SKERRY_TOKEN                          service token
+  SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET  machine client
+  SKERRY_URL                            server, http://127.0.0.1:4700 unless set
+  SKERRY_ORG, SKERRY_APP, SKERRY_ENV, SKERRY_BRANCH
+  SKERRY_PROFILE                        stored credential to use
+  SKERRY_ALLOW_INSECURE=1               send credentials over http:// to another machine
+  NO_COLOR                              no colour
+
+An option wins over a variable, a variable over skerry.json, skerry.json over the stored credential.
+
+Exit codes:
+  0 done               3 refused: not signed in, or not allowed   6 server unavailable
+  1 failed             4 not found                              126 program cannot be executed
+  2 wrong command line 5 conflict: changed by someone else      127 program not found
+  130 interrupted; \`skerry run\` ends as its program ends
+`

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { Failure } from './failure.ts'
+import { readIfThere, writeWhole } from './files.ts'
+
+/** What a folder's commands work on. Nothing in it is secret: it is made to be committed. */
+export interface ProjectScope {
+  app?: string
+  env?: string
+}
+
+/** `skerry.json`. `paths` maps folders of a monorepo, relative to the file, to their own application. */
+export interface Project extends ProjectScope {
+  url?: string
+  org?: string
+  paths?: Record<string, ProjectScope>
+}
+
+export interface FoundProject {
+  file: string
+  project: Project
+  /** The scope for the folder that was asked about: the nearest entry of `paths` over the file's own. */
+  scope: ProjectScope
+}
+
+export const projectFileName = 'skerry.json'
+
+/** The nearest `skerry.json`, up to the repository's root or the home folder. */
+export function findProject(folder: string): FoundProject | null {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const file = join(at, projectFileName)
+    const text = readIfThere(file)
+    if (text !== null) {
+      const project = parseProject(text, file)
+      return { file, project, scope: scopeOf(project, relative(at, resolve(folder))) }
+    }
+    if (existsSync(join(at, '.git')) || at === homedir() || dirname(at) === at) return null
+  }
+}
+
+export function writeProject(file: string, project: Project): void {
+  writeWhole(file, `${JSON.stringify(project, null, 2)}\n`, 0o644)
+}
+
+/** The entry of `paths` that encloses the folder most closely wins, member by member. */
+function scopeOf(project: Project, folder: string): ProjectScope {
+  const segments = folder.split(sep).join('/')
+  const enclosing = Object.entries(project.paths ?? {})
+    .filter(([path]) => segments === path || segments.startsWith(`${path}/`))
+    .sort(([a], [b]) => a.length - b.length)
+  const own = { ...(project.app ? { app: project.app } : {}), ...(project.env ? { env: project.env } : {}) }
+  return Object.assign(own, ...enclosing.map(([, scope]) => scope))
+}
+
+function parseProject(text: string, file: string): Project {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Failure('usage', `${file} is not JSON`, 'mend it, or delete it and run `skerry init`')
+  }
+  const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths'])
+  const project: Project = {}
+  for (const key of ['url', 'org', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  if (fields.paths !== undefined) {
+    project.paths = {}
+    for (const [path, scope] of Object.entries(record(fields.paths, `${file}: paths`))) {
+      const where = `${file}: paths.${path}`
+      const inner = record(scope, where, ['app', 'env'])
+      project.paths[path.replace(/^\.\//, '').replace(/\/+$/, '')] = {
+        ...textField(inner, 'app', where),
+        ...textField(inner, 'env', where),
+      }
+    }
+  }
+  return project
+}
+
+function record(value: unknown, where: string, known?: string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Failure('usage', `${where} is not an object`)
+  }
+  const unknown = known && Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw new Failure('usage', `${where}: '${unknown}' is not a setting`, `known: ${known!.join(', ')}`)
+  return value as Record<string, unknown>
+}
+
+function textField(fields: Record<string, unknown>, key: string, where: string): Record<string, string> {
+  const value = fields[key]
+  if (value === undefined) return {}
+  if (typeof value !== 'string' || value === '') throw new Failure('usage', `${where}: '${key}' is not a text`)
+  return { [key]: value }
+}

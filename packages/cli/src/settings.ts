@@ -1,0 +1,107 @@
+import { parseBaseUrl } from '@skerry/sdk/base-url'
+import { isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
+import { Failure, usage } from './failure.ts'
+import { type FoundProject, findProject } from './project.ts'
+
+export const defaultUrl = 'http://127.0.0.1:4700'
+
+/** Options that every command understands; undefined where they were not given. */
+export interface Flags {
+  json?: boolean
+  debug?: boolean
+  url?: string
+  org?: string
+  profile?: string
+  app?: string
+  group?: string
+  env?: string
+  branch?: string
+}
+
+/** Where the credential comes from, most explicit first: `--profile`, the environment, the credentials file. */
+export type CredentialSource =
+  | { from: 'environment'; token: string }
+  | { from: 'machine'; clientId: string; clientSecret: string; name: string; cached: Profile | undefined }
+  | { from: 'profile'; name: string; profile: Profile }
+  | { from: 'none' }
+
+export interface Settings {
+  url: string
+  allowInsecure: boolean
+  org: string | undefined
+  app: string | undefined
+  env: string | undefined
+  branch: string | undefined
+  group: string | undefined
+  /** Application or environment were named by an option or a variable, not by the project's file alone. */
+  scopeIsExplicit: boolean
+  found: FoundProject | null
+  credential: CredentialSource
+}
+
+/** Options, then variables, then `skerry.json`, then the profile, then the default: the first that says it wins. */
+export function readSettings(flags: Flags): Settings {
+  const variable = (name: string) => process.env[name] || undefined
+  const found = findProject(process.cwd())
+  const url = flags.url ?? variable('SKERRY_URL') ?? found?.project.url
+  const org = flags.org ?? variable('SKERRY_ORG') ?? found?.project.org
+  const allowInsecure = variable('SKERRY_ALLOW_INSECURE') === '1'
+  const wantedUrl = url === undefined ? undefined : checkUrl(url, allowInsecure)
+  const credential = pickCredential(flags, wantedUrl, org)
+  const profile = credential.from === 'profile' ? credential.profile : undefined
+  const app = flags.app ?? variable('SKERRY_APP')
+  const env = flags.env ?? variable('SKERRY_ENV')
+  return {
+    url: wantedUrl ?? profile?.url ?? defaultUrl,
+    allowInsecure,
+    org: org ?? profile?.org.slug,
+    app: app ?? found?.scope.app,
+    env: env ?? found?.scope.env,
+    branch: flags.branch ?? variable('SKERRY_BRANCH'),
+    group: flags.group,
+    scopeIsExplicit: app !== undefined || env !== undefined,
+    found,
+    credential,
+  }
+}
+
+export function checkUrl(url: string, allowInsecure: boolean): string {
+  try {
+    return parseBaseUrl(url, { allowInsecure })
+  } catch (error) {
+    const reason = (error as Error).message.replace(/^baseUrl: /, '').replace('allowInsecure', 'SKERRY_ALLOW_INSECURE=1')
+    throw usage(`the server’s address cannot be used: ${reason}`)
+  }
+}
+
+function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {
+  const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
+  const wanted = flags.profile ?? (SKERRY_TOKEN || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)
+  if (wanted) return { from: 'profile', ...namedProfile(wanted) }
+  if (SKERRY_TOKEN) return { from: 'environment', token: SKERRY_TOKEN.trim() }
+  if (SKERRY_CLIENT_ID && SKERRY_CLIENT_SECRET) {
+    const name = profileName(url ?? defaultUrl, SKERRY_CLIENT_ID)
+    const cached = readCredentials().profiles[name]
+    return { from: 'machine', clientId: SKERRY_CLIENT_ID, clientSecret: SKERRY_CLIENT_SECRET, name, cached }
+  }
+  const { current, profiles } = readCredentials()
+  const fits = ([name, profile]: [string, Profile]) =>
+    !isReplaced(name) &&
+    (url === undefined || profile.url === url) && (org === undefined || isOrg(profile, org))
+  const candidates = Object.entries(profiles).filter(fits)
+  const chosen = candidates.find(([name]) => name === current) ?? candidates[0]
+  return chosen ? { from: 'profile', name: chosen[0], profile: chosen[1] } : { from: 'none' }
+}
+
+export const isOrg = ({ org }: Profile, wanted: string) => org.slug === wanted || org.id === wanted
+
+/** A profile by its name, or by its organization's slug when only one has it. */
+export function namedProfile(wanted: string): { name: string; profile: Profile } {
+  const { profiles } = readCredentials()
+  const exact = profiles[wanted]
+  if (exact) return { name: wanted, profile: exact }
+  const bySlug = Object.entries(profiles).filter(([name, { org }]) => org.slug === wanted && !isReplaced(name))
+  if (bySlug.length === 1) return { name: bySlug[0]![0], profile: bySlug[0]![1] }
+  const known = Object.keys(profiles).join(', ') || 'none'
+  throw new Failure('notFound', `there is no profile '${wanted}'`, `known profiles: ${known}`)
+}

@@ -1,0 +1,37 @@
+/**
+ * Where copies of resolve bodies are kept. What it is handed is sealed under a key derived from the token, so a cache
+ * needs no care about content; keys are 64 lowercase hexadecimal characters.
+ */
+export interface Cache {
+  read(key: string): Promise<string | undefined>
+  write(key: string, text: string): Promise<void>
+  delete(key: string): Promise<void>
+}
+
+/**
+ * Keeps copies in this process for a short time. As `reuse` of `createSkerry`, it answers without asking the
+ * server, so a change or a revocation shows up to `ttlSeconds` late. Failures are never kept.
+ *
+ * @param options.ttlSeconds 60 unless given; 0 keeps nothing.
+ * @param options.now the clock, milliseconds since 1970.
+ * @example const skerry = createSkerry({ baseUrl, token, reuse: memoryCache({ ttlSeconds: 10 }) })
+ */
+export function memoryCache(options: { ttlSeconds?: number; now?: () => number } = {}): Cache {
+  const { ttlSeconds = 60, now = Date.now } = options
+  const kept = new Map<string, { text: string; writtenAtMs: number }>()
+  const isAlive = (writtenAtMs: number) => writtenAtMs <= now() && now() - writtenAtMs < ttlSeconds * 1000
+  return {
+    async read(key) {
+      const entry = kept.get(key)
+      if (entry && isAlive(entry.writtenAtMs)) return entry.text
+      kept.delete(key)
+    },
+    async write(key, text) {
+      for (const [other, entry] of kept) if (!isAlive(entry.writtenAtMs)) kept.delete(other)
+      if (ttlSeconds > 0) kept.set(key, { text, writtenAtMs: now() })
+    },
+    async delete(key) {
+      kept.delete(key)
+    },
+  }
+}

@@ -1,0 +1,220 @@
+import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
+import { endpoints } from '@skerry/contract/endpoints'
+import { parseBaseUrl } from './base-url.ts'
+import { clientError, invalid } from './errors.ts'
+import { checkHeaders, type Fetch, type Incoming, send, type TransportSettings } from './transport.ts'
+
+/** A bearer (service token, CLI session, session JWT, machine access token), or machine client credentials (Basic). */
+export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
+
+export interface ClientSettings {
+  /** `https://skerry.example.com`. `http:` reaches this machine only, unless `allowInsecure`. */
+  baseUrl: string
+  credential?: Credential
+  fetch?: Fetch
+  /** What the program calls itself; sent as `x-skerry-client`, and as `user-agent` where the platform lets it. */
+  userAgent?: string
+  /** For one attempt, to the last byte of its answer; 30 s unless given. */
+  timeoutMs?: number
+  /** Sent with every request; cannot replace the credential. */
+  headers?: Record<string, string>
+  allowInsecure?: boolean
+  /** `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000 unless given. */
+  retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
+  /** An answer longer than this is given up; 64 MiB unless given. */
+  answerMaxBytes?: number
+}
+
+/** `params`, `query` and `body`, each there when the endpoint has one and required when it has required members. */
+export type Input<E extends Endpoint> = Part<'params', Params<E>> & Part<'query', Query<E>> & Part<'body', Body<E>>
+
+type Part<K extends string, T> = [keyof T] extends [never]
+  ? { [P in K]?: undefined }
+  : Record<never, never> extends T
+    ? { [P in K]?: T }
+    : { [P in K]: T }
+
+export interface RequestOptions {
+  signal?: AbortSignal
+  headers?: Record<string, string>
+}
+
+/** An answer with what HTTP said about it. `text` is the body as it came. */
+export interface Received<A> {
+  status: 200 | 201
+  body: A
+  text: string
+  etag: string | null
+  requestId: string | null
+}
+
+/** The answer to a conditional request for what the caller already has. */
+export interface NotModified {
+  status: 304
+  etag: string | null
+  requestId: string | null
+}
+
+type Arguments<E extends Endpoint, O> =
+  Record<never, never> extends Input<E> ? [input?: Input<E>, options?: O] : [input: Input<E>, options?: O]
+
+/** One operation: resolves with the endpoint's answer. */
+export type Call<E extends Endpoint> = (...args: Arguments<E, RequestOptions>) => Promise<Answer<E>>
+
+type Operations<H> = { readonly [N in keyof H]: H[N] extends Endpoint ? Call<H[N]> : never }
+
+/** The whole API under the contract's headings and names, `request` for what HTTP says beside, and where it goes. */
+export type Client = { readonly [H in keyof typeof endpoints]: Operations<(typeof endpoints)[H]> } & {
+  readonly baseUrl: string
+  /**
+   * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
+   *
+   * @example
+   * const received = await client.request(endpoints.resolve.get, { query: {} }, { etag })
+   * if (received.status !== 304) use(received.body)
+   */
+  request<E extends Endpoint>(
+    endpoint: E,
+    input: Input<E>,
+    options?: RequestOptions & { etag?: string | undefined },
+  ): Promise<Received<Answer<E>> | NotModified>
+}
+
+/**
+ * A typed client for every endpoint of the contract.
+ *
+ * - Path parameters are encoded, arrays in a query repeat, undefined members are left out.
+ * - 429 is waited out when Retry-After is short; a GET is also repeated after 502, 503 and a network failure. No other
+ *   mutation is ever repeated.
+ * - Redirects are refused: a credential must not follow one elsewhere.
+ *
+ * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw UnavailableError,
+ *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.
+ * @example
+ * const client = createClient({ baseUrl: 'https://skerry.example.com', credential: { bearer } })
+ * const { app } = await client.apps.create({ params: { orgId }, body: { name: 'Web', slug: 'web' } })
+ */
+export function createClient(settings: ClientSettings): Client {
+  const headers = headersOf(settings)
+  const transport = transportOf(settings)
+
+  const request = async (endpoint: Endpoint, input: LooseInput = {}, options: LooseOptions = {}) => {
+    const outgoing = {
+      method: endpoint.method,
+      path: pathOf(endpoint.path, input.params ?? {}) + queryOf(input.query ?? {}),
+      headers: {
+        ...lowerCase(options.headers),
+        ...(options.etag === undefined ? {} : { 'if-none-match': options.etag }),
+        ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    }
+    checkHeaders(outgoing.headers)
+    const incoming = await send(transport, outgoing)
+    const { status, etag, requestId } = incoming
+    if (status !== 304) return { status, etag, requestId, text: incoming.text, body: parseBody(incoming) }
+    if (options.etag === undefined) throw clientError('malformed_answer', '304 to a request without a condition')
+    return { status, etag, requestId }
+  }
+
+  const headings = Object.entries(endpoints).map(([heading, operations]) => {
+    const calls = Object.entries(operations).map(([name, endpoint]) => {
+      const call = async (input?: LooseInput, { signal, headers }: LooseOptions = {}) => {
+        const received = await request(endpoint as Endpoint, input, { signal, headers })
+        return 'body' in received ? received.body : undefined
+      }
+      return [name, call]
+    })
+    return [heading, Object.freeze(Object.fromEntries(calls))]
+  })
+  return Object.freeze({ ...Object.fromEntries(headings), baseUrl: transport.baseUrl, request }) as Client
+}
+
+interface LooseInput {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+interface LooseOptions {
+  signal?: AbortSignal | undefined
+  headers?: Record<string, string> | undefined
+  etag?: string | undefined
+}
+
+function transportOf(settings: ClientSettings): TransportSettings {
+  const { credential } = settings
+  const secrets = credential ? ['bearer' in credential ? credential.bearer : credential.clientSecret] : []
+  return {
+    baseUrl: parseBaseUrl(settings.baseUrl, { allowInsecure: settings.allowInsecure ?? false }),
+    // Browsers refuse a `fetch` that is called on anything but its own global.
+    fetch: settings.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    timeoutMs: settings.timeoutMs ?? 30_000,
+    attempts: settings.retry?.attempts ?? 3,
+    backoffMs: settings.retry?.backoffMs ?? 200,
+    retryAfterMaxMs: settings.retry?.retryAfterMaxMs ?? 10_000,
+    answerMaxBytes: settings.answerMaxBytes ?? 64 * 1024 * 1024,
+    secrets,
+  }
+}
+
+function headersOf({ credential, headers, userAgent = 'skerry-sdk' }: ClientSettings): Record<string, string> {
+  const all = {
+    ...lowerCase(headers),
+    accept: 'application/json',
+    'user-agent': userAgent,
+    'x-skerry-client': userAgent,
+    ...(credential ? { authorization: authorizationOf(credential) } : {}),
+  }
+  checkHeaders(all)
+  return all
+}
+
+/** Two spellings of one name would be sent as one header with both values. */
+function lowerCase(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+/** Neither form may hold what would end it early or break the header; the messages do not repeat the credential. */
+function authorizationOf(credential: Credential): string {
+  if ('bearer' in credential) {
+    if (!/^[A-Za-z0-9._~+/=-]+$/.test(credential.bearer)) throw invalid('credential: not a bearer (RFC 6750)')
+    return `Bearer ${credential.bearer}`
+  }
+  const { clientId, clientSecret } = credential
+  if (!/^[\x21-\x39\x3b-\x7e]+$/.test(clientId) || !/^[\x21-\x7e]+$/.test(clientSecret)) {
+    throw invalid('credential: not client credentials')
+  }
+  return `Basic ${btoa(`${clientId}:${clientSecret}`)}`
+}
+
+/** A `.` or `..` would be taken for a step in the path however it is encoded, so it could reach another endpoint. */
+function pathOf(path: string, params: Record<string, string>): string {
+  return path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined
+    if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || !value.isWellFormed()) {
+      throw invalid(`${name}: a path segment expected`)
+    }
+    return encodeURIComponent(value)
+  })
+}
+
+function queryOf(query: Record<string, unknown>): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))
+  }
+  return search.size === 0 ? '' : `?${search}`
+}
+
+function parseBody({ status, text, requestId }: Incoming): unknown {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null) return body
+  } catch {
+    // Falls through to the same refusal; a parser's message may quote the body.
+  }
+  throw clientError('malformed_answer', 'not a JSON object', { status, requestId })
+}

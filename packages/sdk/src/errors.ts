@@ -1,0 +1,129 @@
+import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
+
+/** Refusals that the client itself finds, beside the codes that the API answers. */
+const clientErrors = {
+  unavailable: 'the server cannot be reached',
+  timeout: 'the server did not answer in time',
+  offline: 'there is no usable cached copy',
+  redirect_refused: 'the server answered with a redirect, which a credential must not follow',
+  malformed_answer: 'the server’s answer does not have the shape that the API promises',
+  decryption_failed: 'a secret cannot be decrypted',
+} as const
+
+export type ClientErrorCode = keyof typeof clientErrors
+
+/** What is known of a failure beside its code and message. `status` and `requestId` are null without an answer. */
+export interface ErrorContext {
+  status?: number | null
+  requestId?: string | null
+}
+
+/** A server's message reaches terminals and logs: no control characters (escape sequences), and an end. */
+const messageCharacters = 500
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+
+/**
+ * Every failure of this package. Callers branch on `code` or on the class, never on the message. Neither carries a
+ * credential, a body or a secret's value.
+ *
+ * - `code`: of the API (`not_found`, `forbidden`, ...) or of the client ({@link ClientErrorCode}).
+ * - `status`: the HTTP status, null when there was no answer.
+ * - `requestId`: what to quote to the server's operator, null when the server sent none.
+ *
+ * @example
+ * try { await client.apps.get({ params: { orgId, appId } }) }
+ * catch (error) { if (error instanceof SkerryError && error.code === 'not_found') return undefined; throw error }
+ */
+export class SkerryError extends Error {
+  override readonly name: string = 'SkerryError'
+  readonly code: string
+  readonly status: number | null
+  readonly requestId: string | null
+
+  constructor(code: string, message: string, context: ErrorContext = {}) {
+    super(message.replace(unprintable, ' ').slice(0, messageCharacters))
+    this.code = code
+    this.status = context.status ?? null
+    this.requestId = context.requestId ?? null
+  }
+}
+
+/** No verdict: network failure, timeout, 5xx, or 429 to the last attempt. A last-known-good copy may stand in. */
+export class UnavailableError extends SkerryError {
+  override readonly name: string = 'UnavailableError'
+}
+
+/** The server’s verdict: any other answer that is no success. No copy may stand in, and a kept one is deleted. */
+export class RefusedError extends SkerryError {
+  override readonly name: string = 'RefusedError'
+}
+
+/** A layer or secret that does not decrypt: a missing or wrong key, or ciphertext that was moved or altered. */
+export class DecryptionError extends SkerryError {
+  override readonly name: string = 'DecryptionError'
+  /** Slug of the layer's environment, as the server gave it. */
+  readonly layer: string
+  /** Name of the secret; undefined when the layer's own key does not unwrap. */
+  readonly secret: string | undefined
+
+  constructor(layer: string, secret: string | undefined) {
+    const what = secret === undefined ? 'its key was not wrapped to this private key' : `secret ${secret}`
+    super('decryption_failed', `cannot decrypt layer ${layer}: ${what}`)
+    this.layer = layer
+    this.secret = secret
+  }
+}
+
+/**
+ * A client-side failure in its standard words, with a detail that is fixed text or public.
+ *
+ * @example throw clientError('offline')
+ */
+export function clientError(code: 'redirect_refused', detail?: string, context?: ErrorContext): RefusedError
+export function clientError(
+  code: 'unavailable' | 'timeout' | 'offline',
+  detail?: string,
+  context?: ErrorContext,
+): UnavailableError
+export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError
+export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError {
+  const message = detail === undefined ? clientErrors[code] : `${clientErrors[code]}: ${detail}`
+  if (code === 'redirect_refused') return new RefusedError(code, message, context)
+  if (code === 'unavailable' || code === 'timeout' || code === 'offline') {
+    return new UnavailableError(code, message, context)
+  }
+  return new SkerryError(code, message, context)
+}
+
+/**
+ * A setting or argument that cannot work: `invalid_request`, before anything is sent.
+ *
+ * @example throw invalid('baseUrl: https:// expected')
+ */
+export function invalid(message: string): SkerryError {
+  return new SkerryError('invalid_request' satisfies ErrorCode, message)
+}
+
+/**
+ * An answer's status and body text -> the error to throw. A body that is not the API's error shape gives code
+ * `internal` and message `HTTP <status>`.
+ *
+ * @param secrets texts that must not come back in a message, whatever the server put there.
+ * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId })
+ */
+export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
+  const known = parseErrorBody(body) ?? { code: 'internal', message: `HTTP ${status}` }
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), known.message)
+  const unavailable = status >= 500 || status === errorStatus.rate_limited
+  const Failure = unavailable ? UnavailableError : RefusedError
+  return new Failure(known.code, message, { ...context, status })
+}
+
+function parseErrorBody(body: string): { code: string; message: string } | undefined {
+  try {
+    const { code, message } = JSON.parse(body).error
+    if (typeof message === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }
+  } catch {
+    // Not JSON, or no `error` in it: a proxy in front answered, not the API.
+  }
+}

@@ -1,0 +1,162 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { resolve } from '@skerry/contract/resolve'
+import { clientError, invalid } from './errors.ts'
+
+/** What `GET /v1/resolve` answers: ciphertext and wrapped keys, lowest precedence first. */
+export type ResolveBody = Answer<typeof resolve.get>
+export type Layer = ResolveBody['layers'][number]
+export type Scope = ResolveBody['scope']
+
+/** What to resolve, in the one spelling that is sent and that a cached copy is kept under. */
+export interface ResolveQuery {
+  env?: string
+  branch?: string
+  /** `group:env`, sorted, each group once. */
+  with: string[]
+}
+
+const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const id = /^[a-z0-9]+_[0-9A-Za-z]{1,64}$/
+const environmentId = /^env_[0-9A-Za-z]{1,64}$/
+const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+
+/**
+ * Groups to take at another environment slug -> the form of the query.
+ *
+ * @param groups `{ shared: 'staging' }` or `['shared:staging']`.
+ * @throws SkerryError `invalid_request` for a malformed pair, or a group named twice.
+ * @example toResolveQuery({ env: 'env_...', with: { shared: 'staging', db: 'eu' } }).with // ['db:eu', 'shared:staging']
+ */
+export function toResolveQuery(asked: {
+  env?: string | undefined
+  branch?: string | undefined
+  with?: Readonly<Record<string, string>> | readonly string[] | undefined
+}): ResolveQuery {
+  const groups = asked.with ?? []
+  const pairs = Array.isArray(groups) ? [...groups] : Object.entries(groups).map(([group, env]) => `${group}:${env}`)
+  const names = pairs.map((pair) => {
+    const [group = '', env = '', ...more] = String(pair).split(':')
+    if (!slug.test(group) || !slug.test(env) || more.length > 0) throw invalid('with: <group slug>:<environment slug>')
+    return group
+  })
+  if (new Set(names).size < names.length) throw invalid('with: a group is named twice')
+  const { env, branch } = asked
+  if (env !== undefined && !environmentId.test(env)) throw invalid('env: an environment id expected')
+  if (branch !== undefined && !slug.test(branch) && !environmentId.test(branch)) {
+    throw invalid('branch: a slug or an environment id expected')
+  }
+  return { ...(env === undefined ? {} : { env }), ...(branch === undefined ? {} : { branch }), with: pairs.sort() }
+}
+
+/**
+ * Reads a resolve body and checks what a client can check of a server that it need not trust: shapes and names; layers
+ * in the order group..., app, branch; no environment and no secret twice in its place; the environment, branch and
+ * groups that were asked for, and no branch that was not. Whether a value belongs to its name and environment, its
+ * decryption shows.
+ *
+ * @throws SkerryError `malformed_answer`, with the place.
+ * @example const { scope, layers } = parseResolveBody(received.text, { env: 'env_...', with: [] })
+ */
+export function parseResolveBody(text: string, asked: ResolveQuery): ResolveBody {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw clientError('malformed_answer', 'resolve is not JSON')
+  }
+  const { scope, layers } = object(body, 'resolve')
+  const parsed = { scope: parseScope(scope), layers: array(layers, 'layers').map(parseLayer) }
+  checkOrder(parsed.layers)
+  checkAsked(parsed, asked)
+  return parsed
+}
+
+function parseScope(value: unknown): Scope {
+  const { orgId, orgSlug, appId, appSlug, envId, envSlug, branchOf } = object(value, 'scope')
+  return {
+    orgId: string(orgId, id, 'scope.orgId'),
+    orgSlug: string(orgSlug, slug, 'scope.orgSlug'),
+    appId: string(appId, id, 'scope.appId'),
+    appSlug: string(appSlug, slug, 'scope.appSlug'),
+    envId: string(envId, environmentId, 'scope.envId'),
+    envSlug: string(envSlug, slug, 'scope.envSlug'),
+    ...(branchOf === undefined ? {} : { branchOf: string(branchOf, environmentId, 'scope.branchOf') }),
+  }
+}
+
+function parseLayer(value: unknown, index: number): Layer {
+  const at = `layers[${index}]`
+  const layer = object(value, at)
+  const names = new Set<string>()
+  const secrets = array(layer.secrets, `${at}.secrets`).map((one, i) => {
+    const secret = object(one, `${at}.secrets[${i}]`)
+    const name = string(secret.name, secretName, `${at}.secrets[${i}].name`)
+    if (names.has(name)) throw clientError('malformed_answer', `${at} holds ${name} twice`)
+    names.add(name)
+    return { name, ciphertext: string(secret.ciphertext, /^/, `${at}.secrets[${i}].ciphertext`) }
+  })
+  return {
+    source: string(layer.source, /^(?:group|app|branch)$/, `${at}.source`) as Layer['source'],
+    environmentId: string(layer.environmentId, environmentId, `${at}.environmentId`),
+    slug: string(layer.slug, slug, `${at}.slug`),
+    ...(layer.groupSlug === undefined ? {} : { groupSlug: string(layer.groupSlug, slug, `${at}.groupSlug`) }),
+    wrappedDek: string(layer.wrappedDek, /^/, `${at}.wrappedDek`),
+    secrets,
+  }
+}
+
+/** The order is the precedence, so a moved layer would let an overridden value win. */
+function checkOrder(layers: readonly Layer[]): void {
+  const sources = layers.map((layer) => layer.source).join(' ')
+  if (!/^(?:group )*app(?: branch)?$/.test(sources)) {
+    throw clientError('malformed_answer', 'layers are not in the order group, app, branch')
+  }
+  for (const member of ['environmentId', 'groupSlug'] as const) {
+    const all = layers.map((layer) => layer[member]).filter((value) => value !== undefined)
+    if (new Set(all).size < all.length) throw clientError('malformed_answer', `two layers with one ${member}`)
+  }
+}
+
+function checkAsked({ scope, layers }: ResolveBody, asked: ResolveQuery): void {
+  const app = layers.find((layer) => layer.source === 'app')!
+  const branch = layers.find((layer) => layer.source === 'branch')
+  if (app.environmentId !== (scope.branchOf ?? scope.envId)) {
+    throw clientError('malformed_answer', 'the app layer is of another environment than the scope')
+  }
+  if ((branch !== undefined) !== (scope.branchOf !== undefined) || (branch && branch.environmentId !== scope.envId)) {
+    throw clientError('malformed_answer', 'the branch layer is of another environment than the scope')
+  }
+  if (asked.env !== undefined && asked.env !== app.environmentId && asked.env !== branch?.environmentId) {
+    throw clientError('malformed_answer', 'another environment than the one asked for')
+  }
+  if (asked.branch !== undefined && asked.branch !== branch?.slug && asked.branch !== branch?.environmentId) {
+    throw clientError('malformed_answer', 'another branch than the one asked for')
+  }
+  // Without `env`, the token says which environment, and that may be a branch.
+  const ownBranch = asked.env === undefined || asked.env === branch?.environmentId
+  if (branch && asked.branch === undefined && !ownBranch) {
+    throw clientError('malformed_answer', 'a branch that was not asked for')
+  }
+  const wanted = new Map(asked.with.map((pair) => pair.split(':') as [string, string]))
+  for (const layer of layers) {
+    const env = layer.groupSlug === undefined ? undefined : wanted.get(layer.groupSlug)
+    if (env !== undefined && env !== layer.slug) {
+      throw clientError('malformed_answer', `group ${layer.groupSlug} at another environment than the one asked for`)
+    }
+  }
+}
+
+function object(value: unknown, at: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw clientError('malformed_answer', `${at}: an object expected`)
+}
+
+function array(value: unknown, at: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw clientError('malformed_answer', `${at}: an array expected`)
+}
+
+function string(value: unknown, pattern: RegExp, at: string): string {
+  if (typeof value === 'string' && pattern.test(value)) return value
+  throw clientError('malformed_answer', `${at}: not as the API promises`)
+}

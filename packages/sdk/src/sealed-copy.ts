@@ -1,0 +1,115 @@
+import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
+import { sha256 } from '@skerry/crypto/digest'
+import { importAesKey, openGcm, sealGcm } from '@skerry/crypto/gcm'
+import { hkdf } from '@skerry/crypto/hkdf'
+import type { Cache } from './cache.ts'
+import type { ResolveQuery } from './resolve-body.ts'
+
+/** A resolve body as it came, still ciphertext, with the time (ms since 1970) at which the server last stood by it. */
+export interface Copy {
+  text: string
+  etag: string | null
+  fetchedAtMs: number
+}
+
+/** One place in a cache, with its key. A copy that cannot be read counts as absent. */
+export interface SealedCopy {
+  read(): Promise<Copy | undefined>
+  write(copy: Copy): Promise<void>
+  delete(): Promise<void>
+}
+
+/** Changing a label only forgets every copy. */
+const keyLabel = 'skerry-lkg-cache-v1'
+const fingerprintLabel = 'skerry-token-fp-v1'
+const sealingInfo = 'skerry/lkg-cache/v1'
+
+/**
+ * The place of a copy: SHA-256, in hexadecimal, over what its content depends on. The token enters as a fingerprint, so
+ * that the key tells nothing about it.
+ *
+ * @param baseUrl as `parseBaseUrl` gives it, without a slash at the end.
+ * @example await cacheKey('https://skerry.example.com', token, { env: 'env_...', with: [] })
+ */
+export async function cacheKey(baseUrl: string, token: string, query: ResolveQuery): Promise<string> {
+  const fingerprint = await hexSha256(`${fingerprintLabel}\n${token}`)
+  const lines = [keyLabel, baseUrl, fingerprint, query.env ?? '', query.branch ?? '', query.with.join(',')]
+  return hexSha256(lines.join('\n'))
+}
+
+/**
+ * The copy of one resolve in a cache, sealed with AES-256-GCM under a key that HKDF-SHA256 derives from the token; the
+ * place is the AAD, so a copy that was moved or altered does not open. One that does not open is deleted.
+ *
+ * @param token the whole token: whoever does not have it reads nothing here.
+ * @param warn told in fixed words when the cache itself fails; a cache that fails stops no resolve.
+ * @example const copy = sealedCopy(diskCache(), key, token, console.warn)
+ */
+export function sealedCopy(cache: Cache, key: string, token: string, warn: (message: string) => void): SealedCopy {
+  const aad = encodeUtf8(key)
+  const sealingKey = async () => importAesKey(await hkdf(encodeUtf8(token), new Uint8Array(0), sealingInfo, 32))
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      warn(`cache: ${what} failed: ${describe(error)}`)
+    }
+  }
+  const forget = async () => void (await attempt('delete', () => cache.delete(key)))
+  return {
+    async read() {
+      const text = await attempt('read', () => cache.read(key))
+      if (text === undefined) return undefined
+      try {
+        const sealed = JSON.parse(text)
+        const opened = await openGcm(
+          await sealingKey(),
+          decodeBase64url(sealed.iv),
+          decodeBase64url(sealed.ciphertext),
+          aad,
+        )
+        return parseCopy(decodeUtf8(opened))
+      } catch {
+        await forget()
+      }
+    },
+    async write(copy) {
+      const { iv, ciphertext } = await sealGcm(await sealingKey(), encodeUtf8(JSON.stringify(copy)), aad)
+      const text = JSON.stringify({ version: 1, iv: encodeBase64url(iv), ciphertext: encodeBase64url(ciphertext) })
+      await attempt('write', () => cache.write(key, text))
+    },
+    delete: forget,
+  }
+}
+
+/**
+ * Whether a copy may stand in: strictly younger than the limit, and not from the future, which a clock that went back
+ * would keep young for as long as it went back.
+ *
+ * @example isUsable(copy, 86_400, Date.now())
+ */
+export function isUsable(copy: Copy, maxAgeSeconds: number, nowMs: number): boolean {
+  return copy.fetchedAtMs <= nowMs && nowMs - copy.fetchedAtMs < maxAgeSeconds * 1000
+}
+
+/**
+ * Hexadecimal SHA-256 of a text.
+ *
+ * @example await hexSha256('abc') // 'ba7816bf...'
+ */
+export async function hexSha256(text: string): Promise<string> {
+  return Array.from(await sha256(encodeUtf8(text)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function parseCopy(json: string): Copy {
+  const { text, etag, fetchedAtMs } = JSON.parse(json)
+  if (typeof text !== 'string' || !(etag === null || typeof etag === 'string') || !Number.isFinite(fetchedAtMs)) {
+    throw new TypeError('not a copy')
+  }
+  return { text, etag, fetchedAtMs }
+}
+
+function describe(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return typeof code === 'string' ? code : typeof message === 'string' ? message : 'unknown'
+}

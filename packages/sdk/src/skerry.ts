@@ -1,0 +1,211 @@
+import { endpoints } from '@skerry/contract/endpoints'
+import type { PrivateKey } from '@skerry/crypto/keys'
+import { expandReferences } from '@skerry/crypto/references'
+import { parseToken } from '@skerry/crypto/token'
+import { parseBaseUrl } from './base-url.ts'
+import type { Cache } from './cache.ts'
+import { type Client, type ClientSettings, createClient } from './client.ts'
+import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
+import { decryptLayers, mergeLayers, type Provenance } from './resolve.ts'
+import { parseResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
+import { type Copy, cacheKey, hexSha256, isUsable, type SealedCopy, sealedCopy } from './sealed-copy.ts'
+
+/** Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it. */
+export type Reader = { token: string } | { bearer: string; privateKey: PrivateKey }
+
+export type SkerrySettings = Reader &
+  Omit<ClientSettings, 'credential'> & {
+    /** Environment id. A token that is bound to an environment needs none. */
+    env?: string | undefined
+    /** Slug or id of a branch of that environment. */
+    branch?: string | undefined
+    /** Groups at another environment slug: `{ shared: 'staging' }` or `['shared:staging']`. */
+    with?: Readonly<Record<string, string>> | readonly string[] | undefined
+    /** Whether `${NAME}` is expanded; true unless said. */
+    interpolate?: boolean | undefined
+    /** The names to hand out. One that is not there refuses the whole. References may still name any other. */
+    only?: readonly string[] | undefined
+    /** Asked before the server, for example `memoryCache()`. None unless given. */
+    reuse?: Cache | undefined
+    /** Last-known-good copies for when the server is unavailable, for example `diskCache()`. None unless given. */
+    cache?: Cache | undefined
+    /** A last-known-good copy stands in while it is strictly younger; 24 h unless given. */
+    maxAgeSeconds?: number | undefined
+    /** Never contacts the server: only a last-known-good copy answers. */
+    offline?: boolean | undefined
+    /** Told when a cache fails, which stops no resolve. Never holds a value. */
+    warn?: ((message: string) => void) | undefined
+    /** Milliseconds since 1970. */
+    now?: (() => number) | undefined
+  }
+
+/** What a program needs to start. The records have no prototype, so that a secret may be called `__proto__`. */
+export interface Resolved {
+  values: Record<string, string>
+  provenance: Record<string, Provenance>
+  /** Names that values refer to and that are not there; sorted. Their references stay as written. */
+  unresolved: string[]
+  scope: Scope
+  /** True when a last-known-good copy stood in. */
+  stale: boolean
+  /** When the server last stood by this answer: ISO 8601, UTC. */
+  fetchedAt: string
+  ageSeconds: number
+  /** Changes when anything in the server's answer does. */
+  revision: string
+}
+
+export interface Skerry {
+  /**
+   * Everything, merged and expanded.
+   *
+   * @throws UnavailableError, RefusedError, DecryptionError, SkerryError `malformed_answer` or `not_found` (of `only`),
+   *   CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`.
+   */
+  resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
+  /**
+   * One value, with a resolve of its own: for more than one, resolve once.
+   *
+   * @throws as `resolve`; SkerryError `not_found`.
+   */
+  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<string>
+}
+
+const maxAgeDefaultSeconds = 86_400
+
+/** What a resolve works with, once the token has been read. */
+interface Session {
+  client: Client
+  privateKey: PrivateKey
+  reuse: SealedCopy | undefined
+  kept: SealedCopy | undefined
+}
+
+/**
+ * Reads secrets: asks the server for ciphertext, decrypts and merges it here, and expands references.
+ *
+ * The server is asked on every resolve. With a `cache`, the last good answer is kept and stands in while the server is
+ * unavailable; a refused resolve deletes it. A revoked token therefore reads on for at most `maxAgeSeconds`, and only
+ * where the server cannot be reached.
+ *
+ * @throws SkerryError `invalid_request` for settings that cannot work.
+ * @example
+ * const skerry = createSkerry({ baseUrl: 'https://skerry.example.com', token: process.env.SKERRY_TOKEN })
+ * const { values } = await skerry.resolve()
+ */
+export function createSkerry(settings: SkerrySettings): Skerry {
+  const query = toResolveQuery(settings)
+  const baseUrl = parseBaseUrl(settings.baseUrl, settings)
+  const { now = Date.now, maxAgeSeconds = maxAgeDefaultSeconds } = settings
+  let session: Promise<Session> | undefined
+  let last: Copy | undefined
+
+  /** Nothing is kept before it has decrypted, and a refusal leaves nothing behind. */
+  const resolveLive = async (current: Session, known: Copy | undefined, signal: AbortSignal | undefined) => {
+    const { client, privateKey, reuse, kept } = current
+    try {
+      const copy = await fetchCopy(client, query, known, now, signal)
+      const resolved = await openCopy(copy, privateKey, { settings, query, nowMs: now(), stale: false })
+      last = copy
+      await Promise.all([reuse?.write(copy), kept?.write(copy)])
+      return resolved
+    } catch (error) {
+      if (error instanceof RefusedError) {
+        last = undefined
+        await Promise.all([reuse?.delete(), kept?.delete()])
+      }
+      throw error
+    }
+  }
+
+  const resolve = async ({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Resolved> => {
+    session ??= openSession(settings, baseUrl, query)
+    const current = await session
+    const { privateKey } = current
+    const reused = settings.offline ? undefined : await current.reuse?.read()
+    if (reused) return openCopy(reused, privateKey, { settings, query, nowMs: now(), stale: false })
+
+    const kept = await current.kept?.read()
+    const usable = kept && isUsable(kept, maxAgeSeconds, now()) ? kept : undefined
+    try {
+      if (settings.offline) throw clientError('offline')
+      return await resolveLive(current, last ?? usable, signal)
+    } catch (error) {
+      // Age is measured anew: the attempts may have taken longer than the copy had left.
+      if (!(error instanceof UnavailableError) || !usable || !isUsable(usable, maxAgeSeconds, now())) throw error
+      return openCopy(usable, privateKey, { settings, query, nowMs: now(), stale: true })
+    }
+  }
+
+  const get = async (name: string, options?: { signal?: AbortSignal | undefined }) => {
+    const value = (await resolve(options)).values[name]
+    if (value === undefined) throw new SkerryError('not_found', `no secret ${name}`)
+    return value
+  }
+  return Object.freeze({ resolve, get })
+}
+
+interface Opening {
+  settings: SkerrySettings
+  query: ResolveQuery
+  nowMs: number
+  stale: boolean
+}
+
+/** Ciphertext -> what the program asked for. The same checks for a kept copy as for an answer. */
+async function openCopy(copy: Copy, privateKey: PrivateKey, opening: Opening): Promise<Resolved> {
+  const { settings, query, nowMs, stale } = opening
+  const body = parseResolveBody(copy.text, query)
+  const { values: stored, provenance } = mergeLayers(await decryptLayers(body, privateKey))
+  const asStored = settings.interpolate === false
+  const { values, unresolved } = asStored ? { values: stored, unresolved: [] } : expandReferences(stored)
+  return {
+    values: pick(values, settings.only),
+    provenance: pick(provenance, settings.only),
+    unresolved,
+    scope: body.scope,
+    stale,
+    fetchedAt: new Date(copy.fetchedAtMs).toISOString(),
+    ageSeconds: Math.max(0, nowMs - copy.fetchedAtMs) / 1000,
+    revision: await hexSha256(copy.text),
+  }
+}
+
+async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {
+  const { bearer, privateKey } = 'token' in settings ? await parseToken(settings.token) : settings
+  const token = 'token' in settings ? settings.token : settings.bearer
+  const key = await cacheKey(baseUrl, token, query)
+  const place = (cache: Cache | undefined) => cache && sealedCopy(cache, key, token, settings.warn ?? (() => {}))
+  return {
+    client: createClient({ ...settings, credential: { bearer } }),
+    privateKey,
+    reuse: place(settings.reuse),
+    kept: place(settings.cache),
+  }
+}
+
+/** Asks with the ETag of what is known; a 304 says that it still holds, as of now. */
+async function fetchCopy(
+  client: Client,
+  query: ResolveQuery,
+  known: Copy | undefined,
+  now: () => number,
+  signal: AbortSignal | undefined,
+): Promise<Copy> {
+  const input = { query: { ...query, with: query.with.length === 0 ? undefined : query.with } }
+  const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
+  const received = await client.request(endpoints.resolve.get, input, options)
+  if (received.status === 304) return { ...known!, fetchedAtMs: now() }
+  return { text: received.text, etag: received.etag, fetchedAtMs: now() }
+}
+
+function pick<T>(all: Record<string, T>, only: readonly string[] | undefined): Record<string, T> {
+  if (only === undefined) return all
+  const picked: Record<string, T> = Object.create(null)
+  for (const name of only) {
+    const value = all[name]
+    if (value === undefined) throw new SkerryError('not_found', `no secret ${name}`)
+    picked[name] = value
+  }
+  return picked
+}

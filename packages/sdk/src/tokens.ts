@@ -1,0 +1,74 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { tokens } from '@skerry/contract/tokens'
+import { newToken, type ParsedToken, type TokenFormat } from '@skerry/crypto/token'
+import type { Client } from './client.ts'
+import { SkerryError } from './errors.ts'
+
+export type ServiceToken = Answer<typeof tokens.create>['token']
+
+export interface NewServiceToken {
+  orgId: string
+  name: string
+  /** `member` unless given: reads and writes secrets that it is granted. `admin` also administers. */
+  role?: 'member' | 'admin'
+  /** The one environment that it resolves. A grant is still needed. */
+  environmentId?: string | null
+  /** ISO 8601 with milliseconds and `Z`; never unless given. */
+  expiresAt?: string | null
+  /** `skerry` unless given; `classic` for the published clients. */
+  format?: TokenFormat
+}
+
+/** A token that was just made. `token` exists nowhere else: show it once, or store it, and forget it. */
+export interface CreatedServiceToken {
+  token: string
+  parsed: ParsedToken
+  serviceToken: ServiceToken
+}
+
+/**
+ * Makes a service token here and registers it: the server gets its id, the hash of its bearer and its public key. It
+ * reads nothing before it is granted a key; see `grantEnvironment`.
+ *
+ * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError, after which the token may be
+ *   registered: nobody has it, and it can be deleted.
+ * @example
+ * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
+ * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
+ *   publicKeyJwk: parsed.publicKeyJwk }, key.bytes)
+ */
+export async function createServiceToken(client: Client, settings: NewServiceToken): Promise<CreatedServiceToken> {
+  const { orgId, name, role = 'member', environmentId, expiresAt, format = 'skerry' } = settings
+  const { token, tokenHash, ...parsed } = await newToken(format)
+  const { tokenId, publicKeyJwk } = parsed
+  const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
+  const { token: serviceToken } = await client.tokens.create({ params: { orgId }, body })
+  return { token, parsed, serviceToken }
+}
+
+/**
+ * The first step of a machine that has only the client credentials of a signup: makes the admin service token that does
+ * the rest, for a machine client holds no key and so can create no environment.
+ *
+ * @param machine a client with `{ clientId, clientSecret }` as its credential.
+ * @param settings.orgId the machine client's organization unless given.
+ * @throws SkerryError `not_found` when the machine client is in no organization, or in several; as `createServiceToken`.
+ * @example
+ * const machine = createClient({ baseUrl, credential: { clientId, clientSecret } })
+ * const { token, parsed } = await bootstrapAdmin(machine, { name: 'ci' })
+ * const client = createClient({ baseUrl, credential: { bearer: parsed.bearer } })
+ */
+export async function bootstrapAdmin(
+  machine: Client,
+  settings: Omit<NewServiceToken, 'orgId' | 'role' | 'environmentId'> & { orgId?: string },
+): Promise<CreatedServiceToken> {
+  const orgId = settings.orgId ?? (await onlyOrg(machine))
+  return createServiceToken(machine, { ...settings, orgId, role: 'admin' })
+}
+
+async function onlyOrg(client: Client): Promise<string> {
+  const { orgs } = await client.me.get()
+  const [org, ...more] = orgs
+  if (!org || more.length > 0) throw new SkerryError('not_found', 'not in exactly one organization: name it')
+  return org.id
+}

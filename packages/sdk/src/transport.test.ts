@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import { type Reply, startServer } from '../test/server.ts'
+import { fast, ids, now, refuse } from '../test/world.ts'
+import { createClient } from './client.ts'
+import { parseRetryAfter } from './transport.ts'
+
+const { orgId } = ids
+const params = { orgId }
+const body = { name: 'Web', slug: 'web' }
+const app = { id: ids.appId, orgId, name: 'Web', slug: 'web', createdAt: now, updatedAt: now }
+
+/** A server whose answers to `apps.list` and `apps.create` come from a list, the last one for ever. */
+async function scripted(...replies: (Reply | 'cut' | 'hang')[]) {
+  const server = await startServer('Bearer secret-bearer')
+  for (const operation of ['apps.list', 'apps.create']) {
+    server.on(operation, ({ response }) => {
+      const reply = replies[Math.min(server.requests.length, replies.length) - 1]!
+      if (reply === 'cut') response.destroy()
+      return typeof reply === 'string' ? undefined : reply
+    })
+  }
+  const settings = { baseUrl: server.baseUrl, credential: { bearer: 'secret-bearer' }, ...fast }
+  return { server, settings, client: createClient(settings) }
+}
+
+const list: Reply = { json: { apps: [], nextCursor: null } }
+const created: Reply = { status: 201, json: { app } }
+const tooMany = (after?: string): Reply => ({
+  ...refuse(429, 'rate_limited'),
+  headers: after === undefined ? {} : { 'retry-after': after },
+})
+
+describe('a request that can be repeated', () => {
+  test.each([
+    ['a 429', tooMany('0')],
+    ['a 429 that names no time', tooMany()],
+    ['a 502', refuse(502, 'internal')],
+    ['a 503', refuse(503, 'internal')],
+    ['a cut connection', 'cut' as const],
+  ])('is, after %s', async (_, failure) => {
+    const { server, client } = await scripted(failure, failure, list)
+    expect(await client.apps.list({ params })).toEqual(list.json)
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('is given up as unavailable after three attempts', async () => {
+    for (const [failure, code] of [
+      [tooMany('0'), 'rate_limited'],
+      [refuse(503, 'internal'), 'internal'],
+      ['cut', 'unavailable'],
+    ] as const) {
+      const { server, client } = await scripted(failure)
+      await expect(client.apps.list({ params })).rejects.toMatchObject({ name: 'UnavailableError', code })
+      expect(server.requests).toHaveLength(3)
+    }
+  })
+
+  test('waits for as long as Retry-After says', async () => {
+    const { client } = await scripted(tooMany('1'), list)
+    const startedAt = performance.now()
+    await client.apps.list({ params })
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
+  })
+
+  test('is not sent before the time that Retry-After names: one too far ahead is an error at once', async () => {
+    const { server, client } = await scripted(tooMany('60'), list)
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'rate_limited', status: 429 })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a mutation', () => {
+  test('is repeated after a 429, which changed nothing', async () => {
+    const { client } = await scripted(tooMany('0'), created)
+    expect(await client.apps.create({ params, body })).toEqual({ app })
+  })
+
+  test.each([
+    ['a 500', refuse(500, 'internal')],
+    ['a 503', refuse(503, 'internal')],
+    ['a cut connection', 'cut' as const],
+  ])('is never repeated after %s', async (_, failure) => {
+    const { server, client } = await scripted(failure, created)
+    await expect(client.apps.create({ params, body })).rejects.toMatchObject({ name: 'UnavailableError' })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a request that takes too long', () => {
+  test('ends with its timeout and is not repeated', async () => {
+    const { server, settings } = await scripted('hang')
+    const client = createClient({ ...settings, timeoutMs: 50 })
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ name: 'UnavailableError', code: 'timeout' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('ends with its timeout in the middle of the body, too', async () => {
+    const server = await startServer()
+    server.on('apps.list', ({ response }) => void response.writeHead(200).write('{"apps":'))
+    const client = createClient({ baseUrl: server.baseUrl, timeoutMs: 50 })
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'timeout' })
+  })
+
+  test('ends with its caller’s reason when the caller gives up, also between two attempts', async () => {
+    for (const failure of ['hang', tooMany('5')] as const) {
+      const { client } = await scripted(failure)
+      const reason = new Error('enough')
+      const signal = AbortSignal.abort(reason)
+      await expect(client.apps.list({ params }, { signal })).rejects.toBe(reason)
+      const controller = new AbortController()
+      setTimeout(() => controller.abort(reason), 30)
+      await expect(client.apps.list({ params }, { signal: controller.signal })).rejects.toBe(reason)
+    }
+  })
+})
+
+describe('a refusal', () => {
+  test.each([400, 401, 403, 404, 409])(
+    'of status %i is the server’s verdict, told by code and message',
+    async (status) => {
+      const { server, client } = await scripted({ ...refuse(status, 'some_code'), headers: { 'x-request-id': 'r1' } })
+      const expected = { name: 'RefusedError', code: 'some_code', message: 'some_code it is', status, requestId: 'r1' }
+      await expect(client.apps.list({ params })).rejects.toMatchObject(expected)
+      expect(server.requests).toHaveLength(1)
+    },
+  )
+
+  test.each([
+    '<html>',
+    '',
+    '{"error":"x"}',
+    '{"error":{"code":1,"message":"x"}}',
+    '{"error":{"code":"A b","message":""}}',
+  ])('with body %j is `internal`, HTTP and its status', async (text) => {
+    const { client } = await scripted({ status: 418, text })
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'internal', message: 'HTTP 418' })
+  })
+
+  test('carries neither the credential nor control characters, whatever the server says', async () => {
+    const message = `Bearer secret-bearer\u001b[2J\u009b31m\n\u202e${'x'.repeat(10_000)}`
+    const { client } = await scripted({ status: 403, text: JSON.stringify({ error: { code: 'forbidden', message } }) })
+    const error = (await client.apps.list({ params }).catch((thrown: unknown) => thrown)) as Error
+    expect(error.message).toMatch(/^Bearer \[redacted\] \[2J 31m x+$/)
+    expect(error.message).toHaveLength(500)
+    expect(error.cause).toBeUndefined()
+  })
+})
+
+describe('an answer', () => {
+  test.each(['{"apps":[', '', 'null', '"x"', '<html>'])('of %j is malformed and is not quoted', async (text) => {
+    const { client } = await scripted({ text })
+    const expected = { name: 'SkerryError', code: 'malformed_answer', status: 200 }
+    await expect(client.apps.list({ params })).rejects.toMatchObject(expected)
+  })
+
+  test('that breaks off is a network failure', async () => {
+    const server = await startServer()
+    server.on('apps.list', ({ response }) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"apps":', () => response.destroy())
+      return undefined
+    })
+    const client = createClient({ baseUrl: server.baseUrl, ...fast })
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  test('that does not end is given up at the limit', async () => {
+    const server = await startServer()
+    server.on('apps.list', ({ response }) => {
+      const more = () => void (response.destroyed || response.write('x'.repeat(1 << 16), more))
+      more()
+      return undefined
+    })
+    const client = createClient({ baseUrl: server.baseUrl, answerMaxBytes: 1 << 20 })
+    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'malformed_answer' })
+  })
+})
+
+test('a server that is not there is unavailable, and the error says how', async () => {
+  const server = await startServer()
+  await server.close()
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'secret' }, ...fast })
+  const error = (await client.me.get().catch((thrown: unknown) => thrown)) as Error
+  expect(error).toMatchObject({ name: 'UnavailableError', code: 'unavailable', status: null, requestId: null })
+  expect(error.message).toContain('ECONNREFUSED')
+})
+
+test.each([
+  ['3', 3000],
+  ['0', 0],
+  ['Fri, 02 Jan 2026 03:04:10 GMT', 5000],
+  ['Fri, 02 Jan 2026 03:04:00 GMT', 0],
+  ['soon', undefined],
+  ['-1', undefined],
+  ['99999999999', undefined],
+  [null, undefined],
+])('Retry-After %j is %j ms', (header, ms) => {
+  expect(parseRetryAfter(header, Date.parse(now))).toBe(ms)
+})

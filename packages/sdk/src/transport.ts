@@ -1,0 +1,184 @@
+import { clientError, errorOf, invalid, SkerryError } from './errors.ts'
+
+/** The `fetch` of the platform, or one that behaves like it. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** One request, ready to send: `path` begins with a slash and holds the query. */
+export interface Outgoing {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body?: string
+  signal?: AbortSignal
+}
+
+/** A success or a 304, read to its end. */
+export interface Incoming {
+  status: number
+  text: string
+  etag: string | null
+  requestId: string | null
+}
+
+export interface TransportSettings {
+  /** As `parseBaseUrl` gives it. */
+  baseUrl: string
+  fetch: Fetch
+  /** For one attempt, to the last byte of its answer. */
+  timeoutMs: number
+  attempts: number
+  /** Before the second attempt, doubled for each further one, half to all of it at random. */
+  backoffMs: number
+  /** A longer Retry-After is not waited for: the caller learns of it at once. */
+  retryAfterMaxMs: number
+  answerMaxBytes: number
+  /** Texts that must not come back in an error message. */
+  secrets: readonly string[]
+}
+
+/** Gateways answer these for a server that is starting or gone; nothing has been done. */
+const gatewayStatuses = new Set([502, 503])
+
+/** What one attempt came to. `retryAfterMs` undefined: not to be tried again. */
+type Outcome = { incoming: Incoming } | { error: SkerryError; retryAfterMs: number | undefined }
+
+/**
+ * Sends a request, again where that is safe: any request after a 429, which was refused before anything changed; a GET
+ * also after 502, 503 and a network failure. Timeouts are not repeated. Redirects are never followed.
+ *
+ * @throws UnavailableError, RefusedError, SkerryError; the signal's reason when the caller aborts.
+ * @example const { text } = await send(settings, { method: 'GET', path: '/health', headers: {} })
+ */
+export async function send(settings: TransportSettings, outgoing: Outgoing): Promise<Incoming> {
+  for (let attempt = 1; ; attempt++) {
+    const backoffMs = settings.backoffMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
+    const outcome = await sendOnce(settings, outgoing, backoffMs)
+    if ('incoming' in outcome) return outcome.incoming
+    const { error, retryAfterMs } = outcome
+    if (attempt >= settings.attempts || retryAfterMs === undefined || retryAfterMs > settings.retryAfterMaxMs) {
+      throw error
+    }
+    await sleep(retryAfterMs, outgoing.signal)
+  }
+}
+
+async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoffMs: number): Promise<Outcome> {
+  const repeatable = outgoing.method === 'GET'
+  const timeout = AbortSignal.timeout(settings.timeoutMs)
+  const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, timeout]) : timeout
+  try {
+    const { path, ...init } = outgoing
+    // Nothing more than this: some workers refuse a request that sets `cache` or `credentials`.
+    const response = await settings.fetch(settings.baseUrl + path, { ...init, signal, redirect: 'manual' })
+    const { status } = response
+    const requestId = response.headers.get('x-request-id')
+    if (isRedirect(response)) {
+      await response.body?.cancel()
+      return { error: clientError('redirect_refused', undefined, { status, requestId }), retryAfterMs: undefined }
+    }
+    const text = await readText(response, settings.answerMaxBytes)
+    if (response.ok || status === 304) {
+      return { incoming: { status, text, etag: parseEtag(response.headers.get('etag')), requestId } }
+    }
+    const error = errorOf(status, text, { requestId }, settings.secrets)
+    if (status === 429)
+      return { error, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) ?? backoffMs }
+    return { error, retryAfterMs: repeatable && gatewayStatuses.has(status) ? backoffMs : undefined }
+  } catch (thrown) {
+    outgoing.signal?.throwIfAborted()
+    if (thrown instanceof SkerryError) return { error: thrown, retryAfterMs: undefined }
+    if (timeout.aborted) {
+      return { error: clientError('timeout', `${settings.timeoutMs} ms`), retryAfterMs: undefined }
+    }
+    return { error: clientError('unavailable', causeOf(thrown)), retryAfterMs: repeatable ? backoffMs : undefined }
+  }
+}
+
+/** An entity tag of RFC 9110 section 8.8.3 in plain ASCII; with any other, If-None-Match could not be sent. */
+function parseEtag(header: string | null): string | null {
+  return header !== null && /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/.test(header) ? header : null
+}
+
+/** Browsers hide a redirect behind status 0; 304 is an answer to a conditional request, not a redirect. */
+function isRedirect(response: Response): boolean {
+  return (
+    response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400 && response.status !== 304)
+  )
+}
+
+/** The whole body as text; one that does not end within the limit is given up, so that it cannot fill the memory. */
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  if (!response.body) return ''
+  const decoder = new TextDecoder()
+  const reader = response.body.getReader()
+  let text = ''
+  let length = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    length += value.length
+    if (length > maxBytes) {
+      await reader.cancel()
+      throw clientError('malformed_answer', `longer than ${maxBytes} bytes`, { status: response.status })
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** `Date.parse` alone takes almost anything for a date. */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/**
+ * Retry-After (RFC 9110 section 10.2.3), seconds or a date -> milliseconds from now. Undefined when absent or senseless.
+ *
+ * @example parseRetryAfter('2') // 2000
+ */
+export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
+  if (header === null) return undefined
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
+  if (!httpDate.test(header)) return undefined
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** Names the kind of a network failure (`ECONNREFUSED`). The failure itself stays here: it may hold the request. */
+function causeOf(thrown: unknown): string | undefined {
+  const code = (thrown as { cause?: { code?: unknown } } | null)?.cause?.code
+  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : undefined
+}
+
+/**
+ * Waits, and wakes up early with the signal's reason as error.
+ *
+ * @example await sleep(500, signal)
+ */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((done, fail) => {
+    if (signal?.aborted) return fail(signal.reason)
+    const abort = () => {
+      clearTimeout(timer)
+      fail(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      done()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** Printable ASCII: anything else a platform's fetch would refuse in words that repeat the header. */
+const headerValue = /^[\x20-\x7e]*$/
+
+/**
+ * Checks headers before they are handed over, so that no platform error can quote a credential.
+ *
+ * @throws SkerryError `invalid_request` that names the header, never its value.
+ * @example checkHeaders({ authorization: `Bearer ${bearer}` })
+ */
+export function checkHeaders(headers: Record<string, string>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[A-Za-z0-9-]+$/.test(name)) throw invalid('header name: letters, digits and hyphens expected')
+    if (typeof value !== 'string' || !headerValue.test(value)) throw invalid(`header ${name}: printable ASCII expected`)
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { app, fast, layer, refuse, resolveWorld } from '../test/world.ts'
+import { memoryCache } from './cache.ts'
+import { createSkerry, type Resolved } from './skerry.ts'
+import { watch } from './watch.ts'
+
+const settings = { intervalSeconds: 0.01 }
+
+async function watched() {
+  const world = await resolveWorld()
+  const skerry = createSkerry({ baseUrl: world.server.baseUrl, token: world.reader.token, ...fast })
+  const controller = new AbortController()
+  const polls = async (count: number) => {
+    const until = world.server.requests.length + count
+    while (world.server.requests.length < until) await new Promise((done) => setTimeout(done, 5))
+  }
+  return { world, skerry, controller, polls, signal: controller.signal }
+}
+
+test('a watch tells of every change once, and of nothing else', async () => {
+  const { world, skerry, controller, polls, signal } = await watched()
+  const { revision } = await skerry.resolve()
+  const seen: Resolved[] = []
+  const done = watch(skerry, { ...settings, revision, signal, onChange: (resolved) => void seen.push(resolved) })
+  await polls(3)
+  expect(seen).toEqual([])
+  world.body.layers[1] = await layer(app, { LEVEL: 'warn' }, world.reader.publicKeyJwk)
+  world.etag = '"two"'
+  await polls(4)
+  controller.abort()
+  await done
+  expect(seen.map(({ values }) => values.LEVEL)).toEqual(['warn'])
+})
+
+test('a watch without a revision begins with what is there', async () => {
+  const { skerry, controller, signal } = await watched()
+  const seen: Resolved[] = []
+  await watch(skerry, { ...settings, signal, onChange: (resolved) => void (seen.push(resolved), controller.abort()) })
+  expect(seen[0]!.values.LEVEL).toBe('debug')
+})
+
+test('a watch waits an unavailable server out', async () => {
+  const { world, skerry, controller, polls, signal } = await watched()
+  const { revision } = await skerry.resolve()
+  const failures: string[] = []
+  world.answer = () => refuse(500, 'internal')
+  const done = watch(skerry, {
+    ...settings,
+    revision,
+    signal,
+    onChange: () => expect.unreachable(),
+    onUnavailable: ({ code }) => void failures.push(code),
+  })
+  await polls(3)
+  world.answer = undefined
+  await polls(2)
+  controller.abort()
+  await done
+  expect(failures.length).toBeGreaterThanOrEqual(2)
+})
+
+test('a watch ends with a refusal', async () => {
+  const { world, skerry } = await watched()
+  world.answer = () => refuse(401, 'unauthorized')
+  await expect(watch(skerry, { ...settings, onChange: () => {} })).rejects.toMatchObject({ code: 'unauthorized' })
+})
+
+test('a watch ends at once when it is aborted, also while it waits', async () => {
+  const { skerry, controller, signal } = await watched()
+  const { revision } = await skerry.resolve()
+  const done = watch(skerry, { intervalSeconds: 3600, revision, signal, onChange: () => {} })
+  setTimeout(() => controller.abort(), 10)
+  await done
+  await watch(skerry, { signal, onChange: () => expect.unreachable() })
+})
+
+test('a last-known-good copy is no change', async () => {
+  const { world, controller, signal } = await watched()
+  const cache = memoryCache()
+  const settings = { baseUrl: world.server.baseUrl, token: world.reader.token, cache, ...fast }
+  await createSkerry(settings).resolve()
+  world.answer = () => refuse(500, 'internal')
+  setTimeout(() => controller.abort(), 50)
+  await watch(createSkerry(settings), { intervalSeconds: 0.01, signal, onChange: () => expect.unreachable() })
+})

@@ -1,0 +1,29 @@
+import { routes as apps } from './features/apps/routes.ts'
+import { routes as audit } from './features/audit/routes.ts'
+import { routes as branches } from './features/branches/routes.ts'
+import { routes as envs } from './features/envs/routes.ts'
+import { routes as grants } from './features/grants/routes.ts'
+import { routes as groups } from './features/groups/routes.ts'
+import { routes as me } from './features/me/routes.ts'
+import { routes as orgs } from './features/orgs/routes.ts'
+import { routes as resolve } from './features/resolve/routes.ts'
+import { routes as secrets } from './features/secrets/routes.ts'
+import { routes as signup } from './features/signup/routes.ts'
+import { routes as tokens } from './features/tokens/routes.ts'
+import type { Route } from './http/route.ts'
+
+/** Everything that this server answers. */
+export const routes: Route[] = [
+  ...signup,
+  ...me,
+  ...orgs,
+  ...apps,
+  ...envs,
+  ...branches,
+  ...groups,
+  ...secrets,
+  ...resolve,
+  ...grants,
+  ...tokens,
+  ...audit,
+]

@@ -1,0 +1,143 @@
+/** One row of the settings table: what `docs/operations.md` shows and what start checks. */
+interface Setting<T> {
+  fallback: T
+  parse: (text: string) => T
+  help: string
+}
+
+const text: (value: string) => string = (value) => value
+const optional = (help: string): Setting<string | null> => ({ fallback: null, parse: text, help })
+
+function oneOf<const T extends string>(fallback: T, values: readonly T[], help: string): Setting<T> {
+  const parse = (value: string): T => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`)
+    return found
+  }
+  return { fallback, parse, help }
+}
+
+function integer(fallback: number, min: number, max: number, help: string): Setting<number> {
+  const parse = (value: string) => {
+    const number = Number(value)
+    if (!Number.isInteger(number) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`)
+    return number
+  }
+  return { fallback, parse, help }
+}
+
+/** Every setting of the server, by the name of its environment variable. */
+export const settings = {
+  SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address to listen on' },
+  SKERRY_PORT: integer(4700, 0, 65_535, 'Port to listen on; 0 takes a free one'),
+  SKERRY_BASE_URL: optional('Address that links show; from host and port unless set'),
+  SKERRY_ALLOW_PLAINTEXT: oneOf(
+    'no',
+    ['no', 'yes'],
+    'yes: listen on a non-loopback address although TLS ends elsewhere (credentials cross that network in the clear)',
+  ),
+  SKERRY_TRUSTED_PROXIES: optional('Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed'),
+  SKERRY_DATABASE_URL: optional('postgres://...; unset: the embedded database in SKERRY_DATA_DIR'),
+  SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
+  SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
+  SKERRY_OIDC_ISSUER: optional('Issuer of the session tokens of people'),
+  SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
+  SKERRY_SMTP_URL: optional(
+    'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
+  ),
+  SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
+  SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 turns that cache off'),
+  SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
+  SKERRY_RATE_LIMITS: oneOf('on', ['on', 'off'], 'Rate limits, per principal and per address'),
+} as const
+
+type Settings = typeof settings
+type Values = { [K in keyof Settings]: ReturnType<Settings[K]['parse']> | Settings[K]['fallback'] }
+
+export interface Config {
+  host: string
+  port: number
+  baseUrl: string | null
+  trustedProxies: string[]
+  databaseUrl: string | null
+  databasePool: number
+  dataDir: string
+  oidc: { issuer: string; audience: string } | null
+  smtpUrl: string | null
+  mailFrom: string
+  resolveCacheBytes: number
+  logLevel: Values['SKERRY_LOG_LEVEL']
+  rateLimits: boolean
+}
+
+/** A setting that cannot be used: names the variable, never repeats a value that may be a credential. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads the settings from environment variables. An unknown SKERRY_* variable is refused: a misspelt setting that is
+ * silently ignored is how a server ends up on the wrong database.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const values = readValues(environment)
+  if (values.SKERRY_DATABASE_URL && !/^postgres(ql)?:\/\//.test(values.SKERRY_DATABASE_URL))
+    throw new ConfigError('SKERRY_DATABASE_URL: must start with postgres://')
+  if (Boolean(values.SKERRY_OIDC_ISSUER) !== Boolean(values.SKERRY_OIDC_AUDIENCE))
+    throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
+  if (!isLoopback(values.SKERRY_HOST) && values.SKERRY_ALLOW_PLAINTEXT !== 'yes')
+    throw new ConfigError(
+      `SKERRY_HOST: ${values.SKERRY_HOST} is not a loopback address, and the server speaks plain HTTP: bearers would cross ` +
+        'that network in the clear. Put TLS in front and set SKERRY_ALLOW_PLAINTEXT=yes',
+    )
+  return {
+    host: values.SKERRY_HOST,
+    port: values.SKERRY_PORT,
+    baseUrl: values.SKERRY_BASE_URL?.replace(/\/+$/, '') ?? null,
+    trustedProxies: values.SKERRY_TRUSTED_PROXIES?.split(',').map((range) => range.trim()) ?? [],
+    databaseUrl: values.SKERRY_DATABASE_URL,
+    databasePool: values.SKERRY_DATABASE_POOL,
+    dataDir: values.SKERRY_DATA_DIR,
+    oidc:
+      values.SKERRY_OIDC_ISSUER && values.SKERRY_OIDC_AUDIENCE
+        ? { issuer: values.SKERRY_OIDC_ISSUER, audience: values.SKERRY_OIDC_AUDIENCE }
+        : null,
+    smtpUrl: values.SKERRY_SMTP_URL,
+    mailFrom: values.SKERRY_MAIL_FROM,
+    resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,
+    logLevel: values.SKERRY_LOG_LEVEL,
+    rateLimits: values.SKERRY_RATE_LIMITS === 'on',
+  }
+}
+
+function readValues(environment: Record<string, string | undefined>): Values {
+  for (const name of Object.keys(environment))
+    if (name.startsWith('SKERRY_') && !(name in settings) && !clientVariables.has(name))
+      throw new ConfigError(`${name}: no such setting; docs/operations.md lists them`)
+  const read = Object.entries(settings).map(([name, setting]) => {
+    const given = environment[name]
+    if (given === undefined || given === '') return [name, setting.fallback]
+    try {
+      return [name, setting.parse(given)]
+    } catch (error) {
+      throw new ConfigError(`${name}: ${(error as Error).message}`)
+    }
+  })
+  return Object.fromEntries(read)
+}
+
+/** Variables of the CLI and of the test suite that may stand in the same environment. */
+const clientVariables = new Set([
+  'SKERRY_TOKEN',
+  'SKERRY_CLIENT_ID',
+  'SKERRY_CLIENT_SECRET',
+  'SKERRY_URL',
+  'SKERRY_ORG',
+  'SKERRY_APP',
+  'SKERRY_ENV',
+  'SKERRY_BRANCH',
+  'SKERRY_REQUIRE_SERVICES',
+])
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}

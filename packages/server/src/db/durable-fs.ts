@@ -1,0 +1,73 @@
+import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+interface Stream {
+  nfd: number
+  node: { name: string }
+}
+
+/** The parts of the emscripten module that concern fsync. */
+interface EmscriptenModule {
+  NODEFS: {
+    stream_ops: { fsync?: (stream: Stream) => number }
+    tryFSOperation<T>(operation: () => T): T
+  }
+}
+
+type InitOptions = Parameters<NodeFS['init']>[1]
+
+/**
+ * PGlite's file system on node:fs, with the callback it lacks: emscripten's file system for Node has no fsync, so
+ * PostgreSQL's fsync(2) does nothing and an acknowledged commit is lost when the machine stops. Failures go to
+ * PostgreSQL as errno, which stops rather than trusts a page cache that failed to write (data_sync_retry = off).
+ *
+ * emscripten's fdatasync ignores even this callback, so PostgreSQL must run with wal_sync_method = fsync.
+ */
+export class DurableFs extends NodeFS {
+  private readonly onFsync: ((file: string) => void) | undefined
+
+  constructor(dataDir: string, onFsync?: (file: string) => void) {
+    super(dataDir)
+    this.onFsync = onFsync
+  }
+
+  override async init(pglite: PGlite, options: InitOptions): ReturnType<NodeFS['init']> {
+    const result = await super.init(pglite, options)
+    const addFsync = (module: unknown) => {
+      const { NODEFS } = module as EmscriptenModule
+      NODEFS.stream_ops.fsync = (stream) => {
+        NODEFS.tryFSOperation(() => fsyncSync(stream.nfd))
+        this.onFsync?.(stream.node.name)
+        return 0
+      }
+    }
+    const { emscriptenOpts } = result
+    emscriptenOpts.preRun = [...(emscriptenOpts.preRun ?? []), addFsync]
+    return result
+  }
+}
+
+/** Makes a finished directory tree survive a power cut, before it is renamed into place. */
+export function fsyncTree(path: string): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const child = join(path, entry.name)
+    if (entry.isDirectory()) fsyncTree(child)
+    else if (entry.isFile()) fsyncPath(child)
+  }
+  fsyncPath(path)
+}
+
+export function fsyncParent(path: string): void {
+  fsyncPath(dirname(path))
+}
+
+function fsyncPath(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * Entry of the child process that makes a new embedded database in the directory of its first argument. initdb peaks
+ * near 780 MB, which only the end of a process gives back.
+ */
+import { startPglite } from './embedded-start.ts'
+
+const directory = process.argv[2]
+if (directory === undefined) throw new Error('embedded-init needs a directory')
+const pglite = await startPglite(directory)
+await pglite.exec('CHECKPOINT')
+await pglite.close()

@@ -1,0 +1,88 @@
+import type { Database } from './database.ts'
+
+/** What forgets: the resolve cache. */
+interface Hearer {
+  readonly askedAtMs: number
+  evict(orgId: string, environmentId: string | null): void
+  clear(): void
+  heard(atMs: number): void
+}
+
+export const intervalMs = 200
+/** A process that nobody has asked anything for this long stops listening, and forgets. */
+const idleAfterMs = 30_000
+
+interface Heard {
+  horizon: string
+  orgId: string | null
+  environmentId: string | null
+}
+
+/**
+ * All changes of transactions that the previous look could not see. Every transaction that was not visible then has an id
+ * at or above the horizon of that look, whatever order they commit in, so nothing is missed; some changes are read twice
+ * while an old writer is open, which only costs a reload.
+ */
+const look = `
+  select s.horizon, c.org_id, c.environment_id
+    from (select pg_snapshot_xmin(pg_current_snapshot())::text as horizon) s
+    left join (select distinct org_id, environment_id from changes where xid >= $1::text::xid8) c on true`
+
+/**
+ * Keeps the caches of several servers on one database fresh by looking for changes a few times a second, while anybody
+ * asks. A look that fails or comes late leaves the cache unheard, and an unheard cache does not answer: staleness is
+ * bounded by the clock, not by trust in a connection that may have died in silence.
+ */
+export function hearChanges(
+  db: Database,
+  cache: Hearer,
+  warn: (error: unknown) => void,
+  monotonicMs: () => number,
+): { stop: () => Promise<void> } {
+  let horizon: string | null = null
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let current: Promise<void> = Promise.resolve()
+  let failing = false
+
+  const lookOnce = async () => {
+    const startedAt = monotonicMs()
+    if (startedAt - cache.askedAtMs > idleAfterMs) {
+      if (horizon !== null) cache.clear()
+      horizon = null
+      return
+    }
+    const rows = await db.rows<Heard>(look, [horizon ?? '0'])
+    if (horizon === null) cache.clear()
+    else for (const { orgId, environmentId } of rows) if (orgId !== null) cache.evict(orgId, environmentId)
+    horizon = rows[0]?.horizon ?? null
+    cache.heard(startedAt)
+  }
+  const loop = () => {
+    current = lookOnce()
+      .then(() => {
+        failing = false
+      })
+      .catch((error) => {
+        if (!failing) warn(error)
+        failing = true
+      })
+      .finally(() => {
+        if (!stopped) timer = setTimeout(loop, intervalMs)
+      })
+  }
+  loop()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await current
+    },
+  }
+}
+
+/** Looks further back than this are never made: a process that misses this much has long stopped answering. */
+const keptMinutes = 10
+
+export const deleteOldChanges = (db: Database) =>
+  db.rows(`delete from changes where at < now() - make_interval(mins => $1)`, [keptMinutes])

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Database, Sql, Tx } from './database.ts'
+import { isUndefinedTable } from './sql-errors.ts'
+
+export interface MigrateOptions {
+  /** Another folder than this release's own, for tests. */
+  folder?: string
+  log?: (message: string) => void
+}
+
+interface Migration {
+  number: number
+  name: string
+  sha256: string
+  sql: string
+}
+
+interface Applied {
+  number: number
+  name: string
+  sha256: string
+}
+
+const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url))
+
+/** Any number, the same in every release. */
+const ADVISORY_LOCK = 7_536_791_120_417
+
+/**
+ * Brings the schema to this release. Servers that start at once may all call it: each migration runs in a transaction
+ * of its own that first takes a lock and then looks again, so the first one applies it and the others find it done.
+ */
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<void> {
+  const migrations = readMigrations(options.folder ?? ownFolder)
+  await db.transaction(async (tx) => {
+    await lockSchema(db, tx)
+    await tx.script(
+      `create table if not exists schema_migrations (
+         number      integer primary key,
+         name        text not null,
+         sha256      text not null,
+         applied_at  timestamptz not null default now()
+       )`,
+    )
+    check(migrations, await readApplied(tx))
+  })
+  for (const migration of migrations) await applyOnce(db, migration, migrations, options.log)
+}
+
+/** Names of the migrations that this release has and the database has not. */
+export async function pendingMigrations(db: Sql, options: MigrateOptions = {}): Promise<string[]> {
+  const names = migrationFiles(options.folder ?? ownFolder)
+  try {
+    const applied = new Set((await readApplied(db)).map(({ number }) => number))
+    return names.filter((name) => !applied.has(numberOf(name)))
+  } catch (error) {
+    if (isUndefinedTable(error)) return names
+    throw error
+  }
+}
+
+async function applyOnce(
+  db: Database,
+  migration: Migration,
+  all: readonly Migration[],
+  log: MigrateOptions['log'],
+): Promise<void> {
+  const done = await db.transaction(async (tx) => {
+    await lockSchema(db, tx)
+    const applied = await readApplied(tx)
+    check(all, applied)
+    if (applied.some(({ number }) => number === migration.number)) return false
+    try {
+      await tx.script(migration.sql)
+    } catch (error) {
+      throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
+    }
+    await tx.rows('insert into schema_migrations (number, name, sha256) values ($1, $2, $3)', [
+      migration.number,
+      migration.name,
+      migration.sha256,
+    ])
+    return true
+  })
+  if (done) log?.(`Applied migration ${migration.name}`)
+}
+
+/** Waits for other servers. A migration, or the wait for one, may take longer than any statement of a request may. */
+async function lockSchema(db: Database, tx: Tx): Promise<void> {
+  if (db.engine === 'embedded') return // one process, one connection
+  await tx.rows('set local statement_timeout = 0')
+  await tx.rows('set local lock_timeout = 0')
+  await tx.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK])
+}
+
+function readApplied(sql: Sql): Promise<Applied[]> {
+  return sql.rows<Applied>('select number, name, sha256 from schema_migrations order by number')
+}
+
+function check(migrations: readonly Migration[], applied: readonly Applied[]): void {
+  applied.forEach((row, index) => {
+    const own = migrations[index]
+    if (own === undefined) {
+      throw new Error(
+        `The database schema is newer than this server: it has migration ${row.name}, which this release does not know. Start a release that knows it.`,
+      )
+    }
+    if (own.number !== row.number || own.sha256 !== row.sha256) {
+      throw new Error(
+        `Migration ${row.name} is not the one that was applied to this database (${own.name} in this release). Applied migrations never change; add a new one.`,
+      )
+    }
+  })
+}
+
+function readMigrations(folder: string): Migration[] {
+  return migrationFiles(folder).map((name) => {
+    // A checkout on Windows may have changed the line ends, which is no other migration.
+    const sql = readFileSync(join(folder, `${name}.sql`), 'utf8').replaceAll('\r\n', '\n')
+    return { number: numberOf(name), name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+/** `0001-first`, `0002-second`, ...: numbered without gaps, so that what is applied is always the beginning of the list. */
+function migrationFiles(folder: string): string[] {
+  const names = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => file.slice(0, -4))
+  names.forEach((name, index) => {
+    if (!/^\d{4}-[a-z0-9-]+$/.test(name) || numberOf(name) !== index + 1) {
+      throw new Error(`Migration ${name}.sql is out of order: expected number ${index + 1}, as in 0001-name.sql`)
+    }
+  })
+  return names
+}
+
+function numberOf(name: string): number {
+  return Number(name.slice(0, 4))
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from './database.ts'
+import { openEmbedded } from './embedded.ts'
+import { openPostgres } from './postgres.ts'
+import { isAccessRefused } from './sql-errors.ts'
+
+export interface DatabaseConfig {
+  /** postgres://...; without it the database is embedded, in `dataDir`. */
+  databaseUrl?: string | null | undefined
+  dataDir: string
+  poolSize?: number | undefined
+  /** How long to wait at start for a database that does not answer yet. */
+  waitMs?: number | undefined
+}
+
+/** The server's log fits. */
+export interface DatabaseLog {
+  info(message: string): void
+  warn(message: string): void
+}
+
+/** Opens the configured engine and returns once it has answered. */
+export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Promise<Database> {
+  if (!config.databaseUrl) return await openEmbedded(config.dataDir, { log: (message) => log.info(message) })
+  const place = placeOf(config.databaseUrl)
+  const db = openPostgres(config.databaseUrl, {
+    ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize }),
+    onIdleError: (error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`),
+  })
+  try {
+    await waitUntilUp(db, place, config.waitMs ?? 60_000, log)
+    return db
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+async function waitUntilUp(db: Database, place: string, waitMs: number, log: DatabaseLog): Promise<void> {
+  const deadline = Date.now() + waitMs
+  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 5000)) {
+    try {
+      await db.rows('select 1')
+      return
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (isAccessRefused(error)) throw new Error(`PostgreSQL at ${place} refuses access: ${reason}`, { cause: error })
+      if (Date.now() + pauseMs > deadline) {
+        throw new Error(`PostgreSQL at ${place} did not answer within ${waitMs / 1000} s: ${reason}`, { cause: error })
+      }
+      log.warn(`PostgreSQL at ${place} does not answer yet (${reason}); trying again in ${pauseMs / 1000} s`)
+    }
+    await sleep(pauseMs)
+  }
+}
+
+/** Host, port and database of a connection URL: never user, password or parameters. */
+export function placeOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `${host || 'localhost'}${pathname}`
+}
+
+function reasonOf(error: unknown): string {
+  // Node reports a refusal on both localhost addresses as an AggregateError without a message.
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+
+/**
+ * One process owns a data directory. Two PGlite processes on one directory corrupt it silently, so the lock must hold
+ * on every machine and must not need cleaning up: it is the operating system's lock on a file (taken by SQLite, which
+ * Node carries: fcntl, or LockFileEx on Windows). It ends with its process, also after kill -9, and needs no pid to be
+ * compared: in containers every server is pid 1.
+ */
+export interface OwnerLock {
+  release(): void
+}
+
+interface Owner {
+  pid: number
+  startedAt: string
+}
+
+const LOCK = 'owner.lock'
+const OWNER = 'owner.json'
+
+export async function lockDataDir(dataDir: string): Promise<OwnerLock> {
+  const sqlite = await openSqlite(join(dataDir, LOCK))
+  try {
+    sqlite.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    sqlite.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    throw new Error(refusal(dataDir))
+  }
+  // Only for the words of a refusal: the lock does not depend on this file, so it may be stale or missing.
+  const owner: Owner = { pid: process.pid, startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString() }
+  writeFileSync(join(dataDir, OWNER), `${JSON.stringify(owner)}\n`, { mode: 0o600 })
+  return {
+    release() {
+      rmSync(join(dataDir, OWNER), { force: true })
+      sqlite.close()
+    },
+  }
+}
+
+const SQLITE_BUSY = 5
+
+function refusal(dataDir: string): string {
+  const owner = readOwner(dataDir)
+  const who = owner === undefined ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`
+  return `The data directory ${dataDir} is in use by ${who}. Stop it first, or set SKERRY_DATA_DIR to another directory.`
+}
+
+function readOwner(dataDir: string): Owner | undefined {
+  const path = join(dataDir, OWNER)
+  if (!existsSync(path)) return undefined
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Owner
+  } catch {
+    return undefined // being written at this moment
+  }
+}
+
+/** Node before 24.15 prints an ExperimentalWarning when node:sqlite loads, which tells our users nothing they can use. */
+async function openSqlite(path: string): Promise<DatabaseSync> {
+  const emitWarning = process.emitWarning
+  process.emitWarning = (() => {}) as typeof emitWarning
+  try {
+    const sqlite = await import('node:sqlite')
+    return new sqlite.DatabaseSync(path)
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

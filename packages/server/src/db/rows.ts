@@ -1,0 +1,168 @@
+/**
+ * How values go in and rows come out, the same for both engines: both speak PostgreSQL's text format, so one table of
+ * parsers serves both and neither driver's own conversions (local-time Dates, bigint strings) are used.
+ */
+
+const INT2 = 21
+const INT4 = 23
+const INT8 = 20
+const OID = 26
+const FLOAT4 = 700
+const FLOAT8 = 701
+const BOOL = 16
+const BYTEA = 17
+const JSON_TYPE = 114
+const JSONB = 3802
+const TIMESTAMPTZ = 1184
+
+type Parse = (text: string) => unknown
+
+const scalars = new Map<number, Parse>([
+  [BOOL, (text) => text === 't'],
+  [INT2, Number],
+  [INT4, Number],
+  [INT8, Number],
+  [OID, Number],
+  [FLOAT4, Number],
+  [FLOAT8, Number],
+  [JSON_TYPE, JSON.parse as Parse],
+  [JSONB, JSON.parse as Parse],
+  [TIMESTAMPTZ, instant],
+  [BYTEA, (text) => Buffer.from(text.slice(2), 'hex')],
+])
+
+/** Array type to element type, for the element types above and those that stay text. */
+const elements = new Map<number, number>([
+  [1000, BOOL],
+  [1001, BYTEA],
+  [1005, INT2],
+  [1007, INT4],
+  [1016, INT8],
+  [1028, OID],
+  [1021, FLOAT4],
+  [1022, FLOAT8],
+  [199, JSON_TYPE],
+  [3807, JSONB],
+  [1185, TIMESTAMPTZ],
+  [1009, 25], // text
+  [1015, 1043], // varchar
+  [1014, 1042], // char(n)
+  [1003, 19], // name
+  [2951, 2950], // uuid
+  [1231, 1700], // numeric
+  [1182, 1082], // date
+  [1041, 869], // inet
+])
+
+const parsers = new Map<number, Parse>(scalars)
+for (const [array, element] of elements) {
+  const parse = scalars.get(element) ?? asIs
+  parsers.set(array, (text) => parseArray(text, parse))
+}
+
+function asIs(text: string): unknown {
+  return text
+}
+
+/** The parser of a column type. Types not listed (text, uuid, numeric, date, ...) stay what PostgreSQL wrote. */
+export function parserOf(typeOid: number): Parse {
+  return parsers.get(typeOid) ?? asIs
+}
+
+/**
+ * `2026-11-20 20:12:33.5+00` to `2026-11-20T20:12:33.500Z`. Sessions run in UTC, so slicing is enough and is several
+ * times cheaper than a Date; anything unusual (another offset, infinity, years beyond four digits) takes the long way.
+ */
+function instant(text: string): string {
+  const end = text.length - 3
+  if (text.charCodeAt(10) !== 32 || !text.endsWith('+00') || end < 19) return unusualInstant(text)
+  if (end === 19) return `${text.slice(0, 10)}T${text.slice(11, 19)}.000Z`
+  if (end >= 23) return `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+  return `${text.slice(0, 10)}T${text.slice(11, end).padEnd(12, '0')}Z`
+}
+
+function unusualInstant(text: string): string {
+  const offset = /[+-]\d\d$/.test(text) ? ':00' : ''
+  const date = new Date(text.replace(' ', 'T') + offset)
+  return Number.isNaN(date.getTime()) ? text : date.toISOString()
+}
+
+/** PostgreSQL's array literal: `{a,"b \"c\"",NULL,{nested}}`. */
+function parseArray(text: string, parse: Parse): unknown[] {
+  let at = text.indexOf('{') + 1 // past explicit bounds such as [0:2]=
+  const array = (): unknown[] => {
+    const items: unknown[] = []
+    while (at < text.length) {
+      const char = text[at]
+      if (char === '}') {
+        at++
+        return items
+      }
+      if (char === ',') at++
+      else if (char === '{') {
+        at++
+        items.push(array())
+      } else items.push(char === '"' ? parse(quoted()) : bare())
+    }
+    return items
+  }
+  const quoted = (): string => {
+    let value = ''
+    for (at++; text[at] !== '"'; at++) value += text[at] === '\\' ? text[++at] : text[at]
+    at++
+    return value
+  }
+  const bare = (): unknown => {
+    const start = at
+    while (at < text.length && text[at] !== ',' && text[at] !== '}') at++
+    const value = text.slice(start, at)
+    return value === 'NULL' ? null : parse(value)
+  }
+  return array()
+}
+
+const camelNames = new Map<string, string>()
+
+/** `created_at` to `createdAt`; each name is worked out once per process, never per row. */
+export function camel(column: string): string {
+  let name = camelNames.get(column)
+  if (name === undefined) {
+    name = column.replace(/_([a-z0-9])/g, (_, char: string) => char.toUpperCase())
+    camelNames.set(column, name)
+  }
+  return name
+}
+
+export type Bound = string | Buffer | null
+
+/**
+ * A value as PostgreSQL's text format (bytes as binary). An array is a PostgreSQL array, a plain object is JSON. For a
+ * JSON column that may hold an array, a string or a number, pass `json(value)`.
+ */
+export function bind(value: unknown): Bound {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return null
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return arrayLiteral(value)
+  if (typeof value === 'object') return JSON.stringify(value)
+  throw new TypeError(`A ${typeof value} cannot be a value in SQL`)
+}
+
+/** Any JSON value as the text that a json or jsonb column takes. */
+export function json(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+function arrayLiteral(values: readonly unknown[]): string {
+  return `{${values.map(arrayItem).join(',')}}`
+}
+
+function arrayItem(value: unknown): string {
+  if (Array.isArray(value)) return arrayLiteral(value)
+  const bound = bind(value)
+  if (bound === null) return 'NULL'
+  if (typeof bound !== 'string') return `"\\\\x${bound.toString('hex')}"`
+  return `"${bound.replace(/[\\"]/g, '\\$&')}"`
+}

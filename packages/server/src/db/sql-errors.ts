@@ -1,0 +1,76 @@
+/** What went wrong, for both engines: each throws errors that carry PostgreSQL's SQLSTATE in `code`. */
+
+interface SqlError extends Error {
+  code: string
+  constraint?: string
+}
+
+function isSqlError(error: unknown): error is SqlError {
+  return error instanceof Error && typeof (error as Partial<SqlError>).code === 'string'
+}
+
+function hasState(error: unknown, state: string, constraint?: string): boolean {
+  if (!isSqlError(error) || error.code !== state) return false
+  return constraint === undefined || error.constraint === constraint
+}
+
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return hasState(error, '23505', constraint)
+}
+
+export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
+  return hasState(error, '23503', constraint)
+}
+
+export function isCheckViolation(error: unknown, constraint?: string): boolean {
+  return hasState(error, '23514', constraint)
+}
+
+export function isUndefinedTable(error: unknown): boolean {
+  return hasState(error, '42P01')
+}
+
+/** Wrong password, unknown role, no such access: waiting does not help. */
+export function isAccessRefused(error: unknown): boolean {
+  return isSqlError(error) && error.code.startsWith('28')
+}
+
+/** serialization_failure and deadlock_detected: nothing was written and the same work may succeed when run again. */
+export function isTransient(error: unknown): boolean {
+  return hasState(error, '40001') || hasState(error, '40P01')
+}
+
+/**
+ * A prepared statement outlived a change of the table behind it (another server migrated). PostgreSQL refuses it before
+ * it runs, and would do so for ever on that connection.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return hasState(error, '0A000') && (error as Error).message.includes('cached plan must not change result type')
+}
+
+const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300'])
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT', // the socket file of a local server
+])
+/** The driver gives these no code. */
+const driverMessages =
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
+
+/** The database could not be reached, went away, or has no connection to give: not the statement's fault. */
+export function isConnectionError(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionError)
+  if (!(error instanceof Error)) return false
+  if (isSqlError(error)) {
+    return error.code.startsWith('08') || connectionStates.has(error.code) || socketCodes.has(error.code)
+  }
+  return driverMessages.test(error.message)
+}

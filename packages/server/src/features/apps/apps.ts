@@ -1,0 +1,71 @@
+import type { apps } from '@skerry/contract/apps'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { App } from '../../http/scope.ts'
+import { createEnvironment, shown } from '../envs/create.ts'
+import { listAppBranches, listAppEnvs } from '../envs/store.ts'
+import { deleteApp, insertApp, listApps, renameApp } from './store.ts'
+
+type InApp = InOrg & { app: App }
+
+export async function list({ db, org, query }: In<typeof apps.list, InOrg>): Out<typeof apps.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listApps(db, org, mark), mark, byCreation)
+  return { apps: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function create({
+  db,
+  org,
+  body,
+  now,
+  newId,
+  audit,
+}: In<typeof apps.create, InOrg>): Out<typeof apps.create> {
+  const app = await insertApp(db, org, { id: newId('application'), ...body, now })
+  if (!app) throw fail('conflict', 'body.slug: taken by another application')
+  audit('app.created', app.id, { slug: app.slug })
+  return { app }
+}
+
+export async function get({ db, app, principal }: In<typeof apps.get, InApp>): Out<typeof apps.get> {
+  return { app, environments: await listAppEnvs(db, app, principal, { at: null, id: null, take: null }) }
+}
+
+export async function update({ db, app, body, now, audit }: In<typeof apps.update, InApp>): Out<typeof apps.update> {
+  const after = await renameApp(db, app, body.name, now)
+  audit('app.updated', app.id, { name: body.name })
+  return { app: after }
+}
+
+export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>): Out<typeof apps.delete> {
+  await deleteApp(db, app)
+  audit('app.deleted', app.id, { slug: app.slug })
+  return { ok: true }
+}
+
+export async function listEnvs({ db, app, principal, query }: In<typeof apps.envs, InApp>): Out<typeof apps.envs> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listAppEnvs(db, app, principal, mark), mark, byCreation)
+  return { environments: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function createEnv(input: In<typeof apps.createEnv, InApp>): Out<typeof apps.createEnv> {
+  const { app, audit } = input
+  const environment = await createEnvironment(input, { orgId: app.orgId, applicationId: app.id, groupId: null })
+  audit('env.created', environment.id, { slug: environment.slug, applicationId: app.id })
+  return { environment: shown(environment) }
+}
+
+export async function listBranches({
+  db,
+  app,
+  query,
+  now,
+}: In<typeof apps.branches, InApp>): Out<typeof apps.branches> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listAppBranches(db, app, now, mark), mark, byCreation)
+  return { branches: page.rows, nextCursor: page.nextCursor }
+}

@@ -1,0 +1,12 @@
+import type { audit } from '@skerry/contract/audit'
+import { limits } from '@skerry/contract/limits'
+import type { InOrg } from '../../http/access.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { listEntries } from './store.ts'
+
+export async function list({ db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
+  const mark = pageFrom(query, limits.auditDefault)
+  const page = pageOf(await listEntries(db, org, query, mark), mark, byCreation)
+  return { entries: page.rows, nextCursor: page.nextCursor }
+}

@@ -1,0 +1,76 @@
+import type { branches } from '@skerry/contract/envs'
+import { limits } from '@skerry/contract/limits'
+import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { shown, slugConflict } from '../envs/create.ts'
+import { insertEnv, listBranches } from '../envs/store.ts'
+import { insertGrant } from '../grants/store.ts'
+import { listHolders } from './store.ts'
+
+export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listBranches(db, env, now, mark), mark, byCreation)
+  return { branches: page.rows, nextCursor: page.nextCursor }
+}
+
+/** A branch holds only values that differ. Its key goes to the caller, and to others only if they can read the parent. */
+export async function create(input: In<typeof branches.create, InEnv>): Out<typeof branches.create> {
+  const { db, env, principal, body, now, newId, audit } = input
+  if (env.applicationId === null || env.parentEnvironmentId !== null)
+    throw fail(
+      'invalid_request',
+      'a branch is forked from an environment of an application that is not itself a branch',
+    )
+  const grants = await checkGrants(input)
+  const branch = await insertEnv(db, {
+    orgId: env.orgId,
+    id: newId('environment'),
+    applicationId: env.applicationId,
+    groupId: null,
+    parentEnvironmentId: env.id,
+    name: body.name ?? body.slug,
+    slug: body.slug,
+    expiresAt: expiry(body.ttlSeconds, now),
+    now,
+  }).catch(slugConflict)
+  const own = { principalType: principal.type, principalId: principal.id, wrappedDek: body.wrappedDek }
+  for (const grant of [own, ...grants])
+    await insertGrant(db, env.orgId, {
+      id: newId('keyGrant'),
+      environmentId: branch.id,
+      ...grant,
+      grantedBy: principal,
+      now,
+    })
+  const metadata = {
+    slug: branch.slug,
+    parentEnvironmentId: env.id,
+    expiresAt: branch.expiresAt,
+    grants: grants.length,
+  }
+  audit('branch.created', branch.id, metadata)
+  return { branch: shown(branch) }
+}
+
+function expiry(ttlSeconds: number | null | undefined, now: string): string | null {
+  if (ttlSeconds === null) return null
+  return new Date(Date.parse(now) + (ttlSeconds ?? limits.branchTtlDefaultSeconds) * 1000).toISOString()
+}
+
+/** Forking must not widen who can read: each grant names a holder on the parent, once. */
+async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
+  const grants = body.grants ?? []
+  const holders = new Set((await listHolders(db, env)).map(key))
+  const seen = new Set([key({ principalType: principal.type, principalId: principal.id })])
+  for (const [index, grant] of grants.entries()) {
+    if (!holders.has(key(grant)))
+      throw fail('invalid_request', `body.grants.${index}: ${grant.principalId} holds no key grant on the parent`)
+    if (seen.has(key(grant))) throw fail('invalid_request', `body.grants.${index}: ${grant.principalId} is named twice`)
+    seen.add(key(grant))
+  }
+  return grants
+}
+
+const key = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`

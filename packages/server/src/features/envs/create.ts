@@ -1,0 +1,59 @@
+import type { CreateEnvironment, Environment } from '@skerry/contract/envs'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import { isUniqueViolation } from '../../db/sql-errors.ts'
+import { fail } from '../../http/errors.ts'
+import type { Principal } from '../../http/principal.ts'
+import { insertGrant } from '../grants/store.ts'
+import { insertEnv } from './store.ts'
+
+type EnvironmentRow = Static<typeof Environment>
+
+interface Request {
+  db: Tx
+  principal: Principal
+  body: Static<typeof CreateEnvironment>
+  now: string
+  newId: (kind: 'environment' | 'keyGrant') => string
+}
+
+/**
+ * An environment of an application or of a group. Its key goes to its creator and to nobody else; `recoveryWrappedDek`
+ * is for organizations that have recovery, so without one it is not kept.
+ */
+export async function createEnvironment(
+  { db, principal, body, now, newId }: Request,
+  owner: { orgId: string; applicationId: string | null; groupId: string | null },
+): Promise<EnvironmentRow> {
+  const environment = await insertEnv(db, {
+    ...owner,
+    id: newId('environment'),
+    parentEnvironmentId: null,
+    name: body.name,
+    slug: body.slug,
+    expiresAt: null,
+    now,
+  }).catch(slugConflict)
+  await insertGrant(db, owner.orgId, {
+    id: newId('keyGrant'),
+    environmentId: environment.id,
+    principalType: principal.type,
+    principalId: principal.id,
+    wrappedDek: body.wrappedDek,
+    grantedBy: principal,
+    now,
+  })
+  return environment
+}
+
+/** Slugs are unique by partial indexes, which `on conflict` cannot name together. */
+export function slugConflict(error: unknown): never {
+  if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: taken by another environment')
+  throw error
+}
+
+/** An environment as answers show it, without what only an access needs. */
+export function shown(env: EnvironmentRow & { orgId?: string; wrappedDek?: string | null }): EnvironmentRow {
+  const { orgId, wrappedDek, ...row } = env
+  return row
+}

@@ -1,0 +1,31 @@
+import type { envs } from '@skerry/contract/envs'
+import type { InEnv } from '../../http/access.ts'
+import { pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { shown } from './create.ts'
+import { deleteEnv, listGrantees, renameEnv } from './store.ts'
+
+export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.get> {
+  return { environment: shown(env) }
+}
+
+export async function update({ db, env, body, now, audit }: In<typeof envs.update, InEnv>): Out<typeof envs.update> {
+  const environment = await renameEnv(db, env, body.name, now)
+  audit('env.updated', env.id, { name: body.name })
+  return { environment }
+}
+
+/** Takes its branches, secrets, history, key grants, compositions and bound service tokens with it. */
+export async function remove({ db, env, audit }: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
+  await deleteEnv(db, env)
+  const { slug, parentEnvironmentId, applicationId, groupId } = env
+  if (parentEnvironmentId) audit('branch.deleted', env.id, { slug, parentEnvironmentId })
+  else audit('env.deleted', env.id, { slug, applicationId, groupId })
+  return { ok: true }
+}
+
+export async function grantees({ db, env, query, now }: In<typeof envs.grantees, InEnv>): Out<typeof envs.grantees> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listGrantees(db, env, now, mark), mark, (row) => [row.createdAt, row.id])
+  return { grantees: page.rows.map(({ createdAt, id, ...grantee }) => grantee), nextCursor: page.nextCursor }
+}

@@ -1,0 +1,127 @@
+import type { Environment, EnvironmentWithAccess } from '@skerry/contract/envs'
+import type { Static } from 'typebox'
+import { environmentColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { App, Env, Group } from '../../http/scope.ts'
+
+type EnvironmentRow = Static<typeof Environment>
+type WithAccess = Static<typeof EnvironmentWithAccess>
+
+const withAccess = `
+  select ${environmentColumns},
+         exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
+                    and k.principal_type = $3 and k.principal_id = $4) as can_decrypt
+    from environments e`
+const page = `
+     and ($5::timestamptz is null or (e.created_at, e.id) > ($5, $6))
+   order by e.created_at, e.id limit $7`
+
+export const listAppEnvs = (db: Sql, app: App, principal: Principal, mark: Mark) =>
+  db.rows<WithAccess>(
+    `${withAccess} where e.org_id = $1 and e.application_id = $2 and e.parent_environment_id is null ${page}`,
+    [app.orgId, app.id, principal.type, principal.id, mark.at, mark.id, mark.take],
+  )
+
+export const listGroupEnvs = (db: Sql, group: Group, principal: Principal, mark: Mark) =>
+  db.rows<WithAccess>(`${withAccess} where e.org_id = $1 and e.group_id = $2 ${page}`, [
+    group.orgId,
+    group.id,
+    principal.type,
+    principal.id,
+    mark.at,
+    mark.id,
+    mark.take,
+  ])
+
+const branches = `
+  select ${environmentColumns} from environments e
+   where e.org_id = $1 and e.parent_environment_id is not null and (e.expires_at is null or e.expires_at > $3)
+     and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
+
+export const listAppBranches = (db: Sql, app: App, now: string, mark: Mark) =>
+  db.rows<EnvironmentRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
+    app.orgId,
+    app.id,
+    now,
+    mark.at,
+    mark.id,
+    mark.take,
+  ])
+
+export const listBranches = (db: Sql, env: Env, now: string, mark: Mark) =>
+  db.rows<EnvironmentRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
+    env.orgId,
+    env.id,
+    now,
+    mark.at,
+    mark.id,
+    mark.take,
+  ])
+
+export interface NewEnvironment {
+  orgId: string
+  id: string
+  applicationId: string | null
+  groupId: string | null
+  parentEnvironmentId: string | null
+  name: string
+  slug: string
+  expiresAt: string | null
+  now: string
+}
+
+export async function insertEnv(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
+  const row = await db.row<EnvironmentRow>(
+    `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
+                                    created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning ${environmentColumns}`,
+    [
+      env.orgId,
+      env.id,
+      env.applicationId,
+      env.groupId,
+      env.parentEnvironmentId,
+      env.name,
+      env.slug,
+      env.expiresAt,
+      env.now,
+    ],
+  )
+  return row as EnvironmentRow
+}
+
+export async function renameEnv(db: Tx, env: Env, name: string, now: string): Promise<EnvironmentRow> {
+  const row = await db.row<EnvironmentRow>(
+    `update environments e set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${environmentColumns}`,
+    [env.orgId, env.id, name, now],
+  )
+  return row as EnvironmentRow
+}
+
+export const deleteEnv = (db: Tx, env: Env) =>
+  db.rows('delete from environments where org_id = $1 and id = $2', [env.orgId, env.id])
+
+/** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
+export const listGrantees = (db: Sql, env: Env, now: string, mark: Mark) =>
+  db.rows<{
+    id: string
+    createdAt: string
+    principalType: 'user' | 'service_token'
+    principalId: string
+    name: string | null
+    publicKeyJwk: string
+  }>(
+    `select k.id, k.created_at, k.principal_type, k.principal_id, coalesce(t.name, u.name, u.email) as name,
+            coalesce(t.public_key_jwk, u.public_key_jwk) as public_key_jwk
+       from key_grants k
+       left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
+                                 and t.revoked_at is null and t.deleted_at is null
+                                 and (t.expires_at is null or t.expires_at > $3)
+       left join users u on k.principal_type = 'user' and u.id = k.principal_id
+      where k.org_id = $1 and k.environment_id = $2 and coalesce(t.public_key_jwk, u.public_key_jwk) is not null
+        and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
+      order by k.created_at, k.id limit $6`,
+    [env.orgId, env.id, now, mark.at, mark.id, mark.take],
+  )

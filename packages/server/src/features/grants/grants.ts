@@ -1,0 +1,67 @@
+import type { grants } from '@skerry/contract/grants'
+import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { Grant } from '../../http/scope.ts'
+import { deleteGrant, findUsableToken, holdsKeys, insertGrant, listGrants } from './store.ts'
+
+export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
+  return { wrappedDek: env.wrappedDek as string }
+}
+
+export async function list({ db, env, query }: In<typeof grants.list, InEnv>): Out<typeof grants.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listGrants(db, env, mark), mark, byCreation)
+  return { grants: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
+  const { db, org, env, principal, body, now, newId, audit } = input
+  await checkGrantee(input)
+  const grant = await insertGrant(db, org.id, {
+    id: newId('keyGrant'),
+    environmentId: env.id,
+    ...body,
+    grantedBy: principal,
+    now,
+  })
+  if (!grant) throw fail('conflict', `${body.principalId} holds a key grant on this environment already`)
+  audit('key.granted', grant.id, {
+    environmentId: env.id,
+    principalType: body.principalType,
+    principalId: body.principalId,
+  })
+  return { grant }
+}
+
+/**
+ * A key goes only to someone of this organization who can use it. A bound token is for one environment, its branches and
+ * the groups composed into it: it is not handed the key of another application.
+ */
+async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create, InEnv>) {
+  if (body.principalType === 'user') {
+    if (!(await holdsKeys(db, org, body.principalId)))
+      throw fail('invalid_request', 'body.principalId: not a member who has uploaded keys')
+    return
+  }
+  const token = await findUsableToken(db, org, body.principalId, now)
+  if (!token)
+    throw fail('invalid_request', 'body.principalId: not a service token of this organization that is in force')
+  const bound = token.environmentId
+  const within = bound === null || env.groupId !== null || env.id === bound || env.parentEnvironmentId === bound
+  // A token bound to a branch reads the parent's layer too.
+  if (!within && env.id !== token.parentEnvironmentId)
+    throw fail('invalid_request', 'body.principalId: this token is bound to another environment')
+}
+
+export async function remove(input: In<typeof grants.delete, InEnv & { grant: Grant }>): Out<typeof grants.delete> {
+  const { db, env, grant, audit } = input
+  await deleteGrant(db, env, grant)
+  audit('key.revoked', grant.id, {
+    environmentId: env.id,
+    principalType: grant.principalType,
+    principalId: grant.principalId,
+  })
+  return { ok: true }
+}

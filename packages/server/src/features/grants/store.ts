@@ -1,0 +1,69 @@
+import type { KeyGrant } from '@skerry/contract/grants'
+import type { Static } from 'typebox'
+import { grantColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Env, Grant, Org } from '../../http/scope.ts'
+
+type Row = Static<typeof KeyGrant>
+
+export const listGrants = (db: Sql, env: Env, mark: Mark) =>
+  db.rows<Row>(
+    `select ${grantColumns} from key_grants
+      where org_id = $1 and environment_id = $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
+      order by created_at, id limit $5`,
+    [env.orgId, env.id, mark.at, mark.id, mark.take],
+  )
+
+export interface NewGrant {
+  id: string
+  environmentId: string
+  principalType: string
+  principalId: string
+  wrappedDek: string
+  grantedBy: { type: string; id: string }
+  now: string
+}
+
+/** Undefined where the principal holds a grant already. */
+export const insertGrant = (db: Tx, orgId: string, grant: NewGrant) =>
+  db.row<Row>(
+    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
+                             granted_by_id, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (org_id, environment_id, principal_type, principal_id) do nothing
+     returning ${grantColumns}`,
+    [
+      orgId,
+      grant.id,
+      grant.environmentId,
+      grant.principalType,
+      grant.principalId,
+      grant.wrappedDek,
+      grant.grantedBy.type,
+      grant.grantedBy.id,
+      grant.now,
+    ],
+  )
+
+export const deleteGrant = (db: Tx, env: Env, grant: Grant) =>
+  db.rows('delete from key_grants where org_id = $1 and environment_id = $2 and id = $3', [env.orgId, env.id, grant.id])
+
+export const holdsKeys = async (db: Sql, org: Org, userId: string): Promise<boolean> =>
+  (await db.row(
+    `select 1 from memberships m join users u on u.id = m.user_id
+      where m.org_id = $1 and m.user_id = $2 and u.public_key_jwk is not null for key share of m`,
+    [org.id, userId],
+  )) !== undefined
+
+/** With the parent of the environment it is bound to, if that is a branch. Held against revocation until commit. */
+export const findUsableToken = (db: Sql, org: Org, tokenId: string, now: string) =>
+  db.row<{ environmentId: string | null; parentEnvironmentId: string | null }>(
+    `select t.environment_id, e.parent_environment_id
+       from service_tokens t
+       left join environments e on e.org_id = t.org_id and e.id = t.environment_id
+      where t.org_id = $1 and t.id = $2 and t.revoked_at is null and t.deleted_at is null
+        and (t.expires_at is null or t.expires_at > $3)
+        for share of t`,
+    [org.id, tokenId, now],
+  )

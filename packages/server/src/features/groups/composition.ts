@@ -1,0 +1,40 @@
+import type { composition } from '@skerry/contract/groups'
+import { limits } from '@skerry/contract/limits'
+import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { findGroup, type Group } from '../../http/scope.ts'
+import { deleteComposition, listCompositions, lockCompositions, upsertComposition } from './composition-store.ts'
+
+export async function list({ db, env }: In<typeof composition.list, InEnv>): Out<typeof composition.list> {
+  return { groups: await listCompositions(db, env) }
+}
+
+/** Idempotent on environment and group. Without a position a new one goes on top, and one that is there stays. */
+export async function set(input: In<typeof composition.set, InEnv>): Out<typeof composition.set> {
+  const { db, org, env, body, audit } = input
+  if (env.applicationId === null || env.parentEnvironmentId !== null)
+    throw fail('invalid_request', 'groups are composed into environments of applications; a branch takes its parent’s')
+  const group = await findGroup(db, org, body.groupId)
+  if (!group) throw fail('not_found', 'body.groupId: no such group')
+  // Two appends at once must not take the same position.
+  const before = await lockCompositions(db, env)
+  const own = before.find((entry) => entry.groupId === group.id)
+  const top = Math.max(-1, ...before.map((entry) => entry.position))
+  const position = body.position ?? own?.position ?? top + 1
+  if (position > limits.compositionPositionMax) throw fail('conflict', 'no position is left above the others')
+  await upsertComposition(db, env, group, position)
+  audit('composition.set', env.id, { groupId: group.id, position })
+  const shown = { groupId: group.id, slug: group.slug, name: group.name, position }
+  return new Reply(own ? 200 : 201, { group: shown })
+}
+
+export async function remove(
+  input: In<typeof composition.delete, InEnv & { group: Group }>,
+): Out<typeof composition.delete> {
+  const { db, env, group, audit } = input
+  const removed = await deleteComposition(db, env, group)
+  if (!removed) throw fail('not_found', 'this group is not composed into the environment')
+  audit('composition.removed', env.id, { groupId: group.id })
+  return { ok: true }
+}

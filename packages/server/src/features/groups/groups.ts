@@ -1,0 +1,71 @@
+import type { groups } from '@skerry/contract/groups'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { Group } from '../../http/scope.ts'
+import { createEnvironment, shown } from '../envs/create.ts'
+import { listGroupEnvs } from '../envs/store.ts'
+import { deleteGroup, insertGroup, listGroups, renameGroup } from './store.ts'
+
+type InGroup = InOrg & { group: Group }
+
+export async function list({ db, org, query }: In<typeof groups.list, InOrg>): Out<typeof groups.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listGroups(db, org, mark), mark, byCreation)
+  return { groups: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function create({
+  db,
+  org,
+  body,
+  now,
+  newId,
+  audit,
+}: In<typeof groups.create, InOrg>): Out<typeof groups.create> {
+  const group = await insertGroup(db, org, { id: newId('group'), ...body, now })
+  if (!group) throw fail('conflict', 'body.slug: taken by another group')
+  audit('group.created', group.id, { slug: group.slug })
+  return { group }
+}
+
+export async function get({ db, group, principal }: In<typeof groups.get, InGroup>): Out<typeof groups.get> {
+  return { group, environments: await listGroupEnvs(db, group, principal, { at: null, id: null, take: null }) }
+}
+
+export async function update({
+  db,
+  group,
+  body,
+  now,
+  audit,
+}: In<typeof groups.update, InGroup>): Out<typeof groups.update> {
+  const after = await renameGroup(db, group, body.name, now)
+  audit('group.updated', group.id, { name: body.name })
+  return { group: after }
+}
+
+export async function remove({ db, group, audit }: In<typeof groups.delete, InGroup>): Out<typeof groups.delete> {
+  await deleteGroup(db, group)
+  audit('group.deleted', group.id, { slug: group.slug })
+  return { ok: true }
+}
+
+export async function listEnvs({
+  db,
+  group,
+  principal,
+  query,
+}: In<typeof groups.envs, InGroup>): Out<typeof groups.envs> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listGroupEnvs(db, group, principal, mark), mark, byCreation)
+  return { environments: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function createEnv(input: In<typeof groups.createEnv, InGroup>): Out<typeof groups.createEnv> {
+  const { group, audit } = input
+  const environment = await createEnvironment(input, { orgId: group.orgId, applicationId: null, groupId: group.id })
+  audit('env.created', environment.id, { slug: environment.slug, groupId: group.id })
+  return { environment: shown(environment) }
+}

@@ -1,0 +1,41 @@
+import { limits } from '@skerry/contract/limits'
+import type { invites } from '@skerry/contract/orgs'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { Invite } from '../../http/scope.ts'
+import { invitationMail } from './invite-mail.ts'
+import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
+
+export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listInvites(db, org, now, mark), mark, byCreation)
+  return { invites: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function create(input: In<typeof invites.create, InOrg>): Out<typeof invites.create> {
+  const { db, org, principal, body, now, newId, audit, enqueue, context } = input
+  const email = body.email.toLowerCase()
+  if (await isMember(db, org, email)) throw fail('conflict', 'body.email: already a member')
+  const invite = await insertInvite(db, org, {
+    id: newId('invitation'),
+    email,
+    role: body.role ?? 'member',
+    invitedById: principal.id,
+    now,
+    expiresAt: new Date(Date.parse(now) + limits.inviteTtlSeconds * 1000).toISOString(),
+  })
+  if (!invite) throw fail('conflict', 'body.email: an invitation is waiting already')
+  const { name } = await getOrg(db, org)
+  await enqueue('mail', invitationMail(email, name, context.config.baseUrl ?? '', invite.expiresAt))
+  audit('invite.created', invite.id, { role: invite.role })
+  return { invite }
+}
+
+export async function remove(input: In<typeof invites.delete, InOrg & { invite: Invite }>): Out<typeof invites.delete> {
+  const { db, org, invite, audit } = input
+  await deleteInvite(db, org, invite)
+  audit('invite.revoked', invite.id)
+  return { ok: true }
+}

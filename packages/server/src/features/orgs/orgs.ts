@@ -1,0 +1,47 @@
+import type { orgs } from '@skerry/contract/orgs'
+import type { Caller, InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { UserPrincipal } from '../../http/principal.ts'
+import type { In, Out } from '../../http/route.ts'
+import { insertMembership } from '../../identity/store.ts'
+import { insertOrg } from '../signup/store.ts'
+import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
+
+export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listOrgs(db, principal, mark), mark, byCreation)
+  return { orgs: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function create(input: In<typeof orgs.create, { principal: UserPrincipal }>): Out<typeof orgs.create> {
+  const { db, principal, body, now, newId, audit } = input
+  const org = await insertOrg(db, { id: newId('organization'), name: body.name, slug: body.slug, now })
+  if (!org) throw fail('conflict', 'body.slug: taken')
+  await insertMembership(db, org.id, principal.id, 'owner', now)
+  audit('org.created', org.id, { slug: org.slug }, { orgId: org.id })
+  return { org: { ...org, role: 'owner' } }
+}
+
+export async function get({ db, org, role }: In<typeof orgs.get, InOrg>): Out<typeof orgs.get> {
+  return { org: { ...(await getOrg(db, org)), role } }
+}
+
+export async function update({
+  db,
+  org,
+  role,
+  body,
+  now,
+  audit,
+}: In<typeof orgs.update, InOrg>): Out<typeof orgs.update> {
+  const after = await renameOrg(db, org, body.name, now)
+  audit('org.updated', org.id, { name: body.name })
+  return { org: { ...after, role } }
+}
+
+export async function members({ db, org, query }: In<typeof orgs.members, InOrg>): Out<typeof orgs.members> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listMembers(db, org, mark), mark, (row) => [row.createdAt, row.userId])
+  return { members: page.rows.map(({ createdAt, ...shown }) => shown), nextCursor: page.nextCursor }
+}

@@ -1,0 +1,85 @@
+import type { Invite, Member, Organization } from '@skerry/contract/orgs'
+import type { Static } from 'typebox'
+import { inviteColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { Org, Invite as ScopedInvite } from '../../http/scope.ts'
+import type { StoredOrg } from '../signup/store.ts'
+
+type OrganizationRow = Static<typeof Organization>
+
+export function listOrgs(db: Sql, principal: Principal, mark: Mark): Promise<OrganizationRow[]> {
+  if (principal.type === 'user') return listOrgsOfUser(db, principal.id, mark)
+  const role = principal.type === 'm2m' ? 'admin' : principal.role
+  return db.rows<OrganizationRow>(
+    `select id, name, slug, $2::text as role, created_at, updated_at from organizations
+      where id = $1 and ($3::timestamptz is null or (created_at, id) > ($3, $4)) limit $5`,
+    [principal.orgId, role, mark.at, mark.id, mark.take],
+  )
+}
+
+const listOrgsOfUser = (db: Sql, userId: string, mark: Mark) =>
+  db.rows<OrganizationRow>(
+    `select o.id, o.name, o.slug, m.role, o.created_at, o.updated_at
+       from memberships m join organizations o on o.id = m.org_id
+      where m.user_id = $1 and ($2::timestamptz is null or (o.created_at, o.id) > ($2, $3))
+      order by o.created_at, o.id limit $4`,
+    [userId, mark.at, mark.id, mark.take],
+  )
+
+export async function getOrg(db: Sql, org: Org): Promise<StoredOrg> {
+  const row = await db.row<StoredOrg>(
+    'select id, name, slug, created_at, updated_at from organizations where id = $1',
+    [org.id],
+  )
+  if (!row) throw new Error('an organization in scope exists')
+  return row
+}
+
+export async function renameOrg(db: Tx, org: Org, name: string, now: string): Promise<StoredOrg> {
+  await db.rows('update organizations set name = $2, updated_at = $3 where id = $1', [org.id, name, now])
+  return getOrg(db, org)
+}
+
+export const listMembers = (db: Sql, org: Org, mark: Mark) =>
+  db.rows<Static<typeof Member> & { createdAt: string }>(
+    `select u.id as user_id, u.email, u.name, m.role, u.public_key_jwk, m.created_at
+       from memberships m join users u on u.id = m.user_id
+      where m.org_id = $1 and ($2::timestamptz is null or (m.created_at, m.user_id) > ($2, $3))
+      order by m.created_at, m.user_id limit $4`,
+    [org.id, mark.at, mark.id, mark.take],
+  )
+
+export const listInvites = (db: Sql, org: Org, now: string, mark: Mark) =>
+  db.rows<Static<typeof Invite>>(
+    `select ${inviteColumns} from invitations
+      where org_id = $1 and expires_at > $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
+      order by created_at, id limit $5`,
+    [org.id, now, mark.at, mark.id, mark.take],
+  )
+
+export const isMember = async (db: Sql, org: Org, email: string): Promise<boolean> =>
+  (await db.row(
+    'select 1 from memberships m join users u on u.id = m.user_id where m.org_id = $1 and u.email = $2 limit 1',
+    [org.id, email],
+  )) !== undefined
+
+/** Replaces an invitation of the same address that has run out; undefined where one still waits. */
+export const insertInvite = (
+  db: Tx,
+  org: Org,
+  invite: { id: string; email: string; role: string; invitedById: string; now: string; expiresAt: string },
+) =>
+  db.row<Static<typeof Invite>>(
+    `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (org_id, email) do update
+       set id = $2, role = $4, invited_by_id = $5, created_at = $6, expires_at = $7
+       where invitations.expires_at <= $6
+     returning ${inviteColumns}`,
+    [org.id, invite.id, invite.email, invite.role, invite.invitedById, invite.now, invite.expiresAt],
+  )
+
+export const deleteInvite = (db: Tx, org: Org, invite: ScopedInvite) =>
+  db.rows('delete from invitations where org_id = $1 and id = $2', [org.id, invite.id])

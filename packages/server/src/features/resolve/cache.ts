@@ -1,0 +1,140 @@
+import type { TokenPrincipal } from '../../http/principal.ts'
+
+/** An answer ready to send, and what it depends on. */
+export interface Answer {
+  orgId: string
+  environmentIds: readonly string[]
+  bytes: Buffer
+  etag: string
+  /** Epoch milliseconds from which a branch or token in it is gone. */
+  validUntilMs: number
+}
+
+/** How long after it last heard of changes a process may still answer from memory. */
+export const hearingMaxMs = 1000
+
+/**
+ * Answers of resolve, by principal and query, never across principals; and the service tokens that ask, by the hash of
+ * what they present. Everything of an organization is forgotten when its structure changes, answers of an environment
+ * when its secrets do.
+ *
+ * An answer that was being read while its organization changed must not be kept: `keep` refuses it by the mark taken
+ * before the read.
+ */
+export interface ResolveCache {
+  find(key: string, nowMs: number): Answer | undefined
+  findToken(bearerHash: string): TokenPrincipal | undefined
+  /** Taken before the database is read. */
+  mark(): number
+  keep(mark: number, key: string, answer: Answer): void
+  keepToken(mark: number, bearerHash: string, token: TokenPrincipal): void
+  evict(orgId: string, environmentId: string | null): void
+  /** Forgets everything: changes may have been missed. */
+  clear(): void
+  /** Notes that all changes up to this instant (of performance.now) have been heard. */
+  heard(atMs: number): void
+  /** When it was last asked, so that an idle process stops listening. */
+  readonly askedAtMs: number
+}
+
+interface Org {
+  keys: Set<string>
+  tokens: Set<string>
+}
+
+const tokensMax = 50_000
+const markedMax = 10_000
+
+export interface CacheOptions {
+  bytesMax: number
+  /** True where no other process can write, so that nothing needs to be heard. */
+  alone: boolean
+  monotonicMs: () => number
+}
+
+export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): ResolveCache {
+  const answers = new Map<string, Answer>()
+  const tokens = new Map<string, TokenPrincipal>()
+  const orgs = new Map<string, Org>()
+  const evictedAt = new Map<string, number>()
+  let bytes = 0
+  let count = 1
+  /** Marks older than this are refused whatever they concern. */
+  let floor = 0
+  let heardAtMs = Number.NEGATIVE_INFINITY
+  let askedAtMs = Number.NEGATIVE_INFINITY
+
+  const hears = () => {
+    const now = monotonicMs()
+    askedAtMs = now
+    return alone || now - heardAtMs < hearingMaxMs
+  }
+  const drop = (key: string) => {
+    const answer = answers.get(key)
+    if (!answer) return
+    answers.delete(key)
+    bytes -= answer.bytes.length
+    orgs.get(answer.orgId)?.keys.delete(key)
+  }
+  const orgOf = (orgId: string) => {
+    const org = orgs.get(orgId) ?? { keys: new Set(), tokens: new Set() }
+    orgs.set(orgId, org)
+    return org
+  }
+  const stale = (mark: number, orgId: string) => mark < floor || mark < (evictedAt.get(orgId) ?? 0)
+
+  return {
+    get askedAtMs() {
+      return askedAtMs
+    },
+    find(key, nowMs) {
+      if (!hears()) return undefined
+      const answer = answers.get(key)
+      if (!answer || answer.validUntilMs > nowMs) return answer
+      drop(key)
+      return undefined
+    },
+    findToken: (bearerHash) => (hears() ? tokens.get(bearerHash) : undefined),
+    mark: () => count,
+    keep(mark, key, answer) {
+      if (answer.bytes.length > bytesMax || stale(mark, answer.orgId)) return
+      drop(key)
+      answers.set(key, answer)
+      orgOf(answer.orgId).keys.add(key)
+      bytes += answer.bytes.length
+      while (bytes > bytesMax) drop(answers.keys().next().value as string)
+    },
+    keepToken(mark, bearerHash, token) {
+      if (bytesMax === 0 || stale(mark, token.orgId)) return
+      if (tokens.size >= tokensMax) this.clear()
+      tokens.set(bearerHash, token)
+      orgOf(token.orgId).tokens.add(bearerHash)
+    },
+    evict(orgId, environmentId) {
+      count++
+      if (evictedAt.size >= markedMax) {
+        evictedAt.clear()
+        floor = count
+      }
+      evictedAt.set(orgId, count)
+      const org = orgs.get(orgId)
+      if (!org) return
+      for (const key of org.keys)
+        if (environmentId === null || answers.get(key)?.environmentIds.includes(environmentId)) drop(key)
+      if (environmentId !== null) return
+      for (const hash of org.tokens) tokens.delete(hash)
+      orgs.delete(orgId)
+    },
+    clear() {
+      floor = ++count
+      bytes = 0
+      answers.clear()
+      tokens.clear()
+      orgs.clear()
+      evictedAt.clear()
+    },
+    heard(atMs) {
+      heardAtMs = atMs
+    },
+  }
+}

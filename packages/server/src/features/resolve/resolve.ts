@@ -1,0 +1,130 @@
+import type { resolve } from '@skerry/contract/resolve'
+import { anyone } from '../../http/access.ts'
+import { sha256 } from '../../http/context.ts'
+import { fail, type Refusal } from '../../http/errors.ts'
+import type { TokenPrincipal, UserPrincipal } from '../../http/principal.ts'
+import { type Access, type In, type Out, Reply } from '../../http/route.ts'
+import type { Answer } from './cache.ts'
+import { type LayerRow, listLayers } from './store.ts'
+
+/** Whoever can hold a key. Which keys, the layers decide. */
+export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
+  name: 'resolver',
+  resolve: async (call, params) => {
+    const { principal } = await anyone.resolve(call, params)
+    if (principal.type !== 'm2m') return { principal }
+    throw denied(principal.orgId, null, 'a machine client holds no key', {})
+  },
+}
+
+type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
+
+export async function get(input: Request): Out<typeof resolve.get> {
+  const { context, principal, headers, rawQuery } = input
+  const key = `${principal.id} ${rawQuery}`
+  const mark = context.cache.mark()
+  const answer = context.cache.find(key, context.now().getTime()) ?? (await read(input))
+  context.cache.keep(mark, key, answer)
+  context.meter.count(answer.orgId, 'resolves')
+  if (matches(headers['if-none-match'], answer.etag)) return notModified(answer)
+  return new Reply(200, answer.bytes as never, { etag: answer.etag, 'cache-control': 'private, no-cache' })
+}
+
+const notModified = (answer: Answer) => new Reply(304, null as never, { etag: answer.etag })
+
+/** RFC 9110 section 13.1.2: a list of tags, compared weakly, or any. */
+function matches(header: string | string[] | undefined, etag: string): boolean {
+  if (typeof header !== 'string') return false
+  return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
+
+async function read({ db, principal, query, now }: Request): Promise<Answer> {
+  const environmentId = environmentOf(principal, query.env)
+  const wanted = wantedSlugs(query.with ?? [])
+  const rows = await listLayers(db, {
+    principal,
+    environmentId,
+    branch: query.branch ?? null,
+    groups: [...wanted.keys()],
+    slugs: [...wanted.values()],
+    now,
+  })
+  const app = rows.find((row) => row.source === 'app')
+  if (!app) throw fail('not_found', 'no such env')
+  for (const [group, slug] of wanted)
+    if (!rows.some((row) => row.groupSlug === group && row.slug === slug))
+      throw fail('invalid_request', `query.with: ${group}:${slug} names no environment of a group composed here`)
+  const branch = rows.find((row) => row.source === 'branch')
+  if (query.branch !== undefined && !branch) throw fail('not_found', 'no such branch')
+  const missing = rows.filter((row) => row.wrappedDek === null)
+  if (missing.length > 0) {
+    const places = missing.map((row) => (row.groupSlug ? `${row.groupSlug}:${row.slug}` : row.slug))
+    throw denied(app.orgId, environmentId, `you hold no key grant on ${places.join(', ')}`, {
+      missing: missing.map((row) => row.environmentId),
+    })
+  }
+  return answerOf(rows, app, branch, principal)
+}
+
+function environmentOf(principal: UserPrincipal | TokenPrincipal, env: string | undefined): string {
+  if (principal.type === 'service_token' && principal.environmentId !== null) {
+    if (env !== undefined && env !== principal.environmentId)
+      throw denied(principal.orgId, null, 'this token is bound to another environment', { asked: env })
+    return principal.environmentId
+  }
+  if (env === undefined) throw fail('invalid_request', 'query.env: name the environment')
+  return env
+}
+
+function wantedSlugs(pairs: string[]): Map<string, string> {
+  const wanted = new Map<string, string>()
+  for (const pair of pairs) {
+    const [group, slug] = pair.split(':') as [string, string]
+    if (wanted.has(group)) throw fail('invalid_request', `query.with: ${group} is named twice`)
+    wanted.set(group, slug)
+  }
+  return wanted
+}
+
+/** Refused and recorded: a caller that asks for what it may not read is worth knowing of. */
+function denied(orgId: string, environmentId: string | null, reason: string, more: object): Refusal {
+  const denial = {
+    orgId,
+    action: 'env.resolve_denied',
+    resourceId: environmentId,
+    metadata: { reason, ...more },
+  } as const
+  return fail('forbidden', reason, { denial })
+}
+
+/** The secrets of a layer are spliced in as the database wrote them: parsing megabytes to print them again helps nobody. */
+function answerOf(
+  rows: LayerRow[],
+  app: LayerRow,
+  branch: LayerRow | undefined,
+  principal: UserPrincipal | TokenPrincipal,
+): Answer {
+  const scope = {
+    orgId: app.orgId,
+    orgSlug: app.orgSlug,
+    appId: app.appId,
+    appSlug: app.appSlug,
+    envId: branch?.environmentId ?? app.environmentId,
+    envSlug: branch?.slug ?? app.slug,
+    ...(branch ? { branchOf: app.environmentId } : {}),
+  }
+  const bytes = Buffer.from(`{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]}`)
+  const ends = [branch?.expiresAt, principal.type === 'service_token' ? principal.expiresAt : null]
+  return {
+    orgId: app.orgId,
+    environmentIds: rows.map((row) => row.environmentId),
+    bytes,
+    etag: `"${sha256(bytes)}"`,
+    validUntilMs: Math.min(...ends.map((end) => (end ? Date.parse(end) : Number.POSITIVE_INFINITY))),
+  }
+}
+
+function layerText({ source, environmentId, slug, groupSlug, wrappedDek, secrets }: LayerRow): string {
+  const head = { source, environmentId, slug, ...(groupSlug === null ? {} : { groupSlug }), wrappedDek }
+  return `${JSON.stringify(head).slice(0, -1)},"secrets":${secrets ?? '[]'}}`
+}

@@ -1,0 +1,86 @@
+import type { Sql } from '../../db/database.ts'
+import type { Principal } from '../../http/principal.ts'
+
+export interface Asked {
+  principal: Principal
+  environmentId: string
+  /** Slug or id of a branch of that environment. */
+  branch: string | null
+  groups: string[]
+  slugs: string[]
+  now: string
+}
+
+export interface LayerRow {
+  source: 'group' | 'app' | 'branch'
+  environmentId: string
+  slug: string
+  groupSlug: string | null
+  expiresAt: string | null
+  wrappedDek: string | null
+  /** JSON text of the secrets, never parsed on its way through; null where the caller holds no key. */
+  secrets: string | null
+  orgId: string
+  orgSlug: string
+  appId: string
+  appSlug: string
+}
+
+/**
+ * Everything that an answer needs in one round trip: the environment that was asked for (of the caller's organization),
+ * its parent if it is a branch, the composed groups at the wanted slug, the caller's key to each, and the secrets of those
+ * layers that the caller has the key to. Lowest precedence first.
+ */
+const layers = (mayAsk: string) => `
+  with asked as (
+    select e.org_id, e.id, e.application_id, e.parent_environment_id, coalesce(e.parent_environment_id, e.id) as base_id
+      from environments e
+     where e.id = $1 and e.application_id is not null and (e.expires_at is null or e.expires_at > $7) and ${mayAsk}
+  ), base as (
+    select e.org_id, e.id, e.slug from asked a join environments e on e.org_id = a.org_id and e.id = a.base_id
+  ), layer as (
+    select 0 as tier, c.position, 'group' as source, e.id, e.slug, g.slug as group_slug, e.expires_at
+      from base b
+      join compositions c on c.org_id = b.org_id and c.environment_id = b.id
+      join groups g on g.org_id = c.org_id and g.id = c.group_id
+      left join unnest($4::text[], $5::text[]) as w(group_slug, slug) on w.group_slug = g.slug
+      join environments e on e.org_id = g.org_id and e.group_id = g.id and e.slug = coalesce(w.slug, b.slug)
+    union all
+    select 1, 0, 'app', b.id, b.slug, null, null from base b
+    union all
+    select 2, 0, 'branch', e.id, e.slug, null, e.expires_at
+      from asked a
+      join environments e on e.org_id = a.org_id and e.parent_environment_id = a.base_id
+                         and (e.expires_at is null or e.expires_at > $7)
+                         and case when a.parent_environment_id is null then e.slug = $6 or e.id = $6 else e.id = a.id end
+  )
+  select l.source, l.id as environment_id, l.slug, l.group_slug, l.expires_at, k.wrapped_dek, s.secrets,
+         o.id as org_id, o.slug as org_slug, p.id as app_id, p.slug as app_slug
+    from asked a
+    join organizations o on o.id = a.org_id
+    join applications p on p.org_id = a.org_id and p.id = a.application_id
+    cross join layer l
+    left join key_grants k on k.org_id = a.org_id and k.environment_id = l.id
+                          and k.principal_type = $2 and k.principal_id = $3
+    left join lateral (
+      select json_agg(json_build_object('name', s.name, 'ciphertext', v.ciphertext) order by s.name)::text as secrets
+        from secrets s
+        join secret_versions v on v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version
+       where s.org_id = a.org_id and s.environment_id = l.id
+    ) s on k.id is not null
+   order by l.tier, l.position, l.group_slug`
+
+const forMachines = layers('e.org_id = $8')
+const forUsers = layers('exists (select from memberships m where m.org_id = e.org_id and m.user_id = $8)')
+
+/** No rows where the environment is not there for this caller. */
+export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
+  const { principal } = asked
+  const values = [asked.environmentId, principal.type, principal.id, asked.groups, asked.slugs, asked.branch, asked.now]
+  if (principal.type === 'user') return db.rows<LayerRow>(forUsers, [...values, principal.id])
+  return db.rows<LayerRow>(forMachines, [...values, principal.orgId])
+}
+
+/** The organization of an environment, if the caller is in it: whose audit trail a denial belongs to. */
+export const findOrgOf = async (db: Sql, environmentId: string, orgId: string): Promise<boolean> =>
+  (await db.row('select 1 from environments where id = $1 and org_id = $2', [environmentId, orgId])) !== undefined

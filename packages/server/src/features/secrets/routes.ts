@@ -1,0 +1,12 @@
+import { secrets } from '@skerry/contract/secrets'
+import { env, grantee, granteeOrMachine, member } from '../../http/access.ts'
+import { on } from '../../http/route.ts'
+import { list, put, remove, restore, versions } from './secrets.ts'
+
+export const routes = [
+  on(secrets.list, grantee(env(member)), list),
+  on(secrets.put, grantee(env(member)), put),
+  on(secrets.versions, grantee(env(member)), versions),
+  on(secrets.restore, granteeOrMachine(env(member)), restore), // replays what is stored, so it needs no key
+  on(secrets.delete, granteeOrMachine(env(member)), remove),
+]

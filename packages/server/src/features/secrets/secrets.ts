@@ -1,0 +1,102 @@
+import { limits } from '@skerry/contract/limits'
+import type { secrets } from '@skerry/contract/secrets'
+import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { pageFrom, pageOf } from '../../http/page.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import {
+  appendVersion,
+  deleteSecret,
+  findSecret,
+  findVersion,
+  listSecrets,
+  listVersions,
+  lockSecret,
+  writeSecret,
+} from './store.ts'
+
+export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listSecrets(db, env, mark), mark, (row) => [row.createdAt, row.id])
+  return { secrets: page.rows, nextCursor: page.nextCursor }
+}
+
+/** Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other. */
+export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
+  const { db, env, params, body, principal, now, newId, audit } = input
+  const secret = await writeSecret(db, env, {
+    id: newId('secret'),
+    name: params.name,
+    ciphertext: body.ciphertext,
+    expectedVersion: body.expectedVersion ?? null,
+    author: principal,
+    now,
+  })
+  // Deleted between the check and the write, the secret would begin anew at version 1: not what was expected either.
+  const expected = body.expectedVersion
+  if (!secret || (expected !== undefined && secret.version !== expected + 1)) throw conflict(params.name, expected)
+  audit('secret.written', secret.id, { environmentId: env.id, name: secret.name, version: secret.version })
+  return new Reply(secret.version === 1 ? 201 : 200, { secret })
+}
+
+const conflict = (name: string, expected: number | undefined) =>
+  fail('conflict', expected === 0 ? `${name} exists already` : `${name} is not at version ${expected}`)
+
+export async function versions(input: In<typeof secrets.versions, InEnv>): Out<typeof secrets.versions> {
+  const { db, env, params, query } = input
+  const secret = await getSecret(db, env, params.name)
+  const mark = pageFrom(query, limits.versionsDefault)
+  const page = pageOf(await listVersions(db, env, secret.id, mark), mark, (row) => [row.createdAt, String(row.version)])
+  return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
+}
+
+/** Replays a stored ciphertext as a new version, byte for byte: it was sealed for this environment and name. */
+export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typeof secrets.restore> {
+  const { db, env, params, body, principal, now, audit } = input
+  const secret = await lockedSecret(db, env, params.name, body.expectedVersion)
+  const old = await findVersion(db, env, secret.id, body.version)
+  if (!old) throw fail('not_found', `${params.name} has no version ${body.version}`)
+  const current = await findVersion(db, env, secret.id, secret.currentVersion)
+  if (current?.ciphertext === old.ciphertext)
+    throw fail('invalid_request', `${params.name} holds exactly that value already`)
+  const restored = await appendVersion(db, env, secret, {
+    ciphertext: old.ciphertext,
+    restoredFrom: body.version,
+    author: principal,
+    now,
+  })
+  audit('secret.restored', secret.id, {
+    environmentId: env.id,
+    name: params.name,
+    version: restored.version,
+    restoredFrom: body.version,
+  })
+  return { secret: restored, restoredFrom: body.version }
+}
+
+export async function remove(input: In<typeof secrets.delete, InEnv>): Out<typeof secrets.delete> {
+  const { db, env, params, query, body, audit } = input
+  const secret = await lockedSecret(db, env, params.name, query.expectedVersion ?? body.expectedVersion)
+  await deleteSecret(db, env, secret.id)
+  audit('secret.deleted', secret.id, { environmentId: env.id, name: params.name, version: secret.currentVersion })
+  return { ok: true }
+}
+
+async function getSecret(db: Parameters<typeof findSecret>[0], env: InEnv['env'], name: string) {
+  const secret = await findSecret(db, env, name)
+  if (!secret) throw fail('not_found', 'no such secret')
+  return secret
+}
+
+/** Nobody else changes the secret until this transaction ends, so what was expected stays true. */
+async function lockedSecret(
+  db: Parameters<typeof lockSecret>[0],
+  env: InEnv['env'],
+  name: string,
+  expectedVersion: number | undefined,
+) {
+  const secret = await lockSecret(db, env, name)
+  if (!secret) throw fail('not_found', 'no such secret')
+  if (expectedVersion !== undefined && expectedVersion !== secret.currentVersion) throw conflict(name, expectedVersion)
+  return secret
+}

@@ -1,0 +1,34 @@
+import type { signup } from '@skerry/contract/signup'
+import type { Tx } from '../../db/database.ts'
+import { newSecret, sha256 } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import type { In, Out } from '../../http/route.ts'
+import { insertMachineClient, insertOrg } from './store.ts'
+
+const slugAttempts = 20
+const slugMax = 63
+
+/** Makes an organization without members and the machine client that bootstraps it. A human joins by invitation. */
+export async function create({ db, body, now, newId, audit }: In<typeof signup.create>): Out<typeof signup.create> {
+  const org = await insertUnderFreeSlug(db, { id: newId('organization'), name: body.orgName, now }, body.orgSlug)
+  const clientId = newId('machineClient')
+  const clientSecret = newSecret()
+  const name = body.clientName ?? 'bootstrap'
+  await insertMachineClient(db, { orgId: org.id, id: clientId, name, secretHash: sha256(clientSecret), now })
+  const more = { orgId: org.id, actor: { type: 'm2m', id: clientId } }
+  audit('org.created', org.id, { slug: org.slug }, more)
+  audit('machine_client.created', clientId, { name }, more)
+  return { org: { ...org, role: 'admin' }, m2m: { clientId, clientSecret } }
+}
+
+/** `acme`, else `acme-2`, `acme-3`, ...: a stranger cannot be asked to guess what is free. */
+async function insertUnderFreeSlug(db: Tx, org: { id: string; name: string; now: string }, wanted: string) {
+  for (let attempt = 1; attempt <= slugAttempts; attempt++) {
+    // After a few taken ones the suffix comes from the id, which is random.
+    const suffix = attempt === 1 ? '' : attempt < 6 ? `-${attempt}` : `-${org.id.slice(-6 - attempt).toLowerCase()}`
+    const slug = wanted.slice(0, slugMax - suffix.length).replace(/-+$/, '') + suffix
+    const inserted = await insertOrg(db, { ...org, slug })
+    if (inserted) return inserted
+  }
+  throw fail('conflict', 'body.orgSlug: taken, and so is every variant tried')
+}

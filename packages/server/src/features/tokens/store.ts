@@ -1,0 +1,72 @@
+import type { ServiceToken } from '@skerry/contract/tokens'
+import type { Static } from 'typebox'
+import { tokenColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Org, Token } from '../../http/scope.ts'
+
+type Row = Static<typeof ServiceToken>
+
+export const listTokens = (db: Sql, org: Org, mark: Mark) =>
+  db.rows<Row>(
+    `select ${tokenColumns} from service_tokens t
+       left join service_token_uses u on u.org_id = t.org_id and u.token_id = t.id
+      where t.org_id = $1 and t.deleted_at is null and ($2::timestamptz is null or (t.created_at, t.id) > ($2, $3))
+      order by t.created_at, t.id limit $4`,
+    [org.id, mark.at, mark.id, mark.take],
+  )
+
+export interface NewToken {
+  id: string
+  tokenHash: string
+  publicKeyJwk: string
+  name: string
+  role: string
+  environmentId: string | null
+  expiresAt: string | null
+  createdBy: { type: string; id: string }
+  now: string
+}
+
+/** Undefined where the id or the hash is registered, whoever has it: a hidden token's id is never given out again. */
+export const insertToken = (db: Tx, org: Org, token: NewToken) =>
+  db.row<Row>(
+    `with t as (
+       insert into service_tokens (org_id, id, token_hash, public_key_jwk, name, role, environment_id, expires_at,
+                                   created_by_type, created_by_id, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       on conflict do nothing
+       returning *)
+     select ${tokenColumns} from t left join service_token_uses u on u.org_id = t.org_id and u.token_id = t.id`,
+    [
+      org.id,
+      token.id,
+      token.tokenHash,
+      token.publicKeyJwk,
+      token.name,
+      token.role,
+      token.environmentId,
+      token.expiresAt,
+      token.createdBy.type,
+      token.createdBy.id,
+      token.now,
+    ],
+  )
+
+export const renameToken = (db: Tx, token: Token, name: string) =>
+  db.rows('update service_tokens set name = $3 where org_id = $1 and id = $2', [token.orgId, token.id, name])
+
+/** False where it was revoked before: the first instant counts. */
+export const revokeToken = async (db: Tx, token: Token, now: string): Promise<boolean> =>
+  (await db.row(
+    'update service_tokens set revoked_at = $3 where org_id = $1 and id = $2 and revoked_at is null returning id',
+    [token.orgId, token.id, now],
+  )) !== undefined
+
+/** False unless it is revoked. A trigger drops its key grants. */
+export const hideToken = async (db: Tx, token: Token, now: string): Promise<boolean> =>
+  (await db.row(
+    `update service_tokens set deleted_at = $3
+      where org_id = $1 and id = $2 and revoked_at is not null and deleted_at is null returning id`,
+    [token.orgId, token.id, now],
+  )) !== undefined

@@ -1,0 +1,69 @@
+import { publicKeyProblem } from '@skerry/contract/public-key'
+import type { tokens } from '@skerry/contract/tokens'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { findEnv, type Token } from '../../http/scope.ts'
+import { hideToken, insertToken, listTokens, renameToken, revokeToken } from './store.ts'
+
+type OnToken = InOrg & { token: Token }
+
+export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): Out<typeof tokens.list> {
+  const mark = pageFrom(query)
+  const page = pageOf(await listTokens(db, org, mark), mark, byCreation)
+  return { tokens: page.rows, nextCursor: page.nextCursor }
+}
+
+/** The caller made the token; what arrives here cannot be presented as one. Everything but the name is fixed from now on. */
+export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof tokens.create> {
+  const { db, org, principal, body, now, audit } = input
+  const problem = publicKeyProblem(body.publicKeyJwk)
+  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
+  const expiresAt = body.expiresAt ?? null
+  if (expiresAt !== null && (Number.isNaN(Date.parse(expiresAt)) || expiresAt <= now))
+    throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
+  const environmentId = body.environmentId ?? null
+  if (environmentId !== null) {
+    const env = await findEnv(db, org, environmentId, principal, now)
+    if (!env) throw fail('not_found', 'body.environmentId: no such env')
+    if (env.applicationId === null)
+      throw fail('invalid_request', 'body.environmentId: a token is bound to an environment of an application')
+  }
+  const role = body.role ?? 'member'
+  const { tokenId: id, tokenHash, publicKeyJwk, name } = body
+  const token = await insertToken(db, org, {
+    id,
+    tokenHash,
+    publicKeyJwk,
+    name,
+    role,
+    environmentId,
+    expiresAt,
+    createdBy: principal,
+    now,
+  })
+  if (!token) throw fail('conflict', 'body.tokenId: registered already')
+  audit('token.created', id, { name, role, environmentId, expiresAt })
+  return { token }
+}
+
+export async function update({ db, token, body, audit }: In<typeof tokens.update, OnToken>): Out<typeof tokens.update> {
+  await renameToken(db, token, body.name)
+  audit('token.updated', token.id, { name: body.name })
+  return { token: { ...token, name: body.name } }
+}
+
+export async function revoke({ db, token, now, audit }: In<typeof tokens.revoke, OnToken>): Out<typeof tokens.revoke> {
+  const revoked = await revokeToken(db, token, now)
+  if (revoked) audit('token.revoked', token.id, { name: token.name })
+  return { ok: true }
+}
+
+/** Hides the token and drops the key grants wrapped to it. Only what is revoked, so that nothing in use vanishes by slip. */
+export async function remove({ db, token, now, audit }: In<typeof tokens.delete, OnToken>): Out<typeof tokens.delete> {
+  const hidden = await hideToken(db, token, now)
+  if (!hidden) throw fail('conflict', 'revoke the token first')
+  audit('token.deleted', token.id, { name: token.name })
+  return { ok: true }
+}

@@ -1,0 +1,40 @@
+import { hash, randomBytes } from 'node:crypto'
+import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import type { ResolveCache } from '../features/resolve/cache.ts'
+import type { Oidc } from '../identity/oidc.ts'
+import type { Meter } from '../jobs/meter.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { Limiter } from './limits.ts'
+import type { Log } from './log.ts'
+
+/** Everything that the server works with. Made once in main.ts; tests make their own, with another clock. */
+export interface Context {
+  config: Config
+  db: Database
+  log: Log
+  queue: Queue
+  cache: ResolveCache
+  meter: Meter
+  limiter: Limiter
+  oidc: Oidc | null
+  /** The one clock, so that tests need no sleeps. */
+  now: () => Date
+}
+
+export const instant = (context: Context): string => context.now().toISOString()
+
+/** A new row id: prefix and 22 base62 characters, 131 bits. Bytes from 248 on are dropped, so no character is likelier. */
+export function newId(kind: IdKind): string {
+  let id = ''
+  while (id.length < idLength)
+    for (const byte of randomBytes(32)) if (byte < 248 && id.length < idLength) id += base62[byte % 62]
+  return idPrefixes[kind] + id
+}
+
+/** 32 random bytes, base64url: a secret that this server makes and shows once. */
+export const newSecret = (): string => randomBytes(32).toString('base64url')
+
+/** How bearers and client secrets are stored: 256 random bits need no slow hash. */
+export const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'base64url')

@@ -1,0 +1,92 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { Answer, Body, Endpoint, PathParam, Query } from '@skerry/contract/endpoint'
+import type { IdKind } from '@skerry/contract/prefixes'
+import type { Sql, Tx } from '../db/database.ts'
+import type { JobName, Jobs } from '../jobs/queue.ts'
+import type { Context } from './context.ts'
+import type { Principal } from './principal.ts'
+import type { Entry, Metadata, Origin } from './unit.ts'
+
+/** What an access sees of a request. */
+export interface Call {
+  context: Context
+  /** In a mutation, the handle of its transaction: what was checked cannot change before it is used. */
+  db: Sql
+  principal: Principal | null
+  ipAddress: string
+}
+
+/**
+ * Decides whether a call may proceed, and gives the handler what it may touch, or throws. Every route names one; there
+ * is no default. `name` is what the access matrix shows.
+ */
+export interface Access<Scope, Needs extends string = never> {
+  name: string
+  resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
+}
+
+/** An answer with a status or headers of its own, where an endpoint has several. `body` may be bytes ready to send. */
+export class Reply<Body> {
+  readonly status: number
+  readonly body: Body
+  readonly headers: Record<string, string>
+
+  constructor(status: number, body: Body, headers: Record<string, string> = {}) {
+    this.status = status
+    this.body = body
+    this.headers = headers
+  }
+}
+
+interface Request<A extends AuditAction> {
+  now: string
+  principal: Principal | null
+  origin: Origin
+  headers: Record<string, string | string[] | undefined>
+  /** The query as it was sent, for keys of caches. */
+  rawQuery: string
+  newId: (kind: IdKind) => string
+  context: Context
+  /** Adds an entry to this unit of work, about a resource of the type that the action's row names. */
+  audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
+  /** Adds a job to this unit of work: it will run if, and only if, the change is committed. */
+  enqueue: <N extends JobName>(name: N, data: Jobs[N]) => Promise<void>
+}
+
+type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never
+
+/** What a handler is given: the scope of its access and the parts of a validated request. */
+export type In<E extends { method: string; query: Endpoint['query']; body: Endpoint['body'] }, Scope = object> = Scope &
+  Request<AuditsOf<E>> & {
+    db: E['method'] extends 'GET' ? Sql : Tx
+    params: E extends { path: infer P extends string } ? Record<PathParam<P>, string> : never
+    query: Query<E>
+    body: Body<E>
+  }
+
+export type Out<E extends { responses: Endpoint['responses'] }> = Promise<Answer<E> | Reply<Answer<E>>>
+
+export interface Route {
+  endpoint: Endpoint
+  access: Access<object, string>
+  handle: (input: never) => Promise<unknown>
+  /** The caller may be known from memory, as fresh as the resolve cache is. */
+  callerFromMemory: boolean
+}
+
+/** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
+export function on<
+  P extends string,
+  Q extends Endpoint['query'],
+  B extends Endpoint['body'],
+  R extends Endpoint['responses'],
+  A extends AuditAction,
+  Scope extends object,
+>(
+  endpoint: Endpoint<P, Q, B, R, A>,
+  access: Access<Scope, PathParam<P>> | Access<Scope, never>,
+  handle: (input: In<Endpoint<P, Q, B, R, A>, Scope>) => Out<Endpoint<P, Q, B, R, A>>,
+  { callerFromMemory = false } = {},
+): Route {
+  return { endpoint, access, handle, callerFromMemory } as unknown as Route
+}

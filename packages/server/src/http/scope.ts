@@ -1,0 +1,74 @@
+import type { Application } from '@skerry/contract/apps'
+import type { Environment } from '@skerry/contract/envs'
+import type { KeyGrant } from '@skerry/contract/grants'
+import type { Group as GroupRow } from '@skerry/contract/groups'
+import type { Invite as InviteRow } from '@skerry/contract/orgs'
+import type { ServiceToken } from '@skerry/contract/tokens'
+import type { Static } from 'typebox'
+import {
+  applicationColumns,
+  environmentColumns,
+  grantColumns,
+  groupColumns,
+  inviteColumns,
+  tokenColumns,
+} from '../db/columns.ts'
+import type { Sql } from '../db/database.ts'
+import type { Principal } from './principal.ts'
+
+// The objects that an access hands to handlers and stores. They are branded: only a check can make one, so a store that
+// takes an Env cannot be given an id that nobody checked.
+
+declare const checked: unique symbol
+type Checked<T> = T & { readonly [checked]: true }
+
+export type Role = 'owner' | 'admin' | 'member'
+export type Org = Checked<{ id: string }>
+export type App = Checked<Static<typeof Application>>
+export type Group = Checked<Static<typeof GroupRow>>
+export type Grant = Checked<Static<typeof KeyGrant>>
+export type Invite = Checked<Static<typeof InviteRow>>
+export type Token = Checked<Static<typeof ServiceToken>>
+/** With the key as wrapped to the caller, null where the caller holds no grant. */
+export type Env = Checked<Static<typeof Environment> & { orgId: string; wrappedDek: string | null }>
+
+export async function findMembership(db: Sql, orgId: string, userId: string): Promise<Role | undefined> {
+  const row = await db.row<{ role: Role }>('select role from memberships where org_id = $1 and user_id = $2', [
+    orgId,
+    userId,
+  ])
+  return row?.role
+}
+
+export const findApp = (db: Sql, org: Org, appId: string) =>
+  db.row<App>(`select ${applicationColumns} from applications where org_id = $1 and id = $2`, [org.id, appId])
+
+export const findGroup = (db: Sql, org: Org, groupId: string) =>
+  db.row<Group>(`select ${groupColumns} from groups where org_id = $1 and id = $2`, [org.id, groupId])
+
+export const findInvite = (db: Sql, org: Org, inviteId: string) =>
+  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2`, [org.id, inviteId])
+
+export const findToken = (db: Sql, org: Org, tokenId: string) =>
+  db.row<Token>(
+    `select ${tokenColumns} from service_tokens t left join service_token_uses u on (u.org_id, u.token_id) = (t.org_id, t.id)
+      where t.org_id = $1 and t.id = $2 and t.deleted_at is null`,
+    [org.id, tokenId],
+  )
+
+export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, now: string) =>
+  db.row<Env>(
+    `select e.org_id, ${environmentColumns}, k.wrapped_dek
+       from environments e
+       left join key_grants k on k.org_id = e.org_id and k.environment_id = e.id
+                             and k.principal_type = $3 and k.principal_id = $4
+      where e.org_id = $1 and e.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+    [org.id, envId, principal.type, principal.id, now],
+  )
+
+export const findGrant = (db: Sql, env: Env, grantId: string) =>
+  db.row<Grant>(`select ${grantColumns} from key_grants where org_id = $1 and environment_id = $2 and id = $3`, [
+    env.orgId,
+    env.id,
+    grantId,
+  ])

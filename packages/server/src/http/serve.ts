@@ -1,0 +1,213 @@
+import type { Responses } from '@skerry/contract/endpoint'
+import { limits } from '@skerry/contract/limits'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { authenticate } from '../identity/authenticate.ts'
+import { type Context, instant, newId } from './context.ts'
+import { describe, fail, Refusal } from './errors.ts'
+import { type In, Reply, type Route } from './route.ts'
+import { type Origin, recordDenial, unit } from './unit.ts'
+import { compileChecks } from './validate.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first hook of every route of ours; absent where no route matched. */
+    origin: Origin
+  }
+}
+
+/** Makes the HTTP server of a list of routes. */
+export function serve(context: Context, routes: Route[]): FastifyInstance {
+  const boot = newId('audit').slice(4, 12)
+  let count = 0
+  const app = Fastify({
+    logger: false,
+    bodyLimit: limits.bodyBytes,
+    trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
+    genReqId: () => `req_${boot}${(count++).toString(36)}`,
+    routerOptions: { maxParamLength: 300 },
+    forceCloseConnections: true,
+  })
+  app.decorateRequest('origin')
+  acceptBodies(app)
+  app.setNotFoundHandler((request, reply) => refuse(context, request, reply, fail('not_found', 'no such path')))
+  app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
+  if (context.log.enabled('debug')) logRequests(app, context)
+  for (const route of routes) mount(app, context, route)
+  return app
+}
+
+/** JSON; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
+function acceptBodies(app: FastifyInstance) {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined)
+    try {
+      done(null, JSON.parse(text as string))
+    } catch {
+      // JSON.parse quotes what it chokes on, and that may be a secret.
+      done(fail('invalid_request', 'body: is not JSON'))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, text, done) => {
+    if (request.routeOptions.url !== '/oauth/token') return done(fail('invalid_request', 'body: send JSON'))
+    done(null, Object.fromEntries(new URLSearchParams(text as string)))
+  })
+}
+
+function mount(app: FastifyInstance, context: Context, route: Route) {
+  const { endpoint } = route
+  const checks = compileChecks(endpoint)
+  const status = successStatus(endpoint.responses)
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    // Before the body is read: nobody without a credential gets us to parse two megabytes.
+    onRequest: async (request) => {
+      const origin = originOf(request)
+      if (!endpoint.open)
+        origin.principal = await authenticate(
+          context,
+          request.headers.authorization,
+          request.ip,
+          route.callerFromMemory,
+        )
+      request.origin = origin
+    },
+    handler: async (request, reply) => {
+      const answer = await perform(context, route, checks, request, request.origin)
+      reply.header('x-request-id', request.id)
+      if (answer instanceof Reply) return send(reply.code(answer.status).headers(answer.headers), answer.body)
+      return send(reply.code(status), answer)
+    },
+  })
+}
+
+function originOf(request: FastifyRequest): Origin {
+  return {
+    principal: null,
+    ipAddress: request.ip,
+    userAgent: request.headers['user-agent'] ?? null,
+    requestId: request.id,
+  }
+}
+
+function successStatus(responses: Responses): number {
+  const first = Object.keys(responses)[0]
+  if (!first) throw new Error('an endpoint answers something')
+  return Number(first)
+}
+
+function send(reply: FastifyReply, body: unknown): FastifyReply {
+  reply.type('application/json; charset=utf-8')
+  return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
+}
+
+/** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
+async function perform(
+  context: Context,
+  { endpoint, access, handle }: Route,
+  checks: ReturnType<typeof compileChecks>,
+  request: FastifyRequest,
+  origin: Origin,
+): Promise<unknown> {
+  const params = request.params as Record<string, string>
+  checks.params(params)
+  const run = async (db: In<typeof endpoint>['db'], audit: In<typeof endpoint>['audit']): Promise<unknown> => {
+    const call = { context, db, principal: origin.principal, ipAddress: request.ip }
+    const scope = await access.resolve(call, params)
+    const query = checks.query(request.query)
+    const body = checks.body(request.body)
+    const input = {
+      ...scope,
+      context,
+      db,
+      params,
+      query,
+      body,
+      audit,
+      origin,
+      principal: origin.principal,
+      headers: request.headers,
+      rawQuery: rawQueryOf(request.url),
+      now: instant(context),
+      newId,
+      enqueue: (name, data) => context.queue.enqueue(db, name, data),
+    } satisfies In<typeof endpoint>
+    return handle(input as never)
+  }
+  if (endpoint.method === 'GET') return run(context.db as never, noAudit)
+  return unit(context, origin, (tx, record) =>
+    run(tx as never, (action, resourceId, metadata = {}, more = {}) => {
+      if (!(endpoint.audits as string[]).includes(action)) throw new Error(`${endpoint.path} does not list ${action}`)
+      record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
+    }),
+  )
+}
+
+function rawQueryOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark + 1)
+}
+
+const noAudit = () => {
+  throw new Error('a read records nothing but its denial')
+}
+
+/** Turns anything thrown into the one error shape. What it does not know is `internal`: logged, and tells nothing. */
+async function refuse(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): Promise<FastifyReply> {
+  const refusal = await asRefusal(context, request, error)
+  if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds))
+  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  reply.header('x-request-id', request.id)
+  return send(reply.code(refusal.status), { error: { code: refusal.code, message: refusal.message } })
+}
+
+async function asRefusal(context: Context, request: FastifyRequest, error: unknown): Promise<Refusal> {
+  try {
+    if (error instanceof Refusal) {
+      const { origin } = request
+      if (error.denial && origin) await recordDenial(context, origin, error.denial)
+      return error
+    }
+    const parsing = parsingRefusal(error)
+    if (parsing) return parsing
+  } catch (failure) {
+    error = failure
+  }
+  context.log.error('request failed', {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url,
+    ...describe(error),
+  })
+  return fail('internal', 'the server failed; the log has this request’s id')
+}
+
+/** Fastify's own refusals of requests that it could not read, in our words and statuses. */
+function parsingRefusal(error: unknown): Refusal | undefined {
+  const code = (error as { code?: unknown }).code
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return fail('invalid_request', `body: larger than ${limits.bodyBytes} bytes`)
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return fail('invalid_request', 'body: send application/json')
+  const status = (error as { statusCode?: unknown }).statusCode
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return fail('invalid_request', 'the request could not be read')
+}
+
+/** The pattern of the path, never the path: it names tenants. */
+function logRequests(app: FastifyInstance, { log }: Context) {
+  app.addHook('onResponse', async (request, reply) => {
+    log.debug('request', {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    })
+  })
+}

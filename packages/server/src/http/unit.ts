@@ -1,0 +1,82 @@
+import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
+import type { Sql, Tx } from '../db/database.ts'
+import { type Context, instant, newId } from './context.ts'
+import type { Denial } from './errors.ts'
+import type { Principal } from './principal.ts'
+
+export type Metadata = Record<string, unknown>
+
+/** Who did it and from where, as every audit entry of a request carries it. */
+export interface Origin {
+  principal: Principal | null
+  ipAddress: string | null
+  userAgent: string | null
+  requestId: string | null
+}
+
+/** For what the server does by itself, such as ending a branch. */
+export const system: Origin = { principal: null, ipAddress: null, userAgent: null, requestId: null }
+
+export interface Entry {
+  orgId: string | null
+  action: AuditAction
+  resourceId: string | null
+  metadata: Metadata
+  /** Set where the actor is not the caller: signing up makes its own machine client. */
+  actor?: { type: string; id: string }
+}
+
+/**
+ * One unit of work: a transaction that holds the change and its audit entries, after which this process's resolve cache
+ * forgets the organizations concerned. Other processes hear of it through the `changes` table.
+ */
+export async function unit<T>(
+  context: Context,
+  origin: Origin,
+  work: (tx: Tx, record: (entry: Entry) => void) => Promise<T>,
+): Promise<T> {
+  // A fresh list each time, because a transaction that lost a race is run again.
+  let entries: Entry[] = []
+  const result = await context.db.transaction(async (tx) => {
+    entries = []
+    const answer = await work(tx, (entry) => entries.push(entry))
+    if (entries.length > 0) await insertEntries(context, tx, origin, entries)
+    return answer
+  })
+  for (const orgId of new Set(entries.map((entry) => entry.orgId))) if (orgId) context.cache.evict(orgId, null)
+  return result
+}
+
+/** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
+export async function recordDenial(context: Context, origin: Origin, denial: Denial): Promise<void> {
+  await insertEntries(context, context.db, origin, [denial])
+}
+
+const insert = `
+  insert into audit_entries (org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata,
+                             ip_address, user_agent, request_id, created_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
+                       array_fill($9::text, array[$13::int]), array_fill($10::text, array[$13::int]),
+                       array_fill($11::text, array[$13::int]), array_fill($12::timestamptz, array[$13::int]))`
+
+async function insertEntries(context: Context, db: Sql, origin: Origin, entries: Entry[]): Promise<void> {
+  const caller = origin.principal
+    ? { type: origin.principal.type, id: origin.principal.id }
+    : { type: 'system', id: null }
+  const actors = entries.map((entry) => entry.actor ?? caller)
+  await db.rows(insert, [
+    entries.map((entry) => entry.orgId),
+    entries.map(() => newId('audit')),
+    entries.map((entry) => entry.action),
+    actors.map((actor) => actor.type),
+    actors.map((actor) => actor.id),
+    entries.map((entry) => auditActions[entry.action]),
+    entries.map((entry) => entry.resourceId),
+    entries.map((entry) => JSON.stringify(entry.metadata)),
+    origin.ipAddress,
+    origin.userAgent?.slice(0, 500) ?? null,
+    origin.requestId,
+    instant(context),
+    entries.length,
+  ])
+}

@@ -1,0 +1,102 @@
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { idPattern } from '@skerry/contract/prefixes'
+import { secretNamePattern } from '@skerry/contract/schema'
+import type { TObject, TProperties, TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { fail } from './errors.ts'
+
+export type Params = Record<string, string>
+
+type Fields = Record<string, unknown>
+
+interface Checks {
+  params: (params: Params) => void
+  query: (query: unknown) => Fields
+  body: (body: unknown) => Fields
+}
+
+/** Compiles an endpoint's schemas, once, at start. */
+export function compileChecks(endpoint: Endpoint): Checks {
+  const query = Compile(endpoint.query)
+  const body = Compile(endpoint.body)
+  const coerce = coercion(endpoint.query)
+  return {
+    params: paramsCheck(endpoint.path),
+    query: (given) => check(query, coerce(given), 'query'),
+    body: (given) => check(body, given ?? {}, 'body'),
+  }
+}
+
+/** Ids in a path, by parameter name. A string of another form names nothing, so it is not found. */
+const idParams: Readonly<Record<string, RegExp>> = {
+  orgId: new RegExp(idPattern('organization')),
+  inviteId: new RegExp(idPattern('invitation')),
+  appId: new RegExp(idPattern('application')),
+  groupId: new RegExp(idPattern('group')),
+  envId: new RegExp(idPattern('environment')),
+  grantId: new RegExp(idPattern('keyGrant')),
+  tokenId: new RegExp(idPattern('serviceToken')),
+}
+
+const secretName = new RegExp(secretNamePattern)
+
+function paramsCheck(path: string): (params: Params) => void {
+  const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
+  for (const name of names)
+    if (name !== 'name' && !idParams[name]) throw new Error(`${path}: no rule for parameter ${name}`)
+  return (params) => {
+    for (const name of names) {
+      const value = params[name] ?? ''
+      if (name === 'name') {
+        if (!secretName.test(value))
+          throw fail('invalid_request', 'path: a secret name is [A-Za-z_][A-Za-z0-9_]*, at most 255 characters')
+      } else if (!idParams[name]?.test(value)) throw fail('not_found', `no such ${name.replace(/Id$/, '')}`)
+    }
+  }
+}
+
+/** Query strings carry text: whole numbers and repeatable parameters take their type from the schema. */
+function coercion(schema: TObject<TProperties>): (query: unknown) => Record<string, unknown> {
+  const kinds = Object.entries(schema.properties).map(
+    ([name, property]) => [name, (property as { type?: string }).type] as const,
+  )
+  const integers = new Set(kinds.filter(([, type]) => type === 'integer').map(([name]) => name))
+  const arrays = new Set(kinds.filter(([, type]) => type === 'array').map(([name]) => name))
+  return (query) => {
+    const coerced: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
+      if (integers.has(name) && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) coerced[name] = Number(value)
+      else if (arrays.has(name) && !Array.isArray(value)) coerced[name] = [value]
+      else coerced[name] = value
+    }
+    return coerced
+  }
+}
+
+function check(validator: Validator, value: unknown, place: 'query' | 'body'): Fields {
+  if (validator.Check(value)) return value as Fields
+  throw fail('invalid_request', complaint(validator as Validator<TProperties, TSchema>, value, place))
+}
+
+interface Problem {
+  keyword: string
+  instancePath: string
+  params: { additionalProperties?: string[]; requiredProperties?: string[] }
+  message: string
+}
+
+/** Names the place and the rule, never the value. */
+function complaint(validator: Validator, value: unknown, place: string): string {
+  const problems = validator.Errors(value) as unknown as Problem[]
+  const unknown = problems.find((problem) => problem.keyword === 'additionalProperties')
+  if (unknown) {
+    const field = String(unknown.params.additionalProperties?.[0]).slice(0, 80)
+    return `${at(place, unknown.instancePath)}: unknown field ${JSON.stringify(field)}`
+  }
+  const missing = problems.find((problem) => problem.keyword === 'required')
+  if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties?.[0]} is required`
+  const first = problems.find((problem) => problem.keyword !== 'boolean') ?? problems[0]
+  return `${at(place, first?.instancePath ?? '')}: ${first?.message ?? 'is not valid'}`
+}
+
+const at = (place: string, pointer: string) => place + pointer.replaceAll('/', '.')

@@ -1,0 +1,102 @@
+import { timingSafeEqual } from 'node:crypto'
+import { idPattern } from '@skerry/contract/prefixes'
+import type { Sql } from '../db/database.ts'
+import { type Context, instant, sha256 } from '../http/context.ts'
+import { fail, Refusal } from '../http/errors.ts'
+import type { Principal } from '../http/principal.ts'
+import { findAccessToken, findMachineClient, findServiceToken } from './store.ts'
+import { signedInUser } from './users.ts'
+import { noteUse } from './uses.ts'
+
+/**
+ * Says who sent a request, or refuses with 401. Valid callers take from their own rate limit; those without a valid
+ * credential from their address's, so that one bad token does not lock out its neighbours.
+ */
+export async function authenticate(
+  context: Context,
+  authorization: string | undefined,
+  ipAddress: string,
+  fromMemory: boolean,
+): Promise<Principal> {
+  try {
+    const principal = remembered(context, authorization, fromMemory) ?? (await identify(context, authorization))
+    context.limiter.take('principal', principal.id)
+    return principal
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'unauthorized') context.limiter.take('stranger', ipAddress)
+    throw error
+  }
+}
+
+/** A service token that was looked up before, where answers from memory are wanted and fresh. */
+function remembered(context: Context, authorization: string | undefined, fromMemory: boolean): Principal | undefined {
+  if (!fromMemory || !authorization?.startsWith('Bearer skt_')) return undefined
+  const token = context.cache.findToken(sha256(authorization.slice('Bearer '.length)))
+  if (!token || (token.expiresAt !== null && Date.parse(token.expiresAt) <= context.now().getTime())) return undefined
+  noteUse(context, token)
+  return token
+}
+
+async function identify(context: Context, authorization: string | undefined): Promise<Principal> {
+  if (!authorization) throw fail('unauthorized', 'send an Authorization header')
+  const [scheme, credential, ...rest] = authorization.split(' ')
+  if (!credential || rest.length > 0) throw fail('unauthorized', 'Authorization: send one scheme and one credential')
+  if (/^basic$/i.test(scheme as string)) return machineClient(context.db, basicCredentials(credential))
+  if (!/^bearer$/i.test(scheme as string)) throw fail('unauthorized', 'Authorization: only Bearer and Basic are known')
+  if (credential.startsWith('skt_')) return serviceToken(context, credential)
+  if (credential.startsWith('skm_')) return accessToken(context, credential)
+  if (credential.startsWith('skc_')) throw fail('unauthorized', 'unknown CLI session')
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return signedInUser(context, credential)
+  throw fail('unauthorized', 'unknown credential')
+}
+
+/**
+ * One answer for unknown, revoked and expired, in the same bytes after the same work: whoever tries tokens learns nothing
+ * but that they do not work.
+ */
+async function serviceToken(context: Context, bearer: string): Promise<Principal> {
+  const bearerHash = sha256(bearer)
+  const mark = context.cache.mark()
+  const token = await findServiceToken(context.db, bearerHash)
+  const now = instant(context)
+  const usable =
+    token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
+  if (!usable) throw fail('unauthorized', 'unknown service token')
+  noteUse(context, token)
+  const { id, orgId, role, environmentId, expiresAt } = token
+  const principal = { type: 'service_token', id, orgId, role, environmentId, expiresAt } as const
+  context.cache.keepToken(mark, bearerHash, principal)
+  return principal
+}
+
+async function accessToken(context: Context, bearer: string): Promise<Principal> {
+  const found = await findAccessToken(context.db, sha256(bearer), instant(context))
+  if (!found) throw fail('unauthorized', 'unknown access token')
+  return { type: 'm2m', id: found.clientId, orgId: found.orgId }
+}
+
+export interface ClientCredentials {
+  clientId: string
+  clientSecret: string
+}
+
+const clientId = new RegExp(idPattern('machineClient'))
+
+/** Finds the machine client of these credentials. An unknown id costs the same comparison as a wrong secret. */
+export async function machineClient(
+  db: Sql,
+  { clientId: id, clientSecret }: ClientCredentials,
+): Promise<Principal & { type: 'm2m' }> {
+  const client = clientId.test(id) ? await findMachineClient(db, id) : undefined
+  const expected = Buffer.from(client?.secretHash ?? sha256(''))
+  const matches = timingSafeEqual(expected, Buffer.from(sha256(clientSecret)))
+  if (!client || !matches) throw fail('unauthorized', 'unknown client credentials')
+  return { type: 'm2m', id, orgId: client.orgId }
+}
+
+export function basicCredentials(encoded: string): ClientCredentials {
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  if (colon < 0) throw fail('unauthorized', 'Authorization: Basic takes client id and secret')
+  return { clientId: text.slice(0, colon), clientSecret: text.slice(colon + 1) }
+}

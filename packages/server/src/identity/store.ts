@@ -1,0 +1,86 @@
+import type { User } from '@skerry/contract/me'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../db/database.ts'
+
+export interface StoredToken {
+  id: string
+  orgId: string
+  role: 'admin' | 'member'
+  environmentId: string | null
+  expiresAt: string | null
+  revokedAt: string | null
+  deletedAt: string | null
+}
+
+export const findServiceToken = (db: Sql, tokenHash: string) =>
+  db.row<StoredToken>(
+    `select id, org_id, role, environment_id, expires_at, revoked_at, deleted_at
+       from service_tokens where token_hash = $1`,
+    [tokenHash],
+  )
+
+export const upsertTokenUse = (db: Sql, token: { orgId: string; id: string }, at: string) =>
+  db.rows(
+    `insert into service_token_uses (org_id, token_id, last_used_at) values ($1, $2, $3)
+     on conflict (org_id, token_id) do update set last_used_at = greatest(service_token_uses.last_used_at, $3)`,
+    [token.orgId, token.id, at],
+  )
+
+export const findMachineClient = (db: Sql, id: string) =>
+  db.row<{ orgId: string; secretHash: string }>('select org_id, secret_hash from machine_clients where id = $1', [id])
+
+export const findAccessToken = (db: Sql, tokenHash: string, now: string) =>
+  db.row<{ orgId: string; clientId: string }>(
+    'select org_id, client_id from machine_tokens where token_hash = $1 and expires_at > $2',
+    [tokenHash, now],
+  )
+
+export const insertAccessToken = (
+  db: Tx,
+  token: { orgId: string; clientId: string; tokenHash: string; expiresAt: string },
+) =>
+  db.rows('insert into machine_tokens (org_id, client_id, token_hash, expires_at) values ($1, $2, $3, $4)', [
+    token.orgId,
+    token.clientId,
+    token.tokenHash,
+    token.expiresAt,
+  ])
+
+export const deleteExpiredAccessTokens = (db: Sql, now: string) =>
+  db.rows('delete from machine_tokens where expires_at <= $1', [now])
+
+/** The user of a session token, and whether an invitation waits for the verified address. */
+export const findUser = (db: Sql, issuer: string, subject: string) =>
+  db.row<Static<typeof User>>(
+    'select id, email, name, public_key_jwk, created_at from users where issuer = $1 and subject = $2',
+    [issuer, subject],
+  )
+
+export const hasInvitation = async (db: Sql, email: string, now: string): Promise<boolean> =>
+  (await db.row('select 1 from invitations where email = $1 and expires_at > $2 limit 1', [email, now])) !== undefined
+
+/** Two first requests of one person at once make one user: the second takes the row of the first. */
+export const upsertUser = (
+  db: Tx,
+  user: { id: string; issuer: string; subject: string; email: string | null; name: string | null; now: string },
+) =>
+  db.row<{ id: string; created: boolean }>(
+    `insert into users (id, issuer, subject, email, name, created_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (issuer, subject) do update set email = excluded.email, name = coalesce(excluded.name, users.name)
+     returning id, id = $1 as created`,
+    [user.id, user.issuer, user.subject, user.email, user.name, user.now],
+  )
+
+export const takeInvitations = (db: Tx, email: string, now: string) =>
+  db.rows<{ orgId: string; id: string; role: 'admin' | 'member' }>(
+    'delete from invitations where email = $1 and expires_at > $2 returning org_id, id, role',
+    [email, now],
+  )
+
+/** An invitation never lowers a role that the person already has. */
+export const insertMembership = (db: Tx, orgId: string, userId: string, role: string, now: string) =>
+  db.rows(
+    `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
+     on conflict (org_id, user_id) do nothing`,
+    [orgId, userId, role, now],
+  )

@@ -1,0 +1,22 @@
+import type { EmbeddedDatabase } from '../db/embedded.ts'
+import { type Context, instant } from '../http/context.ts'
+
+const monthsAhead = 3
+
+/** Makes the audit trail's coming partitions; and does for the embedded database what a PostgreSQL server does by itself. */
+export async function maintain(context: Context): Promise<void> {
+  await makeAuditPartitions(context)
+  if (context.db.engine === 'postgres') return
+  const embedded = context.db as EmbeddedDatabase
+  await embedded.checkpoint()
+  await embedded.vacuum()
+}
+
+export async function makeAuditPartitions(context: Context): Promise<void> {
+  for (let month = 0; month <= monthsAhead; month++)
+    await context.db.rows(
+      `select create_audit_partition((date_trunc('month', $1::timestamptz at time zone 'UTC')
+                                      + make_interval(months => $2))::date)`,
+      [instant(context), month],
+    )
+}

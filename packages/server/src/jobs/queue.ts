@@ -1,0 +1,72 @@
+import { PgBoss } from 'pg-boss'
+import type { Database, Sql } from '../db/database.ts'
+import { describe } from '../http/errors.ts'
+import type { Log } from '../http/log.ts'
+import type { Mail } from './mail.ts'
+
+/** What can be done later, and what each is given. */
+export interface Jobs {
+  mail: Mail
+  'branches.expire': object
+  sweep: object
+  maintain: object
+}
+
+export type JobName = keyof Jobs
+export type Handlers = { [N in JobName]: (data: Jobs[N]) => Promise<unknown> }
+
+export interface Queue {
+  /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
+  enqueue<N extends JobName>(db: Sql, name: N, data: Jobs[N]): Promise<void>
+  start(handlers: Handlers): Promise<void>
+  stop(): Promise<void>
+}
+
+interface QueueRow {
+  /** When it runs by itself, as cron in UTC. */
+  cron: string | null
+  retryLimit: number
+  pollSeconds: number
+}
+
+/** One row per queue. Whatever is done later is done again after a failure, with growing pauses. */
+const queues: Record<JobName, QueueRow> = {
+  mail: { cron: null, retryLimit: 12, pollSeconds: 2 },
+  'branches.expire': { cron: '* * * * *', retryLimit: 0, pollSeconds: 10 },
+  sweep: { cron: '*/5 * * * *', retryLimit: 0, pollSeconds: 30 },
+  maintain: { cron: '*/15 * * * *', retryLimit: 0, pollSeconds: 30 },
+}
+
+const rows = Object.entries(queues) as [JobName, QueueRow][]
+
+export function openQueue(db: Database, log: Log): Queue {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => db.executeSql(text, values) },
+    backend: db.engine === 'embedded' ? 'pglite' : 'postgres',
+    schema: 'jobs',
+    useListenNotify: false,
+    superviseIntervalSeconds: 300,
+    persistWarnings: false,
+  })
+  boss.on('error', (error) => log.warn('job queue', describe(error)))
+  return {
+    async enqueue(tx, name, data) {
+      await boss.send(name, data, {
+        db: { executeSql: async (text, values) => ({ rows: await tx.rows(text, values) }) },
+      })
+    },
+    async start(handlers) {
+      await boss.start()
+      for (const [name, row] of rows) await open(boss, name, row, handlers[name] as (data: object) => Promise<unknown>)
+    },
+    stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
+  }
+}
+
+async function open(boss: PgBoss, name: JobName, row: QueueRow, handle: (data: object) => Promise<unknown>) {
+  await boss.createQueue(name, { retryLimit: row.retryLimit, retryBackoff: true, retryDelay: 5 })
+  if (row.cron !== null) await boss.schedule(name, row.cron, {}, { tz: 'UTC' })
+  await boss.work<object>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
+    if (job) await handle(job.data)
+  })
+}

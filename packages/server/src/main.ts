@@ -1,0 +1,31 @@
+import { ConfigError, readConfig } from './config.ts'
+import { openLog } from './http/log.ts'
+import { startServer } from './server.ts'
+
+// The only file that reads the environment.
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = openLog(config.logLevel, (line) => process.stdout.write(line))
+  const server = await startServer(config, log, () => new Date())
+  const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
+  log.info(`Skerry listens on ${server.url}`, { database })
+  if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
+  let closing = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (closing) process.exit(1)
+      closing = true
+      log.info('closing', { signal })
+      server.close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    })
+}
+
+main().catch((error: unknown) => {
+  const reason = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`skerry: ${error instanceof ConfigError ? '' : 'cannot start: '}${reason}\n`)
+  process.exit(1)
+})

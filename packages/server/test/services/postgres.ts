@@ -1,0 +1,212 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+export interface PostgresService {
+  /** Of the database `postgres`, as a superuser without a password. */
+  readonly url: string
+  /** Makes an empty database, or a copy of `template` (to which nobody may be connected), and returns its URL. */
+  createDatabase(name: string, template?: string): Promise<string>
+  /** PostgreSQL's shutdown modes: `fast` breaks connections, `immediate` leaves recovery to the next start. */
+  stop(mode?: 'smart' | 'fast' | 'immediate'): Promise<void>
+  /** The same data on the same port, running again. */
+  restart(): Promise<void>
+  /** Kills every process of the server at once, as a power cut would (but for what the kernel still holds). */
+  kill9(): Promise<void>
+  /** Stops it and removes its data. */
+  dispose(): Promise<void>
+}
+
+export interface PostgresServiceOptions {
+  /** False is faster, and a promise about durability then proves nothing. */
+  fsync?: boolean
+  settings?: Record<string, string>
+}
+
+const REQUIRED = 'SKERRY_REQUIRE_SERVICES'
+
+/** Why there is no PostgreSQL on this machine, for `describe.skipIf`; undefined when there is one. */
+export function missingPostgres(): string | undefined {
+  return findBinaries() === undefined ? 'no PostgreSQL binaries in PATH or /usr/lib/postgresql' : undefined
+}
+
+/** A private cluster on a random loopback port; null when the machine has no PostgreSQL. */
+export async function startPostgres(options: PostgresServiceOptions = {}): Promise<PostgresService | null> {
+  const bin = findBinaries()
+  if (bin === undefined) {
+    if (process.env[REQUIRED] === '1') throw new Error(`${REQUIRED}=1, but there are ${missingPostgres()}`)
+    return null
+  }
+  const user = unprivilegedUser()
+  const dir = mkdtempSync(join(tmpdir(), 'skerry-postgres-'))
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid)
+  const data = join(dir, 'data')
+  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  await promisify(execFile)(join(bin, 'initdb'), initdb, { ...user, cwd: dir })
+  const cluster: Cluster = { bin, dir, data, user, port: await freePort(), options, server: undefined }
+  await start(cluster)
+  return serviceOf(cluster)
+}
+
+interface User {
+  uid?: number
+  gid?: number
+}
+
+interface Cluster {
+  readonly bin: string
+  readonly dir: string
+  readonly data: string
+  readonly user: User
+  readonly port: number
+  readonly options: PostgresServiceOptions
+  server: ChildProcess | undefined
+}
+
+function serviceOf(cluster: Cluster): PostgresService {
+  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${cluster.port}/${database}`
+  const signals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+  const stop = (mode: keyof typeof signals = 'fast') => end(cluster, (pid) => process.kill(pid, signals[mode]))
+  return {
+    url: urlOf('postgres'),
+    async createDatabase(name, template = 'template0') {
+      const client = new pg.Client(urlOf('postgres'))
+      await client.connect()
+      try {
+        await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE ${pg.escapeIdentifier(template)}`)
+      } finally {
+        await client.end()
+      }
+      return urlOf(name)
+    },
+    stop,
+    kill9: () => end(cluster, killTree),
+    restart: async () => {
+      await stop()
+      await start(cluster)
+    },
+    dispose: async () => {
+      await stop('immediate')
+      rmSync(cluster.dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * A watcher holds a pipe to this process: when it ends without a word, however it ends, the server is stopped and its
+ * data removed. A test run that is killed leaves nothing behind.
+ */
+const WATCHED = `
+dir=$1; shift
+( if ! read -r _ <&3; then
+    kill -QUIT $$; while kill -0 $$; do sleep 0.1; done; rm -rf "$dir"
+  fi ) 2>/dev/null >/dev/null &
+exec 3<&-
+exec "$@"`
+
+async function start(cluster: Cluster): Promise<void> {
+  const { options } = cluster
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    port: String(cluster.port),
+    fsync: options.fsync === false ? 'off' : 'on',
+    log_min_messages: 'log',
+    ...options.settings,
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const postgres = [join(cluster.bin, 'postgres'), '-D', cluster.data, ...args]
+  for (let attempt = 1; ; attempt++) {
+    const server = spawn('sh', ['-c', WATCHED, 'sh', cluster.dir, ...postgres], {
+      ...cluster.user,
+      cwd: cluster.dir,
+      detached: true, // Ctrl-C on the test run must not reach it before the tests have ended
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    })
+    cluster.server = server
+    const failure = await untilReady(server)
+    if (failure === undefined) return
+    // Processes of a server that was killed may hold its shared memory for a moment.
+    if (attempt >= 20 || !failure.includes('still in use')) throw new Error(`PostgreSQL did not start:\n${failure}`)
+  }
+}
+
+/** What it printed when it ended instead of getting ready. */
+function untilReady(server: ChildProcess): Promise<string | undefined> {
+  let output = ''
+  return new Promise((resolve) => {
+    server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      if (output.length < 10_000) output += chunk
+      if (output.includes('ready to accept connections')) resolve(undefined)
+    })
+    server.once('close', () => resolve(output))
+  })
+}
+
+async function end(cluster: Cluster, signal: (pid: number) => void): Promise<void> {
+  const { server } = cluster
+  cluster.server = undefined
+  if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
+  const exited = once(server, 'exit')
+  const watcher = server.stdio[3] as NodeJS.WritableStream
+  watcher.on('error', () => {})
+  watcher.end('stopped\n')
+  signal(server.pid)
+  await exited
+}
+
+function killTree(pid: number): void {
+  const list = `/proc/${pid}/task/${pid}/children`
+  const children = existsSync(list) ? readFileSync(list, 'utf8').trim().split(' ') : []
+  for (const target of [pid, ...children.filter(Boolean).map(Number)]) {
+    try {
+      process.kill(target, 'SIGKILL')
+    } catch {
+      // ended by itself
+    }
+  }
+}
+
+function findBinaries(): string | undefined {
+  const packaged = '/usr/lib/postgresql'
+  const versions = existsSync(packaged) ? readdirSync(packaged).map(Number).filter(Number.isInteger) : []
+  const newest = versions.sort((a, b) => b - a).map((version) => join(packaged, String(version), 'bin'))
+  return [...newest, ...(process.env.PATH ?? '').split(delimiter)].find(
+    (dir) => isExecutable(join(dir, 'postgres')) && isExecutable(join(dir, 'initdb')),
+  )
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): User {
+  if (process.getuid?.() !== 0) return {}
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n')
+  for (const name of ['postgres', 'nobody']) {
+    const fields = users.find((line) => line.startsWith(`${name}:`))?.split(':')
+    if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) }
+  }
+  throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody')
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No port')
+  return address.port
+}
