@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, openSync, closeSync, fsyncSync, readFileSync, renameSync, rmSync, writeSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Failure } from './failure.ts'

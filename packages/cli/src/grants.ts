@@ -23,7 +23,12 @@ export async function openWithGroups(session: Session, place: Place): Promise<Op
 
 export async function openPlace(session: Session, orgId: string, envId: string, label: string): Promise<OpenPlace> {
   try {
-    return { orgId, envId, label, key: await environmentKey(session.client, { orgId, envId }, session.parsed.privateKey) }
+    return {
+      orgId,
+      envId,
+      label,
+      key: await environmentKey(session.client, { orgId, envId }, session.parsed.privateKey),
+    }
   } catch (error) {
     throw (error as { code?: string }).code === 'forbidden' ? noKey(session, label) : error
   }
@@ -40,7 +45,10 @@ export function noKey(session: Session, label: string): Failure {
 }
 
 /** The environments of composed groups that have one of the same slug; others contribute nothing. */
-export async function composedEnvironments(session: Session, place: Place): Promise<{ envId: string; label: string }[]> {
+export async function composedEnvironments(
+  session: Session,
+  place: Place,
+): Promise<{ envId: string; label: string }[]> {
   if (place.kind === 'group') return []
   const { orgId, parentId } = place
   const { groups } = await session.client.composition.list({ params: { orgId, envId: parentId } })
@@ -83,7 +91,11 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
 
 function incomplete(error: unknown, granted: string[], at: string): Failure {
   const done = granted.length === 0 ? 'nothing was granted' : `granted: ${granted.join(', ')}`
-  return new Failure('failure', `granting ${at} failed (${(error as Error).message}); ${done}`, 'run `skerry grant` again')
+  return new Failure(
+    'failure',
+    `granting ${at} failed (${(error as Error).message}); ${done}`,
+    'run `skerry grant` again',
+  )
 }
 
 /** A token by id, or a person by id or e-mail address, with the key that the server has on record. */

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 
 /**
  * One command that does something, with the options that all of them share. The shared ones stand on each command

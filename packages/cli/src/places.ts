@@ -29,7 +29,8 @@ export interface PlaceName {
 }
 
 export async function findApp(session: Session, slug: string | undefined): Promise<App> {
-  if (slug === undefined) throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry init` in the project')
+  if (slug === undefined)
+    throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry init` in the project')
   const org = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find((one) => one.slug === slug || one.id === slug)

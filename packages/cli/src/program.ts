@@ -9,14 +9,14 @@ export async function main(args: string[]): Promise<number> {
   try {
     const program = await buildProgram(args.find((arg) => !arg.startsWith('-')))
     await program.parseAsync(args, { from: 'user' })
-    return exitCodes.ok
+    return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
     return report(error, args)
   }
 }
 
-/** All commands by name, and the wanted one in full. Without a name, every command in full. */
-export async function buildProgram(wanted: string | undefined, everything = false): Promise<Command> {
+/** All commands by name, and the wanted one in full. Completion is about all of them. */
+async function buildProgram(wanted: string | undefined): Promise<Command> {
   const program = new Command('skerry')
     .description('Secrets that only their readers can read')
     .version(manifest.version)
@@ -28,7 +28,7 @@ export async function buildProgram(wanted: string | undefined, everything = fals
   for (const { name, summary, load } of commands) {
     const command = program.command(name).description(summary)
     command.helpCommand(false)
-    if (everything || name === wanted) (await load()).register(command)
+    if (wanted === name || wanted === 'completion') (await load()).register(command)
   }
   return program
 }
@@ -52,7 +52,7 @@ function report(error: unknown, args: string[]): number {
   if (own.includes('--json')) {
     const { kind, next } = failure
     const message = redact(failure.message)
-    const told = { error: { code: kind, message, ...(next === undefined ? {} : { next }) } }
+    const told = { error: { code: snakeCase(kind), message, ...(next === undefined ? {} : { next }) } }
     writeStderr(`${JSON.stringify(told)}\n`)
   } else {
     writeStderr(`${paint('red', 'skerry:')} ${describe(failure)}\n`)
@@ -60,6 +60,8 @@ function report(error: unknown, args: string[]): number {
   if (own.includes('--debug') && error instanceof Error) writeStderr(`${redact(error.stack ?? '')}\n`)
   return exitCodes[failure.kind]
 }
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Commander repeats an unknown option whole: what stands behind its `=` could be a value, so it is left out. */
 function usageFailure(error: CommanderError, args: string[]): Failure {

@@ -82,7 +82,8 @@ function record(value: unknown, where: string, known?: string[]): Record<string,
     throw new Failure('usage', `${where} is not an object`)
   }
   const unknown = known && Object.keys(value).find((key) => !known.includes(key))
-  if (unknown !== undefined) throw new Failure('usage', `${where}: '${unknown}' is not a setting`, `known: ${known!.join(', ')}`)
+  if (unknown !== undefined)
+    throw new Failure('usage', `${where}: '${unknown}' is not a setting`, `known: ${known!.join(', ')}`)
   return value as Record<string, unknown>
 }
 

@@ -75,7 +75,11 @@ const notSignedIn = () =>
 /** A stored credential goes to the server that it was made for and to no other, whatever a project's file says. */
 function checkServer(profile: Profile, settings: Settings, name: string): void {
   if (profile.url === settings.url) return
-  throw new Failure('refused', `profile ${name} belongs to ${profile.url}, not to ${settings.url}`, 'name another profile')
+  throw new Failure(
+    'refused',
+    `profile ${name} belongs to ${profile.url}, not to ${settings.url}`,
+    'name another profile',
+  )
 }
 
 /** The machine client makes the service token that does the rest, because it holds no key itself. */

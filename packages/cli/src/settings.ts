@@ -69,7 +69,9 @@ export function checkUrl(url: string, allowInsecure: boolean): string {
   try {
     return parseBaseUrl(url, { allowInsecure })
   } catch (error) {
-    const reason = (error as Error).message.replace(/^baseUrl: /, '').replace('allowInsecure', 'SKERRY_ALLOW_INSECURE=1')
+    const reason = (error as Error).message
+      .replace(/^baseUrl: /, '')
+      .replace('allowInsecure', 'SKERRY_ALLOW_INSECURE=1')
     throw usage(`the server’s address cannot be used: ${reason}`)
   }
 }
@@ -86,8 +88,7 @@ function pickCredential(flags: Flags, url: string | undefined, org: string | und
   }
   const { current, profiles } = readCredentials()
   const fits = ([name, profile]: [string, Profile]) =>
-    !isReplaced(name) &&
-    (url === undefined || profile.url === url) && (org === undefined || isOrg(profile, org))
+    !isReplaced(name) && (url === undefined || profile.url === url) && (org === undefined || isOrg(profile, org))
   const candidates = Object.entries(profiles).filter(fits)
   const chosen = candidates.find(([name]) => name === current) ?? candidates[0]
   return chosen ? { from: 'profile', name: chosen[0], profile: chosen[1] } : { from: 'none' }

@@ -11,4 +11,3 @@ export const branchHeader = ['slug', 'name', 'expires', 'id']
 export function branchCells(row: { slug: string; name: string; expiresAt: string | null; id: string }): string[] {
   return [row.slug, row.name, row.expiresAt ?? 'never', row.id]
 }
-

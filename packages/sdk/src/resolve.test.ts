@@ -2,7 +2,7 @@ import { expandReferences } from '@skerry/crypto/references'
 import { newToken, parseToken } from '@skerry/crypto/token'
 import { describe, expect, test } from 'vitest'
 import published from '../../crypto/vectors/published.json' with { type: 'json' }
-import { app, branchBody, layer, resolveBody, scope, shared } from '../test/world.ts'
+import { app, branchBody, type Draft, layer, resolveBody, scope, shared } from '../test/world.ts'
 import { decryptLayers, mergeLayers } from './resolve.ts'
 import { parseResolveBody, type ResolveBody } from './resolve-body.ts'
 
@@ -11,7 +11,7 @@ const failure = (layerSlug: string, secret?: string) =>
   expect.objectContaining({ name: 'DecryptionError', code: 'decryption_failed', layer: layerSlug, secret })
 
 /** A body with something moved; the honest one is not touched. */
-async function tampered(change: (body: ResolveBody) => void): Promise<ResolveBody> {
+async function tampered(change: (body: Draft<ResolveBody>) => void): Promise<ResolveBody> {
   const body = structuredClone(await resolveBody(publicKeyJwk))
   change(body)
   return body
@@ -52,7 +52,7 @@ describe('decryption', () => {
     expect(layers[1]).toMatchObject(app)
   })
 
-  test.each<[string, (body: ResolveBody) => void, ReturnType<typeof failure>]>([
+  test.each<[string, (body: Draft<ResolveBody>) => void, ReturnType<typeof failure>]>([
     [
       'two ciphertexts swapped between names',
       ({ layers: [, own] }) => {

@@ -90,7 +90,7 @@ interface Session {
  *
  * @throws SkerryError `invalid_request` for settings that cannot work.
  * @example
- * const skerry = createSkerry({ baseUrl: 'https://skerry.example.com', token: process.env.SKERRY_TOKEN })
+ * const skerry = createSkerry({ baseUrl: 'https://skerry.example.com', token })
  * const { values } = await skerry.resolve()
  */
 export function createSkerry(settings: SkerrySettings): Skerry {

@@ -35,7 +35,11 @@ test('a watch tells of every change once, and of nothing else', async () => {
 test('a watch without a revision begins with what is there', async () => {
   const { skerry, controller, signal } = await watched()
   const seen: Resolved[] = []
-  await watch(skerry, { ...settings, signal, onChange: (resolved) => void (seen.push(resolved), controller.abort()) })
+  const onChange = (resolved: Resolved) => {
+    seen.push(resolved)
+    controller.abort()
+  }
+  await watch(skerry, { ...settings, signal, onChange })
   expect(seen[0]!.values.LEVEL).toBe('debug')
 })
 

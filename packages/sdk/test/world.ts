@@ -71,6 +71,9 @@ export async function branchBody(publicKeyJwk: string): Promise<ResolveBody> {
   }
 }
 
+/** For tests that tamper. */
+export type Draft<T> = { -readonly [K in keyof T]: Draft<T[K]> }
+
 /** A server that answers resolve to one token, with an ETag, until `answer` is replaced. */
 export async function resolveWorld(token?: NewToken) {
   const reader = token ?? (await newToken('skerry'))
@@ -78,7 +81,7 @@ export async function resolveWorld(token?: NewToken) {
   const world = {
     reader,
     server,
-    body: await resolveBody(reader.publicKeyJwk),
+    body: (await resolveBody(reader.publicKeyJwk)) as Draft<ResolveBody>,
     etag: '"one"',
     /** Replaces the honest answer. */
     answer: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,

@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
 import { createBranch } from '@skerry/sdk/environments'
+import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'

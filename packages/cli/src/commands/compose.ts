@@ -1,3 +1,4 @@
+import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
@@ -6,7 +7,6 @@ import { note, warn, writeJson, writeTable } from '../output.ts'
 import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
-import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Flags } from '../settings.ts'
 
 interface SetOptions extends Flags {
@@ -34,7 +34,12 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   if (position !== undefined && !Number.isSafeInteger(position)) throw usage('--position takes a whole number')
   const session = await openSession(flags)
   const [place, group] = await Promise.all([findTarget(session, flags), findGroup(session, groupSlug)])
-  const same = await groupEnvironment(session, place.orgId, { groupId: group.id, slug: group.slug }, place.environment.slug)
+  const same = await groupEnvironment(
+    session,
+    place.orgId,
+    { groupId: group.id, slug: group.slug },
+    place.environment.slug,
+  )
   const label = `${group.slug}:${place.environment.slug}`
   // Granted first: from the moment of composition, whoever lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
@@ -43,9 +48,14 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
   note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
-  if (!same) warn(`${label} does not exist yet, so nothing comes from it: \`skerry env create ${place.environment.slug} --group ${group.slug}\``)
+  if (!same)
+    warn(
+      `${label} does not exist yet, so nothing comes from it: \`skerry env create ${place.environment.slug} --group ${group.slug}\``,
+    )
   else if (without.length > 0 && !flags.grant) {
-    warn(`${without.map((one) => one.principalId).join(', ')} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`)
+    warn(
+      `${without.map((one) => one.principalId).join(', ')} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`,
+    )
   }
   if (flags.json) writeJson({ group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) })
 }

@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
 import { createEnvironment } from '@skerry/sdk/environments'
+import type { Command } from 'commander'
 import { usage } from '../failure.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
@@ -36,7 +36,9 @@ async function list(flags: Flags): Promise<void> {
   const session = await openSession(flags)
   const { params } = await ownerOf(session, flags)
   const { environments } =
-    'appId' in params ? await session.client.apps.envs({ params }) : await session.client.groups.envs({ params })
+    params.appId !== undefined
+      ? await session.client.apps.envs({ params })
+      : await session.client.groups.envs({ params })
   if (flags.json) return writeJson({ environments })
   writeTable(environmentHeader, environments.map(environmentCells))
 }

@@ -82,7 +82,12 @@ async function list(own: Flags, command: Command): Promise<void> {
   const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })
   // The wrapped key is of use to its holder alone.
-  const rows = grants.map(({ id, principalType, principalId, createdAt }) => ({ id, principalType, principalId, createdAt }))
+  const rows = grants.map(({ id, principalType, principalId, createdAt }) => ({
+    id,
+    principalType,
+    principalId,
+    createdAt,
+  }))
   if (flags.json) return writeJson({ environment: { id: envId, label }, grants: rows })
   writeTable(
     ['id', 'type', 'holder', 'since'],

@@ -1,6 +1,6 @@
 import { basename, join, relative, sep } from 'node:path'
-import type { Command } from 'commander'
 import { createEnvironment } from '@skerry/sdk/environments'
+import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { checkSlug, slugFrom } from '../names.ts'
@@ -35,7 +35,8 @@ async function init(flags: Options): Promise<void> {
   const known = isBelow ? ownEntry(found, folder) : found?.project
   const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? slugFrom(basename(folder))
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
-  const env = flags.env ?? process.env.SKERRY_ENV ?? known?.env ?? (isBelow ? found.scope.env : undefined) ?? 'development'
+  const env =
+    flags.env ?? process.env.SKERRY_ENV ?? known?.env ?? (isBelow ? found.scope.env : undefined) ?? 'development'
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
   const org = await session.org()
@@ -51,8 +52,7 @@ function ownEntry(found: FoundProject, folder: string) {
   return findProject(folder)?.project.paths?.[pathIn(found, folder)]
 }
 
-const pathIn = (found: FoundProject, folder: string) =>
-  relative(join(found.file, '..'), folder).split(sep).join('/')
+const pathIn = (found: FoundProject, folder: string) => relative(join(found.file, '..'), folder).split(sep).join('/')
 
 function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
   const file = join(folder, projectFileName)
@@ -88,7 +88,11 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   return missing
 }
 
-async function createApp(session: Session, orgId: string, { app: slug, name }: { app: string; name: string }): Promise<App> {
+async function createApp(
+  session: Session,
+  orgId: string,
+  { app: slug, name }: { app: string; name: string },
+): Promise<App> {
   return (await session.client.apps.create({ params: { orgId }, body: { slug, name: name.slice(0, 200) } })).app
 }
 

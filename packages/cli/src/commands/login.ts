@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
 import { parseToken } from '@skerry/crypto/token'
+import type { Command } from 'commander'
 import { profileName, saveProfile } from '../credentials.ts'
 import { usage } from '../failure.ts'
 import { readCredential, whyNotArguments } from '../input.ts'
@@ -15,7 +15,8 @@ interface Options extends Flags {
 
 export function register(command: Command): void {
   common(command)
-    .argument('[value...]', 'nothing: secrets come from stdin, a hidden question or the environment')
+    .argument('[value...]')
+    .usage('[options]')
     .option('--client-id <id>', 'sign in as a machine client; its secret comes from stdin or a hidden question')
     .option('--token', 'sign in with a service token, from stdin or a hidden question')
     .addHelpText('after', '\nSKERRY_CLIENT_SECRET and SKERRY_TOKEN are taken when they are set.')

@@ -12,7 +12,11 @@ export const commands: readonly CommandRow[] = [
   { name: 'login', summary: 'Store a credential for a server', load: () => import('./login.ts') },
   { name: 'logout', summary: 'Remove a stored credential', load: () => import('./logout.ts') },
   { name: 'whoami', summary: 'Who this machine is to the server', load: () => import('./whoami.ts') },
-  { name: 'init', summary: 'Set up a project folder: skerry.json, application, environment', load: () => import('./init.ts') },
+  {
+    name: 'init',
+    summary: 'Set up a project folder: skerry.json, application, environment',
+    load: () => import('./init.ts'),
+  },
   { name: 'run', summary: 'Run a program with the secrets in its environment', load: () => import('./run.ts') },
   { name: 'secrets', summary: 'Read and write secrets', load: () => import('./secrets.ts') },
   { name: 'app', summary: 'Applications', load: () => import('./app.ts') },

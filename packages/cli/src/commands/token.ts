@@ -1,6 +1,6 @@
+import { createServiceToken } from '@skerry/sdk/tokens'
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { createServiceToken } from '@skerry/sdk/tokens'
 import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
@@ -62,10 +62,16 @@ async function create(flags: CreateOptions): Promise<void> {
   else writeLine(token)
   if (problem) {
     warn('the token exists, but not every key was granted to it')
-    throw new Failure(problem.kind, problem.message, `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``)
+    throw new Failure(
+      problem.kind,
+      problem.message,
+      `run \`skerry grant --token ${serviceToken.id} ${placeOptions(place!.label)}\``,
+    )
   }
   note(`made token ${serviceToken.id}; it is shown this once`)
-  note(granted.length > 0 ? `reads ${granted.join(', ')}` : 'it holds no key: grant it environments with `skerry grant`')
+  note(
+    granted.length > 0 ? `reads ${granted.join(', ')}` : 'it holds no key: grant it environments with `skerry grant`',
+  )
 }
 
 async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {

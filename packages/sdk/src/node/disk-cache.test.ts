@@ -89,7 +89,7 @@ test('a key is a file name and no path', async () => {
 test('old copies and what dead writers left are removed; files of others are not', async () => {
   const { directory, file, cache } = await place()
   await cache.write(key, 'old')
-  const left = join(directory, `.${key}.${crypto.randomUUID()}.tmp`)
+  const left = join(directory, `.${key}.json.${crypto.randomUUID()}.tmp`)
   const foreign = join(directory, 'notes.txt')
   for (const path of [left, foreign]) await writeFile(path, '')
   for (const path of [file, left, foreign]) await utimes(path, 0, 0)
@@ -151,6 +151,6 @@ test('nothing that is on disk tells a secret, its name or the token', async () =
   await createSkerry({ baseUrl: world.server.baseUrl, token, cache: diskCache({ directory }) }).resolve()
   const [name] = await readdir(directory)
   const text = name + (await readFile(join(directory, name!), 'utf8'))
-  for (const part of ['LEVEL', 'debug', 'sc1.', 'acme', token, bearer, bearer.slice(-43)])
+  for (const part of ['LEVEL', 'debug', 'sc1.', 'production', token, bearer, bearer.slice(-43)])
     expect(text).not.toContain(part)
 })

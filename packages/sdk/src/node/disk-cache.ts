@@ -17,7 +17,7 @@ export interface DiskCacheSettings {
 /** Twice the longest answer that a client takes: sealing makes a third more of it. */
 const entryMaxBytes = 128 * 1024 * 1024
 const fileName = /^[0-9a-f]{64}\.json$/
-const temporaryName = /^\.[0-9a-f]{64}\.[0-9a-f-]{36}\.tmp$/
+const temporaryName = /^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}\.tmp$/
 /** No writer needs so long; what is older was left by one that died. */
 const temporarySeconds = 3600
 
@@ -36,9 +36,10 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
       return read(join(directory, nameOf(key)))
     },
     async write(key, text) {
+      const name = nameOf(key)
       await mkdir(directory, { recursive: true, mode: 0o700 })
       await checkPrivate(directory)
-      await replace(directory, key, text)
+      await replace(directory, name, text)
       await prune(directory, keepSeconds, entriesMax)
     },
     async delete(key) {
@@ -81,8 +82,8 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-async function replace(directory: string, key: string, text: string): Promise<void> {
-  const temporary = join(directory, `.${key}.${randomUUID()}.tmp`)
+async function replace(directory: string, name: string, text: string): Promise<void> {
+  const temporary = join(directory, `.${name}.${randomUUID()}.tmp`)
   try {
     // `wx` creates and never opens what is there, be it a link.
     const file = await open(temporary, 'wx', 0o600)
@@ -92,7 +93,7 @@ async function replace(directory: string, key: string, text: string): Promise<vo
     } finally {
       await file.close()
     }
-    await rename(temporary, join(directory, nameOf(key)))
+    await rename(temporary, join(directory, name))
   } catch (error) {
     await unlink(temporary).catch(() => {})
     throw error

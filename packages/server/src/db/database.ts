@@ -8,12 +8,25 @@ export interface Sql {
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
   /** The first row, or undefined. */
   row<Row>(text: string, values?: readonly unknown[]): Promise<Row | undefined>
+  /**
+   * SQL that a library brings: not prepared, column names as they are, instants as Date. Several statements are
+   * possible when there are no values, and give the rows of all.
+   */
+  foreign<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
 declare const inTransaction: unique symbol
-/** A handle inside a transaction. Mutations see only this, so that nothing of theirs can land outside of it. */
+/**
+ * A handle inside a transaction. Mutations see only this, so that nothing of theirs can land outside of it. Statements
+ * started together (`Promise.all`) share one round trip to PostgreSQL.
+ */
 export interface Tx extends Sql {
   readonly [inTransaction]: true
+  /**
+   * A statement whose rows nobody needs, such as an audit entry. It travels with the next statement or with COMMIT
+   * and so costs no round trip; when it fails, so does that statement, and the transaction.
+   */
+  later(text: string, values?: readonly unknown[]): void
   /** Several statements without values, for migrations. */
   script(text: string): Promise<void>
 }
@@ -27,7 +40,5 @@ export interface Database extends Sql {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Several statements without values, for migrations. */
   script(text: string): Promise<void>
-  /** For libraries that bring their own SQL: the driver's own column names and types, several statements if no values. */
-  executeSql(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
   close(): Promise<void>
 }

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
-import { fromPglite } from 'pg-boss'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { startPglite } from './embedded-start.ts'
@@ -43,9 +42,18 @@ export const PG_DIR = 'postgres'
 function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
   const connection = openConnection(pglite)
   const exclusive = mutex()
-  const library = fromPglite(pglite)
   const rows: Sql['rows'] = (text, values) => exclusive(() => connection.rows(text, values))
-  const script = (text: string) => exclusive(() => connection.script(text))
+  /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
+  const loose = <T>(run: () => Promise<T>) =>
+    exclusive(async () => {
+      try {
+        return await run()
+      } catch (error) {
+        await connection.rows('ROLLBACK')
+        throw error
+      }
+    })
+  const script = (text: string) => loose(() => connection.script(text))
   let closing: Promise<void> | undefined
   const close = async () => {
     try {
@@ -59,9 +67,9 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
     engine: 'embedded',
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
-    transaction: (work) => exclusive(() => transaction(connection, work)),
+    foreign: (text, values) => loose(() => connection.foreign(text, values)),
     script,
-    executeSql: (text, values) => exclusive(() => library.executeSql(text, values)),
+    transaction: (work) => exclusive(() => transaction(connection, work)),
     checkpoint: () => script('CHECKPOINT'),
     vacuum: () => script('VACUUM (ANALYZE)'),
     close: () => {
@@ -82,7 +90,6 @@ function mutex(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 const RETRIES = 5
-const ENDED = 'This transaction has ended'
 
 async function transaction<T>(connection: Connection, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -97,20 +104,33 @@ async function transaction<T>(connection: Connection, work: (tx: Tx) => Promise<
 
 async function attemptTransaction<T>(connection: Connection, work: (tx: Tx) => Promise<T>): Promise<T> {
   await connection.rows('BEGIN')
-  let open = true
-  const rows: Sql['rows'] = (text, values) => {
-    return open ? connection.rows(text, values) : Promise.reject(new Error(ENDED))
-  }
-  const row = async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0]
-  const script = (text: string) => (open ? connection.script(text) : Promise.reject(new Error(ENDED)))
+  const turn = mutex()
+  let ended = false
+  const inside = <T>(run: () => Promise<T>): Promise<T> =>
+    ended ? Promise.reject(new Error('This transaction has ended')) : turn(run)
+  const rows: Sql['rows'] = (text, values) => inside(() => connection.rows(text, values))
+  const tx = {
+    rows,
+    row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
+    foreign: (text: string, values?: readonly unknown[]) => inside(() => connection.foreign(text, values)),
+    script: (text: string) => inside(() => connection.script(text)),
+    later(text: string, values?: readonly unknown[]) {
+      later.push(inside(() => connection.rows(text, values)).then(noError, (error: unknown) => error))
+    },
+  } as unknown as Tx
+  const later: Promise<unknown>[] = []
   try {
-    const result = await work({ rows, row, script } as Tx)
-    open = false
+    const result = await work(tx)
+    ended = true
+    await turn(async () => {})
+    for (const error of await Promise.all(later)) if (error !== undefined) throw error
     await connection.commit()
     return result
   } catch (error) {
-    open = false
-    await connection.rows('ROLLBACK')
+    ended = true
+    await turn(() => connection.rows('ROLLBACK'))
     throw error
   }
 }
+
+function noError(): undefined {}

@@ -1,30 +1,31 @@
 import type pg from 'pg'
-import { type Bound, bind, camel, parserOf } from './rows.ts'
+import { type Bound, bindAll, camel, foreignParserOf, parserOf } from './rows.ts'
 
-/** One statement on its way: `resolve` gets its rows and command tag. */
+/** One statement on its way, with the ends of the promise that its caller waits for. */
 export interface Statement {
   text: string
-  values: readonly unknown[]
-  resolve(result: Result): void
+  values: Bound[]
+  resolve(answer: Answer): void
   reject(error: unknown): void
 }
 
-export interface Result {
-  rows: unknown[]
+export interface Answer {
+  shape: Shape
+  values: (readonly (string | null)[])[]
   /** `SELECT 1`, `COMMIT`, ... */
   tag: string
 }
 
-/** The row shape of a prepared statement. It cannot change: PostgreSQL refuses a plan whose result type did. */
-interface Shape {
+/** What a prepared statement returns. It cannot change: PostgreSQL refuses a plan whose result type did. */
+export interface Shape {
   name: string
   keys: string[]
   parsers: ((text: string) => unknown)[]
 }
 
-/** The driver's connection, as it hands it to a query object of ours (as to those of pg-cursor). */
+/** The driver's connection, as it hands it to a query object (pg-cursor is another one). */
 interface Wire {
-  stream: { cork(): void; uncork(): void }
+  stream: { cork(): void; uncork(): void; destroy(error: Error): void }
   parse(statement: { name: string; text: string }): void
   bind(values: { statement: string; values: Bound[] }): void
   describe(target: { type: 'S'; name: string }): void
@@ -34,54 +35,45 @@ interface Wire {
 }
 
 interface Handlers {
-  fields?: (fields: readonly pg.FieldDef[]) => void
-  row?: (values: readonly (string | null)[]) => void
-  complete?: (tag: string) => void
+  fields?(fields: readonly pg.FieldDef[]): void
+  row?(values: readonly (string | null)[]): void
+  complete?(tag: string): void
 }
 
 /**
- * Sends statements as one message group: one write, one answer, and after a failure PostgreSQL skips the rest of the
- * group. Callers must hold a transaction open or send one statement: a group outside of a transaction would be one.
+ * Sends statements as one group: one write, one answer, and after a failure PostgreSQL skips the rest of the group.
+ * The driver's own query() describes a statement again at each run and waits for each answer. Measured with 16
+ * connections on 2 cores, in transactions of BEGIN, select, two inserts, COMMIT against one autocommit insert over
+ * pool.query: five query() calls reach 0.35 of its throughput; BEGIN with the first statement and COMMIT with the last,
+ * 0.49; two groups, 0.64.
  *
- * Why not client.query: it describes each statement again at each run and waits for each answer.
+ * Outside of a transaction a group must be a single statement: PostgreSQL would make a longer one a transaction.
  */
-export async function send(client: pg.ClientBase, statements: readonly Statement[]): Promise<void> {
-  let at = 0
+export async function send(client: pg.ClientBase, statements: readonly Statement[], limitMs: number): Promise<void> {
+  let done = 0
   try {
     const shapes: Shape[] = []
-    for (const { text } of statements) {
-      shapes.push(shapeOf(client, text) ?? (await prepare(client, text)))
-      at++
-    }
-    at = 0
-    let rows: unknown[] = []
-    await exchange(client, (wire) => sendGroup(wire, statements, shapes), {
-      row: (values) => rows.push(toRow(shapes[at] as Shape, values)),
+    for (const { text } of statements) shapes.push(shapeOf(client, text) ?? (await prepare(client, text, limitMs)))
+    let values: Answer['values'] = []
+    await exchange(client, limitMs, (wire) => writeGroup(wire, statements, shapes), {
+      row: (row) => values.push(row),
       complete: (tag) => {
-        statements[at++]?.resolve({ rows, tag })
-        rows = []
+        statements[done]?.resolve({ shape: shapes[done] as Shape, values, tag })
+        values = []
+        done++
       },
     })
   } catch (error) {
-    for (const statement of statements) statement.reject(error)
+    for (const statement of statements.slice(done)) statement.reject(error)
   }
 }
 
-function sendGroup(wire: Wire, statements: readonly Statement[], shapes: readonly Shape[]): void {
-  statements.forEach(({ values }, index) => {
-    wire.bind({ statement: (shapes[index] as Shape).name, values: values.map(bind) })
+function writeGroup(wire: Wire, statements: readonly Statement[], shapes: readonly Shape[]): void {
+  for (let i = 0; i < statements.length; i++) {
+    wire.bind({ statement: (shapes[i] as Shape).name, values: (statements[i] as Statement).values })
     wire.execute()
-  })
-  wire.sync()
-}
-
-function toRow({ keys, parsers }: Shape, values: readonly (string | null)[]): unknown {
-  const row: Record<string, unknown> = {}
-  for (let i = 0; i < keys.length; i++) {
-    const text = values[i] as string | null
-    row[keys[i] as string] = text === null ? null : (parsers[i] as (text: string) => unknown)(text)
   }
-  return row
+  wire.sync()
 }
 
 const shapesOf = new WeakMap<pg.ClientBase, Map<string, Shape>>()
@@ -90,7 +82,7 @@ function shapeOf(client: pg.ClientBase, text: string): Shape | undefined {
   return shapesOf.get(client)?.get(text)
 }
 
-async function prepare(client: pg.ClientBase, text: string): Promise<Shape> {
+async function prepare(client: pg.ClientBase, text: string, limitMs: number): Promise<Shape> {
   let shapes = shapesOf.get(client)
   if (shapes === undefined) {
     shapes = new Map()
@@ -103,34 +95,32 @@ async function prepare(client: pg.ClientBase, text: string): Promise<Shape> {
     wire.describe({ type: 'S', name })
     wire.sync()
   }
-  await exchange(client, ask, {
+  await exchange(client, limitMs, ask, {
     fields: (described) => {
       fields = described
     },
   })
-  const shape = {
-    name,
-    keys: fields.map((field) => camel(field.name)),
-    parsers: fields.map((field) => parserOf(field.dataTypeID)),
-  }
+  const keys = fields.map((field) => camel(field.name))
+  const shape = { name, keys, parsers: fields.map((field) => parserOf(field.dataTypeID)) }
   shapes.set(text, shape)
   return shape
 }
 
-/** Hands the driver a query object that writes with `write` and hears the answers until the server is ready again. */
-function exchange(client: pg.ClientBase, write: (wire: Wire) => void, on: Handlers): Promise<void> {
+/** Gives the driver a query object that writes with `write` and listens until the server is ready for the next one. */
+function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) => void, on: Handlers): Promise<void> {
   return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
     const query = {
-      submit(wire: Wire): Error | null {
+      submit(wire: Wire) {
+        // The server ends slow statements itself; this is for a server that fell silent, which TCP notices after minutes.
+        timer = setTimeout(() => wire.stream.destroy(new Error('Connection terminated: no answer')), limitMs)
         wire.stream.cork()
         try {
           write(wire)
-          return null
-        } catch (error) {
-          return error as Error
         } finally {
           wire.stream.uncork()
         }
+        return null
       },
       handleRowDescription: ({ fields }: { fields: readonly pg.FieldDef[] }) => on.fields?.(fields),
       handleDataRow: ({ fields }: { fields: readonly (string | null)[] }) => on.row?.(fields),
@@ -139,9 +129,27 @@ function exchange(client: pg.ClientBase, write: (wire: Wire) => void, on: Handle
       handlePortalSuspended: () => {},
       handleCopyInResponse: (wire: Wire) => wire.sendCopyFail('COPY is not supported here'),
       handleCopyData: () => {},
-      handleReadyForQuery: () => resolve(),
-      handleError: reject,
+      handleReadyForQuery() {
+        clearTimeout(timer)
+        resolve()
+      },
+      handleError(error: Error) {
+        clearTimeout(timer)
+        reject(error)
+      },
     }
     client.query(query as unknown as pg.Submittable)
   })
+}
+
+const foreignTypes = { getTypeParser: (oid: number) => foreignParserOf(oid) } as unknown as pg.CustomTypesConfig
+
+export async function foreignRows<Row>(
+  client: pg.ClientBase,
+  text: string,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const query = { text, types: foreignTypes, ...(values?.length ? { values: bindAll(values) } : {}) }
+  const results: pg.QueryResult | pg.QueryResult[] = await client.query(query)
+  return [results].flat().flatMap(({ rows }) => rows as Row[])
 }

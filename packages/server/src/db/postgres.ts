@@ -1,6 +1,8 @@
 import pg from 'pg'
 import type { Database, Sql, Tx } from './database.ts'
-import { type Bound, bind, camel, parserOf } from './rows.ts'
+import { type Answer, foreignRows, send } from './postgres-session.ts'
+import { beginLazily } from './postgres-transaction.ts'
+import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isStalePlan, isTransient } from './sql-errors.ts'
 
 export interface PostgresOptions {
@@ -12,88 +14,65 @@ export interface PostgresOptions {
 }
 
 const RETRIES = 5
-const ENDED = 'This transaction has ended'
 
-/** Parsers for every column, instead of the driver's own table, which is one per process. */
-const types = { getTypeParser: (oid: number) => parserOf(oid) } as unknown as pg.CustomTypesConfig
+interface Pool {
+  pg: pg.Pool
+  limitMs: number
+}
 
 /** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
-  const pool = createPool(url, options)
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
+  const pool: Pool = { pg: createPool(url, options, statementTimeoutMs), limitMs: statementTimeoutMs + 5000 }
   // Without a listener, a connection that breaks while idle would end the process.
-  pool.on('error', (error) => options.onIdleError?.(error))
+  pool.pg.on('error', (error) => options.onIdleError?.(error))
 
-  const outside: Sql = {
-    rows: (text, values) => outsideRows(pool, text, values),
-    row: async (text, values) => (await outsideRows<never>(pool, text, values))[0],
-  }
+  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
   return {
-    ...outside,
     engine: 'postgres',
+    rows,
+    row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     transaction: (work) => transaction(pool, work),
-    script: async (text) => {
-      await borrowed(pool, (client) => client.query(text))
-    },
-    executeSql: async (text, values) => {
-      const result = await pool.query({ text, types: pg.types, ...(values?.length ? { values } : {}) })
-      // Of several statements, one result each.
-      return { rows: [result].flat().flatMap((one) => one.rows) }
-    },
-    close: () => pool.end(),
+    foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values)),
+    script: (text) => loose(pool, async (client) => void (await client.query(text))),
+    close: () => pool.pg.end(),
   }
 }
 
-function createPool(url: string, options: PostgresOptions): pg.Pool {
+function createPool(url: string, options: PostgresOptions, statementTimeoutMs: number): pg.Pool {
   return new pg.Pool({
     connectionString: url,
-    max: options.poolSize ?? 20,
+    max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5000,
     // No statement of the server is meant to take this long; one that does would hold its connection and locks.
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
-    idleTimeoutMillis: 60_000,
+    // Connections stay open: a timer per statement, to close idle ones, would cost more than they do.
+    idleTimeoutMillis: 0,
+    maxLifetimeSeconds: 3600,
     application_name: 'skerry',
-    // Lets BEGIN and the first statement, and statements that a transaction starts together, share a round trip.
-    pipeline: true,
-    types,
     onConnect: configureSession,
   })
 }
 
-/** The role or the database may be configured otherwise; parsers rely on these. */
+/** The role or the database may be configured otherwise; the parsers rely on these. */
 async function configureSession(client: pg.ClientBase): Promise<void> {
   await client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'; SET bytea_output = 'hex'")
 }
 
-/** Texts are constants, so the memory of this map is bounded by the source code. */
-const names = new Map<string, string>()
-
-function nameOf(text: string): string {
-  let name = names.get(text)
-  if (name === undefined) {
-    name = `s${names.size}`
-    names.set(text, name)
-  }
-  return name
-}
-
-interface Prepared {
-  name: string
-  text: string
-  values: Bound[]
-  rowMode: 'array'
-}
-
-function prepared(text: string, values: readonly unknown[] = []): Prepared {
-  return { name: nameOf(text), text, values: values.map(bind), rowMode: 'array' }
-}
-
-async function outsideRows<Row>(pool: pg.Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
-  const query = prepared(text, values)
+async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
+  const bound = bindAll(values)
   for (let attempt = 1; ; attempt++) {
     try {
-      return toRows<Row>(await borrowed(pool, (client) => client.query<unknown[]>(query)))
+      const answer = await borrowed(
+        pool,
+        (client) =>
+          new Promise<Answer>((resolve, reject) =>
+            send(client, [{ text, values: bound, resolve, reject }], pool.limitMs),
+          ),
+      )
+      return toRows<Row>(answer)
     } catch (error) {
       // The statement did not run, and that connection is dropped.
       if (attempt > RETRIES || !isStalePlan(error)) throw error
@@ -102,96 +81,64 @@ async function outsideRows<Row>(pool: pg.Pool, text: string, values?: readonly u
 }
 
 /** Unlike pool.query, which drops its connection after any SQL error, a unique violation for instance. */
-async function borrowed<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  const onError = (error: Error) => {
-    broken = error
+async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
+  const client = await pool.pg.connect()
+  let spoilt = false
+  const spoil = () => {
+    spoilt = true
   }
-  client.on('error', onError)
+  client.on('error', spoil)
   try {
-    return await use(client)
+    return await use(client, spoil)
   } catch (error) {
-    if (isConnectionError(error) || isStalePlan(error)) broken = error as Error
+    if (spoilsConnection(error)) spoil()
     throw error
   } finally {
-    client.off('error', onError)
-    client.release(broken)
+    client.off('error', spoil)
+    client.release(spoilt)
   }
 }
 
-function toRows<Row>(result: pg.QueryArrayResult<unknown[]>): Row[] {
-  const keys = result.fields.map((field) => camel(field.name))
-  return result.rows.map((values) => {
-    const row: Record<string, unknown> = {}
-    for (let i = 0; i < keys.length; i++) row[keys[i] as string] = values[i]
-    return row as Row
+/** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
+function loose<T>(pool: Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  return borrowed(pool, async (client, spoil) => {
+    try {
+      return await use(client)
+    } catch (error) {
+      spoil()
+      throw error
+    }
   })
 }
 
-async function transaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+function spoilsConnection(error: unknown): boolean {
+  return isConnectionError(error) || isStalePlan(error)
+}
+
+async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptTransaction(pool, work)
+      return await borrowed(pool, (client, spoil) => attemptTransaction(client, spoil, pool.limitMs, work))
     } catch (error) {
       if (attempt > RETRIES || !(isTransient(error) || isStalePlan(error))) throw error
     }
   }
 }
 
-async function attemptTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  const onError = (error: Error) => {
-    broken = error
-  }
-  client.on('error', onError)
-  const state: TxState = { open: true }
+async function attemptTransaction<T>(
+  client: pg.PoolClient,
+  spoil: () => void,
+  limitMs: number,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const { tx, commit, rollback } = beginLazily(client, limitMs)
   try {
-    await client.query('BEGIN')
-    const result = await work(transactionHandle(client, state))
-    state.open = false
-    await commit(client)
+    const result = await work(tx)
+    await commit()
     return result
   } catch (error) {
-    state.open = false
-    broken ??= await rollback(client, error)
+    // Otherwise PostgreSQL ends the transaction with its connection.
+    if (!spoilsConnection(error) && !(await rollback())) spoil()
     throw error
-  } finally {
-    client.off('error', onError)
-    client.release(broken)
-  }
-}
-
-interface TxState {
-  open: boolean
-}
-
-function transactionHandle(client: pg.PoolClient, state: TxState): Tx {
-  const rows = async <Row>(text: string, values?: readonly unknown[]): Promise<Row[]> => {
-    if (!state.open) throw new Error(ENDED)
-    return toRows<Row>(await client.query<unknown[]>(prepared(text, values)))
-  }
-  const row = async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0]
-  const script = async (text: string) => {
-    if (!state.open) throw new Error(ENDED)
-    await client.query(text)
-  }
-  return { rows, row, script } as Tx
-}
-
-/** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: that is not a commit. */
-async function commit(client: pg.PoolClient): Promise<void> {
-  const { command } = await client.query('COMMIT')
-  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed')
-}
-
-/** Returns an error when the connection must not go back to the pool. */
-async function rollback(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
-  if (isConnectionError(cause) || isStalePlan(cause)) return cause as Error
-  try {
-    await client.query('ROLLBACK')
-  } catch (error) {
-    return error as Error
   }
 }

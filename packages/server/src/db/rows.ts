@@ -69,6 +69,11 @@ export function parserOf(typeOid: number): Parse {
   return parsers.get(typeOid) ?? asIs
 }
 
+/** For SQL of libraries, which expect a Date as drivers give it. */
+export function foreignParserOf(typeOid: number): Parse {
+  return typeOid === TIMESTAMPTZ ? (text) => new Date(instant(text)) : parserOf(typeOid)
+}
+
 /**
  * `2026-11-20 20:12:33.5+00` to `2026-11-20T20:12:33.500Z`. Sessions run in UTC, so slicing is enough and is several
  * times cheaper than a Date; anything unusual (another offset, infinity, years beyond four digits) takes the long way.
@@ -133,6 +138,22 @@ export function camel(column: string): string {
   return name
 }
 
+export interface TextRows {
+  shape: { keys: readonly string[]; parsers: readonly Parse[] }
+  values: readonly (readonly (string | null)[])[]
+}
+
+export function toRows<Row>({ shape: { keys, parsers }, values }: TextRows): Row[] {
+  return values.map((texts) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < keys.length; i++) {
+      const text = texts[i] as string | null
+      row[keys[i] as string] = text === null ? null : (parsers[i] as Parse)(text)
+    }
+    return row as Row
+  })
+}
+
 export type Bound = string | Buffer | null
 
 /**
@@ -148,6 +169,10 @@ export function bind(value: unknown): Bound {
   if (Array.isArray(value)) return arrayLiteral(value)
   if (typeof value === 'object') return JSON.stringify(value)
   throw new TypeError(`A ${typeof value} cannot be a value in SQL`)
+}
+
+export function bindAll(values: readonly unknown[] = []): Bound[] {
+  return values.map(bind)
 }
 
 /** Any JSON value as the text that a json or jsonb column takes. */

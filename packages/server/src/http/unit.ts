@@ -1,5 +1,5 @@
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
-import type { Sql, Tx } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { type Context, instant, newId } from './context.ts'
 import type { Denial } from './errors.ts'
 import type { Principal } from './principal.ts'
@@ -40,7 +40,8 @@ export async function unit<T>(
   const result = await context.db.transaction(async (tx) => {
     entries = []
     const answer = await work(tx, (entry) => entries.push(entry))
-    if (entries.length > 0) await insertEntries(context, tx, origin, entries)
+    // Nobody reads what it answers, so it travels with COMMIT.
+    if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
     return answer
   })
   for (const orgId of new Set(entries.map((entry) => entry.orgId))) if (orgId) context.cache.evict(orgId, null)
@@ -49,7 +50,7 @@ export async function unit<T>(
 
 /** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
 export async function recordDenial(context: Context, origin: Origin, denial: Denial): Promise<void> {
-  await insertEntries(context, context.db, origin, [denial])
+  await context.db.rows(insert, entryValues(context, origin, [denial]))
 }
 
 const insert = `
@@ -59,12 +60,12 @@ const insert = `
                        array_fill($9::text, array[$13::int]), array_fill($10::text, array[$13::int]),
                        array_fill($11::text, array[$13::int]), array_fill($12::timestamptz, array[$13::int]))`
 
-async function insertEntries(context: Context, db: Sql, origin: Origin, entries: Entry[]): Promise<void> {
+function entryValues(context: Context, origin: Origin, entries: Entry[]): unknown[] {
   const caller = origin.principal
     ? { type: origin.principal.type, id: origin.principal.id }
     : { type: 'system', id: null }
   const actors = entries.map((entry) => entry.actor ?? caller)
-  await db.rows(insert, [
+  return [
     entries.map((entry) => entry.orgId),
     entries.map(() => newId('audit')),
     entries.map((entry) => entry.action),
@@ -78,5 +79,5 @@ async function insertEntries(context: Context, db: Sql, origin: Origin, entries:
     origin.requestId,
     instant(context),
     entries.length,
-  ])
+  ]
 }

@@ -41,7 +41,7 @@ const rows = Object.entries(queues) as [JobName, QueueRow][]
 
 export function openQueue(db: Database, log: Log): Queue {
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => db.executeSql(text, values) },
+    db: over(db),
     backend: db.engine === 'embedded' ? 'pglite' : 'postgres',
     schema: 'jobs',
     useListenNotify: false,
@@ -51,9 +51,7 @@ export function openQueue(db: Database, log: Log): Queue {
   boss.on('error', (error) => log.warn('job queue', describe(error)))
   return {
     async enqueue(tx, name, data) {
-      await boss.send(name, data, {
-        db: { executeSql: async (text, values) => ({ rows: await tx.rows(text, values) }) },
-      })
+      await boss.send(name, data, { db: over(tx) })
     },
     async start(handlers) {
       await boss.start()
@@ -62,6 +60,10 @@ export function openQueue(db: Database, log: Log): Queue {
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }
 }
+
+const over = (db: Sql) => ({
+  executeSql: async (text: string, values?: unknown[]) => ({ rows: await db.foreign(text, values) }),
+})
 
 async function open(boss: PgBoss, name: JobName, row: QueueRow, handle: (data: object) => Promise<unknown>) {
   await boss.createQueue(name, { retryLimit: row.retryLimit, retryBackoff: true, retryDelay: 5 })

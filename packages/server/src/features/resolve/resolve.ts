@@ -22,12 +22,18 @@ type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipa
 export async function get(input: Request): Out<typeof resolve.get> {
   const { context, principal, headers, rawQuery } = input
   const key = `${principal.id} ${rawQuery}`
-  const mark = context.cache.mark()
-  const answer = context.cache.find(key, context.now().getTime()) ?? (await read(input))
-  context.cache.keep(mark, key, answer)
+  const answer = context.cache.find(key, context.now().getTime()) ?? (await readAndKeep(input, key))
   context.meter.count(answer.orgId, 'resolves')
   if (matches(headers['if-none-match'], answer.etag)) return notModified(answer)
   return new Reply(200, answer.bytes as never, { etag: answer.etag, 'cache-control': 'private, no-cache' })
+}
+
+/** The mark is taken before the database is read: what changes meanwhile is answered once and not kept. */
+async function readAndKeep(input: Request, key: string): Promise<Answer> {
+  const mark = input.context.cache.mark()
+  const answer = await read(input)
+  input.context.cache.keep(mark, key, answer)
+  return answer
 }
 
 const notModified = (answer: Answer) => new Reply(304, null as never, { etag: answer.etag })

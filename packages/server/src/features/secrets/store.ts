@@ -34,16 +34,16 @@ export const writeSecret = (db: Tx, env: Env, write: Write) =>
   db.row<Row>(
     `with written as (
        insert into secrets (org_id, id, environment_id, name, current_version, created_at, updated_at)
-       select $1, $2, $3, $4, 1, $9, $9
+       select $1::text, $2, $3::text, $4::text, 1, $9::timestamptz, $9
         where $6::int is null or $6 = 0
            or exists (select from secrets where org_id = $1 and environment_id = $3 and name = $4)
        on conflict (org_id, environment_id, name) do update
-         set current_version = secrets.current_version + 1, updated_at = $9
+         set current_version = secrets.current_version + 1, updated_at = excluded.updated_at
          where $6::int is null or secrets.current_version = $6
        returning id, environment_id, name, current_version, created_at, updated_at
      ), version as (
        insert into secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id, created_at)
-       select $1, id, current_version, $5, $7, $8, $9 from written
+       select $1, id, current_version, $5::text, $7, $8, updated_at from written
      )
      select id, environment_id, name, $5::text as ciphertext, current_version as version, created_at, updated_at
        from written`,
@@ -115,7 +115,7 @@ export async function appendVersion(
      ), version as (
        insert into secret_versions (org_id, secret_id, version, ciphertext, restored_from_version, created_by_type,
                                     created_by_id, created_at)
-       select $1, id, current_version, $3, $4, $5, $6, $7 from advanced
+       select $1, id, current_version, $3::text, $4::int, $5, $6, updated_at from advanced
      )
      select id, environment_id, name, $3::text as ciphertext, current_version as version, created_at, updated_at
        from advanced`,

@@ -1,0 +1,151 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { credentialsPath } from './credentials.ts'
+import { type Failure, redact, toFailure } from './failure.ts'
+import { cacheFolder } from './files.ts'
+import { openWithGroups } from './grants.ts'
+import { findPlace } from './places.ts'
+import { openSession, type Session, userAgent } from './session.ts'
+import { type Flags, readSettings, type Settings } from './settings.ts'
+
+/** One thing that was looked at; `next` says how to mend it. */
+export interface Check {
+  what: string
+  state: 'ok' | 'warn' | 'fail'
+  message: string
+  next?: string
+}
+
+const nodeMajor = 24
+const skewWarnSeconds = 60
+
+/** Looks at everything between this machine and a secret, in the order in which it must work. */
+export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
+  yield checkNode()
+  // Modes first: reading the settings mends them.
+  yield checkMode('credentials file', credentialsPath(), 'chmod 600')
+  yield checkMode('credentials folder', dirname(credentialsPath()), 'chmod 700')
+  yield checkMode('cache folder', cacheFolder(), 'chmod 700')
+  const settings = attempt('settings', () => readSettings(flags))
+  if (isCheck(settings)) return yield settings
+  yield checkProject(settings)
+  const reached = await checkServer(settings)
+  yield* reached
+  if (reached.some((check) => check.state === 'fail')) return
+  const session = await attemptAsync('credential', () => openSession(flags))
+  if (isCheck(session)) return yield session
+  const known = await checkCredential(session)
+  yield known
+  if (known.state !== 'fail') yield await checkKey(session)
+}
+
+function checkNode(): Check {
+  const what = 'Node.js'
+  const { node } = process.versions
+  if (Number(node.split('.')[0]) >= nodeMajor) return { what, state: 'ok', message: node }
+  return {
+    what,
+    state: 'warn',
+    message: `${node} is older than ${nodeMajor}`,
+    next: 'run skerry through npx in its folder',
+  }
+}
+
+function checkMode(what: string, path: string, mend: string): Check {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode
+  if (mode === undefined) return { what, state: 'ok', message: `${path} does not exist yet` }
+  const octal = (mode & 0o777).toString(8).padStart(4, '0')
+  if ((mode & 0o077) === 0) return { what, state: 'ok', message: `${path} (${octal})` }
+  return { what, state: 'fail', message: `${path} is open to other users (${octal})`, next: `${mend} ${path}` }
+}
+
+function checkProject({ found, app, env }: Settings): Check {
+  const what = 'skerry.json'
+  if (!found)
+    return { what, state: 'warn', message: 'not found here or above', next: 'run `skerry init` in the project' }
+  return { what, state: 'ok', message: `${found.file}: ${app ?? 'no application'}/${env ?? 'no environment'}` }
+}
+
+async function checkServer({ url }: Settings): Promise<Check[]> {
+  const what = 'server'
+  try {
+    const before = Date.now()
+    const live = await fetch(`${url}/health`, {
+      headers: { 'user-agent': userAgent },
+      signal: AbortSignal.timeout(8000),
+    })
+    const tookMs = Date.now() - before
+    if (!live.ok)
+      return [{ what, state: 'fail', message: `${url} answers ${live.status}`, next: 'is it a Skerry server?' }]
+    const ready = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(8000) })
+    return [
+      { what, state: 'ok', message: `${url} answers in ${tookMs} ms` },
+      ready.ok
+        ? { what: 'database', state: 'ok', message: 'ready' }
+        : {
+            what: 'database',
+            state: 'fail',
+            message: `not ready (${ready.status})`,
+            next: 'look into the server’s log',
+          },
+      checkClock(live.headers.get('date'), before + tookMs / 2),
+    ]
+  } catch {
+    const next = 'start it with `npm start`, or set the address with --url or SKERRY_URL'
+    return [{ what, state: 'fail', message: `${url} cannot be reached`, next }]
+  }
+}
+
+/** Expiry, and the age of copies, are reckoned with both clocks. HTTP dates are whole seconds. */
+function checkClock(date: string | null, nowMs: number): Check {
+  const what = 'clock'
+  const serverMs = date === null ? Number.NaN : Date.parse(date)
+  if (Number.isNaN(serverMs)) return { what, state: 'warn', message: 'the server does not tell its time' }
+  const skew = Math.round((nowMs - serverMs) / 1000)
+  if (Math.abs(skew) <= skewWarnSeconds) return { what, state: 'ok', message: 'agrees with the server' }
+  const message = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the server`
+  return { what, state: 'warn', message, next: 'set both clocks by NTP' }
+}
+
+async function checkCredential(session: Session): Promise<Check> {
+  const answer = await attemptAsync('credential', async () => {
+    const { principal, orgs } = await session.client.me.get()
+    const org = await session.org()
+    const { role } = orgs.find((one) => one.id === org.id) ?? {}
+    return `${principal.id} is ${role ?? 'no member'} of ${org.slug}`
+  })
+  return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
+}
+
+async function checkKey(session: Session): Promise<Check> {
+  const what = 'key'
+  const { app, env, branch } = session.settings
+  if (app === undefined || env === undefined) return { what, state: 'ok', message: 'no environment is named' }
+  const answer = await attemptAsync(what, async () => {
+    const places = await openWithGroups(session, await findPlace(session, { app, env, branch }))
+    return places.map(({ label }) => label).join(', ')
+  })
+  return isCheck(answer) ? answer : { what, state: 'ok', message: `this credential can read ${answer}` }
+}
+
+const isCheck = (value: unknown): value is Check => typeof value === 'object' && value !== null && 'what' in value
+
+function attempt<T>(what: string, work: () => T): T | Check {
+  try {
+    return work()
+  } catch (error) {
+    return failed(what, toFailure(error))
+  }
+}
+
+async function attemptAsync<T>(what: string, work: () => Promise<T>): Promise<T | Check> {
+  try {
+    return await work()
+  } catch (error) {
+    return failed(what, toFailure(error))
+  }
+}
+
+function failed(what: string, { message, next }: Failure): Check {
+  return { what, state: 'fail', message: redact(message), ...(next === undefined ? {} : { next }) }
+}

@@ -1,0 +1,63 @@
+import type { audit as endpoints } from '@skerry/contract/audit'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { Command } from 'commander'
+import { usage } from '../failure.ts'
+import { common } from '../options.ts'
+import { writeLine, writeTable } from '../output.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  action?: string
+  actor?: string
+  resourceType?: string
+  resource?: string
+  limit: string
+}
+
+export function register(command: Command): void {
+  common(command)
+    .option('--action <name>', 'for example secret.written')
+    .option('--actor <id>', 'by this user, token or machine client')
+    .option('--resource-type <type>', 'for example environment')
+    .option('--resource <id>', 'on this one')
+    .option('--limit <number>', 'newest so many; 0: all', '50')
+    .addHelpText('after', '\nWith --json, one entry per line.')
+    .action(audit)
+}
+
+const pageMax = 200
+
+type Page = Answer<typeof endpoints.list>
+
+async function audit(flags: Options): Promise<void> {
+  if (!/^\d{1,9}$/.test(flags.limit)) throw usage('--limit takes a whole number')
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  let left = Number(flags.limit) || Number.POSITIVE_INFINITY
+  let cursor: string | null = null
+  const rows: string[][] = []
+  do {
+    const page: Page = await session.client.audit.list({
+      params: { orgId },
+      query: { ...filtersOf(flags), limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
+    })
+    const { entries, nextCursor } = page
+    for (const entry of entries.slice(0, left)) {
+      if (flags.json) writeLine(JSON.stringify(entry))
+      else rows.push([entry.createdAt, entry.action, entry.actorType, entry.actorId ?? '', entry.resourceId ?? ''])
+    }
+    left -= entries.length
+    cursor = nextCursor
+  } while (cursor !== null && left > 0)
+  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on'], rows)
+}
+
+function filtersOf({ action, actor, resourceType, resource }: Options) {
+  return {
+    ...(action === undefined ? {} : { action }),
+    ...(actor === undefined ? {} : { actorId: actor }),
+    ...(resourceType === undefined ? {} : { resourceType }),
+    ...(resource === undefined ? {} : { resourceId: resource }),
+  }
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander'
+import { readDotenv } from '../dotenv-file.ts'
+import { formatAge, parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import { readTextFile } from '../input.ts'
+import { checkSecretName } from '../names.ts'
+import { common } from '../options.ts'
+import { formatTable, note, warn, writeStderr } from '../output.ts'
+import { become } from '../run/become.ts'
+import { endAs, startChild } from '../run/child.ts'
+import { buildLaunch, type Ingredients, type Launch } from '../run/environment.ts'
+import { findProgram } from '../run/program.ts'
+import { resolveTarget } from '../run/target.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  with?: string[]
+  only?: string[]
+  envFile?: string
+  offline?: boolean
+  maxAge: string
+  cache: boolean
+  explain?: boolean
+  watch?: boolean
+  interval: string
+}
+
+const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]
+
+export function register(command: Command): void {
+  common(command)
+    .usage('[options] -- <program> [arguments...]')
+    .argument('<program...>')
+    .passThroughOptions()
+    .option('--app <slug>', 'application')
+    .option('--env <slug>', 'environment')
+    .option('--branch <slug>', 'branch of the environment')
+    .option('--with <group=env>', 'take a group at another environment; repeatable', gather)
+    .option('--only <NAME,...>', 'give the program these secrets alone; repeatable', gather)
+    .option('--env-file <file>', 'a .env file over the secrets')
+    .option('--offline', 'use the last-known-good copy, without asking the server')
+    .option('--max-age <duration>', 'how old that copy may be', '24h')
+    .option('--no-cache', 'neither use nor keep a copy')
+    .option('--explain', 'tell on stderr where each value comes from, never the value')
+    .option('--watch', 'start the program anew when a secret changes')
+    .option('--interval <duration>', 'between two looks of --watch', '10s')
+    .addHelpText('after', helpAfter)
+    .action(run)
+}
+
+const helpAfter = `
+Which value wins, lowest first: groups, application environment, branch, --env-file, the environment that
+skerry is started with. No shell is started. skerry becomes the program (with --watch it stays in front of
+it), so signals and the exit code are the program's own. SKERRY_TOKEN and SKERRY_CLIENT_SECRET are not
+handed on. When the server cannot be reached, the last-known-good copy stands in, with a warning.`
+
+async function run(argv: string[], flags: Options): Promise<void> {
+  if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
+  if (flags.offline && flags.watch) throw usage('--watch needs the server that --offline does not ask')
+  for (const name of flags.only ?? []) checkSecretName(name)
+  const session = await openSession(flags)
+  const options = {
+    with: (flags.with ?? []).map((pair) => pair.replace('=', ':')),
+    cache: flags.cache ? await openCache() : undefined,
+    offline: flags.offline === true,
+    maxAgeSeconds: parseDuration(flags.maxAge),
+  }
+  const { skerry, resolved } = await resolveTarget(session, options)
+  if (resolved.stale) tellAge(resolved.ageSeconds, options.offline)
+  for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
+
+  const overlay = flags.envFile === undefined ? undefined : readOverlay(flags.envFile)
+  const ingredients = { only: flags.only, overlay, processEnv: process.env }
+  const launch = buildLaunch({ ...ingredients, resolved })
+  if (flags.explain) explain(launch)
+  const file = findProgram(argv[0]!, launch.env.PATH)
+  if (flags.watch) {
+    process.exitCode = await watched(file, argv, flags, { skerry, resolved, launch, ingredients })
+  } else {
+    become(file, argv, launch.env)
+    process.exitCode = endAs(await startChild(file, argv, launch.env).done)
+  }
+}
+
+async function openCache() {
+  const { diskCache } = await import('@skerry/sdk/node/disk-cache')
+  return diskCache()
+}
+
+interface Started extends Awaited<ReturnType<typeof resolveTarget>> {
+  launch: Launch
+  ingredients: Omit<Ingredients, 'resolved'>
+}
+
+async function watched(file: string, argv: string[], flags: Options, started: Started): Promise<number> {
+  const { runWatched } = await import('../run/watch.ts')
+  const { skerry, resolved, launch, ingredients } = started
+  const ending = await runWatched({
+    skerry,
+    revision: resolved.revision,
+    intervalSeconds: parseDuration(flags.interval),
+    env: launch.env,
+    build: (next) => buildLaunch({ ...ingredients, resolved: next }).env,
+    start: (env) => startChild(file, argv, env),
+  })
+  return endAs(ending)
+}
+
+function tellAge(ageSeconds: number, offline: boolean): void {
+  if (offline) note(`offline: using the copy of ${formatAge(ageSeconds)} ago`)
+  else warn(`the server cannot be reached: using the last-known-good copy of ${formatAge(ageSeconds)} ago`)
+}
+
+function readOverlay(file: string): { file: string; values: Map<string, string> } {
+  const { values, problems, warnings } = readDotenv(readTextFile(file))
+  for (const { line, message } of warnings) warn(`${file}, line ${line}: ${message}`)
+  const [problem] = problems
+  if (problem) throw usage(`${file}, line ${problem.line}: ${problem.message}`)
+  return { file, values }
+}
+
+function explain({ origins }: Launch): void {
+  const rows = origins.map(({ name, from, overrides }) => [name, from, overrides.join(', ')])
+  writeStderr(formatTable(['name', 'from', 'overrides'], rows))
+}

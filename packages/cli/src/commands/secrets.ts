@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander'
+import { exportFormats } from '../formats.ts'
+import { addressed, confirmable, leaf } from '../options.ts'
+import { diff } from '../secrets/diff.ts'
+import { exportValues } from '../secrets/export.ts'
+import { importFile } from '../secrets/import.ts'
+import { get, history, list } from '../secrets/read.ts'
+import { remove, restore, set } from '../secrets/write.ts'
+
+const expectedVersion = [
+  '--expected-version <version>',
+  'refuse unless this is the current version; 0: must not exist',
+] as const
+const views = (command: Command) =>
+  command
+    .option('--merged', 'with the groups and the branch’s parent, as a program gets them')
+    .option('--expand', 'merged, and references expanded')
+
+export function register(command: Command): void {
+  registerReads(command)
+  registerWrites(command)
+  registerFiles(command)
+}
+
+function registerReads(command: Command): void {
+  addressed(leaf(command, 'list', 'Names and versions; values only with --reveal'))
+    .option('--reveal', 'show values')
+    .action(list)
+  addressed(leaf(command, 'get <NAME>', 'One value, references expanded; masked on a terminal'))
+    .option('--reveal', 'show the value on a terminal')
+    .option('--stored', 'the text as this environment stores it, without groups, parent and references')
+    .action(get)
+  addressed(leaf(command, 'history <NAME>', 'Versions of a secret, newest first'))
+    .option('--reveal', 'show values')
+    .option('--limit <number>', '50 unless given')
+    .action(history)
+  views(leaf(command, 'diff <left> <right>', 'Compare two environments'))
+    .option('--app <slug>', 'application that both are of, where they name none')
+    .option('--reveal', 'show values')
+    .option('--exit-code', 'exit with 1 when they differ')
+    .addHelpText('after', '\nAn environment is written env, app/env, app/env@branch or group:env.')
+    .action(diff)
+}
+
+function registerWrites(command: Command): void {
+  addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'))
+    .usage('[options] <NAME>')
+    .option('--file <path>', 'read the value from a file; - is stdin')
+    .option('--random <length>', 'make a value of letters and digits')
+    .option('--trim', 'take one line break off the end')
+    .option('--empty', 'allow an empty value')
+    .option(...expectedVersion)
+    .addHelpText('after', '\nThe value is stored byte for byte. It is never taken from the command line.')
+    .action(set)
+  confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
+    .option(...expectedVersion)
+    .action(remove)
+  addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version'))
+    .option(...expectedVersion)
+    .action(restore)
+}
+
+function registerFiles(command: Command): void {
+  addressed(leaf(command, 'import <file>', 'Write the values of a .env or JSON file; - is stdin'))
+    .addOption(new Option('--format <format>', 'by the file’s name unless given').choices(['dotenv', 'json']))
+    .option('--dry-run', 'show what would be written')
+    .option('--overwrite', 'replace values that differ')
+    .option('--keep', 'leave values that differ')
+    .action(importFile)
+  views(addressed(leaf(command, 'export', 'Values as text that reads back exactly')))
+    .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
+    .option('--out <file>', 'write to a file that only you can read')
+    .option('--reveal', 'allow values on a terminal')
+    .action(exportValues)
+}

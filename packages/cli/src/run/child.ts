@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { Failure } from '../failure.ts'
+import { isTerminal } from '../output.ts'
+
+export interface Ending {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface Child {
+  done: Promise<Ending>
+  /** SIGTERM, and SIGKILL when the program takes too long over it. */
+  stop: () => Promise<void>
+}
+
+const graceMs = 10_000
+const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
+
+/** A terminal sends these to every process in its foreground: the program has them already. */
+const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
+
+/** Starts a program without a shell, on this process's own terminal and files, and passes signals on to it. */
+export function startChild(file: string, argv: string[], env: Record<string, string>): Child {
+  const [argv0 = file, ...args] = argv
+  const child = spawn(file, args, { argv0, env, stdio: 'inherit', shell: false })
+  const listeners = forwarded.map((signal) => {
+    const forward = () => {
+      if (!(fromTerminal.includes(signal) && isInForeground())) child.kill(signal)
+    }
+    process.on(signal, forward)
+    return () => process.off(signal, forward)
+  })
+  const done = new Promise<Ending>((resolve, reject) => {
+    child.on('error', (error) => reject(startFailure(file, error)))
+    child.on('exit', (code, signal) => resolve({ code, signal }))
+  }).finally(() => {
+    for (const stopListening of listeners) stopListening()
+  })
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const kill = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    await done.finally(() => clearTimeout(kill))
+  }
+  return { done, stop }
+}
+
+/** Ends as the program ended: by the same signal, or with the same code. */
+export function endAs({ code, signal }: Ending): number {
+  if (signal === null) return code ?? 1
+  // As process 1 of a container, nobody dies of a signal: the code then says it as a shell would.
+  process.kill(process.pid, signal)
+  return 128 + constants.signals[signal]
+}
+
+function startFailure(file: string, error: NodeJS.ErrnoException): Failure {
+  if (error.code === 'ENOENT')
+    return new Failure('commandNotFound', `${file}, or the program that interprets it, does not exist`)
+  if (error.code === 'E2BIG')
+    return new Failure(
+      'notExecutable',
+      'all values together are larger than a program can be given',
+      'choose some with --only',
+    )
+  return new Failure('notExecutable', `${file} cannot be executed (${error.code})`)
+}
+
+/** Linux tells the process group that the terminal sends its signals to; elsewhere a terminal is taken for ours. */
+function isInForeground(): boolean {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    const [, , group, , , terminalGroup] = fields
+    return group === terminalGroup
+  } catch {
+    return isTerminal.stdin()
+  }
+}

@@ -1,0 +1,114 @@
+import type { Cache } from '@skerry/sdk/cache'
+import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { noKey } from '../grants.ts'
+import { warn } from '../output.ts'
+import { findPlace } from '../places.ts'
+import { forget, recall, remember } from '../remembered.ts'
+import { type Session, userAgent } from '../session.ts'
+
+export interface ResolveOptions {
+  with: string[]
+  cache: Cache | undefined
+  offline: boolean
+  maxAgeSeconds: number
+}
+
+/** Long enough for a slow server; short enough that a program waits no longer than this for its last-known-good copy. */
+const timeoutMs = 8000
+
+/** Resolves what `run` runs with -> the values, and the resolver to ask again. */
+export async function resolveTarget(session: Session, options: ResolveOptions) {
+  if (await mayBeBound(session)) {
+    const bound = await tryBound(session, options)
+    if (bound) return bound
+  }
+  return resolveNamed(session, options)
+}
+
+/**
+ * A token that is bound to an environment says itself what it reads, and goes before a project's file: an image built
+ * with `"env": "development"` runs in production on production's token. What an option or a variable names goes first.
+ */
+async function mayBeBound({ settings, parsed }: Session): Promise<boolean> {
+  const { credential, scopeIsExplicit } = settings
+  if (scopeIsExplicit || recall(unboundKey(parsed.tokenId)) !== undefined) return false
+  return credential.from === 'environment' || (credential.from === 'profile' && credential.profile.client === undefined)
+}
+
+const unboundKey = (tokenId: string) => `unbound ${tokenId}`
+
+async function tryBound(session: Session, options: ResolveOptions) {
+  const skerry = create(session, undefined, options)
+  try {
+    return { skerry, resolved: await explained(skerry, 'the token’s environment', session) }
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'invalid_request') throw error
+    remember(unboundKey(session.parsed.tokenId), 'yes')
+    const { app, env } = session.settings
+    if (app !== undefined && env !== undefined) return undefined
+    throw usage(
+      'this token is not bound to an environment',
+      'name one with --app and --env, or SKERRY_APP and SKERRY_ENV',
+    )
+  }
+}
+
+async function resolveNamed(
+  session: Session,
+  options: ResolveOptions,
+): Promise<{ skerry: Skerry; resolved: Resolved }> {
+  const { app, env, url } = session.settings
+  const key = `env ${url} ${(await session.org()).slug} ${app}/${env}`
+  const label = `${app}/${env}`
+  const known = app === undefined || env === undefined ? undefined : recall(key)
+  if (known !== undefined) {
+    const skerry = create(session, known, options)
+    try {
+      return { skerry, resolved: await explained(skerry, label, session) }
+    } catch (error) {
+      // An environment of that name may have been made anew since.
+      if (toFailure(error).kind !== 'notFound') throw error
+      forget(key)
+    }
+  }
+  if (options.offline)
+    throw new Failure('unavailable', `nothing is kept for ${label}`, 'run once while the server can be reached')
+  const { parentId } = await findPlace(session, { app, env })
+  remember(key, parentId)
+  const skerry = create(session, parentId, options)
+  return { skerry, resolved: await explained(skerry, label, session) }
+}
+
+function create(session: Session, env: string | undefined, options: ResolveOptions): Skerry {
+  const { url: baseUrl, allowInsecure, branch } = session.settings
+  return createSkerry({
+    token: session.token,
+    baseUrl,
+    allowInsecure,
+    userAgent,
+    timeoutMs,
+    env,
+    branch,
+    warn,
+    ...options,
+  })
+}
+
+async function explained(skerry: Skerry, label: string, session: Session): Promise<Resolved> {
+  try {
+    return await skerry.resolve()
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'forbidden')
+      throw new Failure('refused', `${label}: ${(error as Error).message}`, noKey(session, label).next)
+    if (code === 'offline') {
+      throw new Failure(
+        'unavailable',
+        `no copy of ${label} is kept that is young enough`,
+        'run once while the server can be reached, or raise --max-age',
+      )
+    }
+    throw error
+  }
+}

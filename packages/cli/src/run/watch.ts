@@ -1,0 +1,62 @@
+import type { Resolved, Skerry } from '@skerry/sdk/skerry'
+import { watch } from '@skerry/sdk/watch'
+import { toFailure } from '../failure.ts'
+import { note, warn } from '../output.ts'
+import type { Child, Ending } from './child.ts'
+
+interface Watched {
+  skerry: Skerry
+  revision: string
+  intervalSeconds: number
+  env: Record<string, string>
+  /** What the program is to be started with, once the server has answered anew. */
+  build: (resolved: Resolved) => Record<string, string>
+  start: (env: Record<string, string>) => Child
+}
+
+/** Runs a program and starts it anew whenever its secrets change -> how it ended by itself. */
+export async function runWatched(watched: Watched): Promise<Ending> {
+  const ended = new AbortController()
+  let env = watched.env
+  let child = watched.start(env)
+  let restarting = false
+  let finish: (ending: Promise<Ending>) => void = () => {}
+  const ending = new Promise<Ending>((resolve) => {
+    finish = resolve
+  })
+  const follow = (one: Child) => {
+    const end = () => {
+      if (!restarting) finish(one.done)
+    }
+    one.done.then(end, end)
+  }
+  follow(child)
+
+  const onChange = async (resolved: Resolved) => {
+    const next = watched.build(resolved)
+    const names = changedNames(env, next)
+    if (names.length === 0) return
+    note(`changed: ${names.join(', ')}; starting the program anew`)
+    restarting = true
+    await child.stop()
+    restarting = false
+    env = next
+    child = watched.start(env)
+    follow(child)
+  }
+  const { skerry, revision, intervalSeconds } = watched
+  const watching = watch(skerry, { revision, intervalSeconds, signal: ended.signal, onChange }).catch((error) => {
+    warn(`no longer watching for changes: ${toFailure(error).message}`)
+  })
+  try {
+    return await ending
+  } finally {
+    ended.abort()
+    await watching
+  }
+}
+
+function changedNames(before: Record<string, string>, after: Record<string, string>): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].filter((name) => before[name] !== after[name]).sort()
+}

@@ -1,0 +1,51 @@
+import { exitCodes } from '../failure.ts'
+import { maskedValue, note, printable, writeJson, writeTable } from '../output.ts'
+import { findPlace, parsePlace } from '../places.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { type View, viewValues } from './values.ts'
+
+interface Options extends Flags, View {
+  reveal?: boolean
+  exitCode?: boolean
+}
+
+/** Compares what two environments hold. Values are compared here, on plaintext that nobody else sees. */
+export async function diff(left: string, right: string, flags: Options): Promise<void> {
+  const session = await openSession(flags)
+  const named = [left, right].map((text) => parsePlace(text, session.settings.app))
+  const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
+  const [valuesA, valuesB] = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
+  const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
+  const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))
+  const same = names.length - differing.length
+  if (flags.exitCode && differing.length > 0) process.exitCode = exitCodes.failure
+  const rows = differing.map((name) => ({ name, left: valuesA.get(name), right: valuesB.get(name) }))
+  if (flags.json) {
+    const secrets = rows.map((row) => ({ name: row.name, state: stateOf(row), ...(flags.reveal ? valuesOf(row) : {}) }))
+    return writeJson({ left: a!.label, right: b!.label, same, secrets })
+  }
+  const cell = (value: string | undefined) => {
+    if (value === undefined) return '-'
+    return flags.reveal ? printable(value) : maskedValue
+  }
+  if (rows.length > 0)
+    writeTable(
+      ['name', a!.label, b!.label],
+      rows.map((row) => [row.name, cell(row.left), cell(row.right)]),
+    )
+  note(`${differing.length} differ, ${same} are the same`)
+}
+
+interface Row {
+  name: string
+  left: string | undefined
+  right: string | undefined
+}
+
+function stateOf({ left, right }: Row): 'only-left' | 'only-right' | 'different' {
+  if (left === undefined) return 'only-right'
+  return right === undefined ? 'only-left' : 'different'
+}
+
+const valuesOf = ({ left, right }: Row) => ({ left: left ?? null, right: right ?? null })

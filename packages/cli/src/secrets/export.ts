@@ -1,0 +1,28 @@
+import { usage } from '../failure.ts'
+import { writeWhole } from '../files.ts'
+import { type ExportFormat, formatValues } from '../formats.ts'
+import { note, showsValues, writeData } from '../output.ts'
+import { findPlace, namedPlace } from '../places.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { type View, viewValues } from './values.ts'
+
+interface Options extends Flags, View {
+  format?: ExportFormat
+  out?: string
+  reveal?: boolean
+}
+
+export async function exportValues(flags: Options): Promise<void> {
+  if (flags.out === undefined && !showsValues(flags)) {
+    throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
+  }
+  const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const values = await viewValues(session, place, flags)
+  const text = formatValues(values, format)
+  if (flags.out === undefined) return writeData(text)
+  writeWhole(flags.out, text, 0o600)
+  note(`wrote ${values.size} values of ${place.label} to ${flags.out}, readable by you alone`)
+}

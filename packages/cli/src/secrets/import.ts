@@ -1,0 +1,137 @@
+import { sealFor } from '@skerry/sdk/secrets'
+import { readDotenv } from '../dotenv-file.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { readJsonValues, type Values } from '../formats.ts'
+import { readTextFile } from '../input.ts'
+import { note, warn, writeJson } from '../output.ts'
+import { findPlace, namedPlace, type Place } from '../places.ts'
+import { ask, canAsk } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { checkValue, openKey, storedSecrets } from './values.ts'
+
+interface Options extends Flags {
+  format?: 'dotenv' | 'json'
+  dryRun?: boolean
+  overwrite?: boolean
+  keep?: boolean
+}
+
+interface Change {
+  name: string
+  value: string
+  /** 0: it must not exist. */
+  expectedVersion: number
+}
+
+interface Plan {
+  added: Change[]
+  changed: Change[]
+  unchanged: string[]
+}
+
+export async function importFile(path: string, flags: Options): Promise<void> {
+  if (flags.overwrite && flags.keep) throw usage('--overwrite and --keep exclude each other')
+  const values = readValues(path, flags)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const plan = makePlan(values, await storedSecrets(session, place))
+  tell(plan, place)
+  const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan) }
+  if (flags.dryRun) {
+    note('dry run: nothing was written')
+    if (flags.json) writeJson({ ...report, written: [] })
+    return
+  }
+  const changes = (await overwrites(plan, flags)) ? [...plan.added, ...plan.changed] : plan.added
+  const written = await write(session, place, changes)
+  note(`wrote ${written.length} of ${values.size} to ${place.label}`)
+  if (flags.json) writeJson({ ...report, written })
+}
+
+function readValues(path: string, flags: Options): Values {
+  const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'dotenv')
+  const name = path === '-' ? 'stdin' : path
+  const text = readTextFile(path)
+  const values = format === 'json' ? readJsonValues(text, name) : readDotenvValues(text, name)
+  for (const [secret, value] of values) checkValue(secret, value)
+  return values
+}
+
+function readDotenvValues(text: string, name: string): Values {
+  const { values, problems, warnings } = readDotenv(text)
+  for (const { line, message } of warnings) warn(`${name}, line ${line}: ${message}`)
+  if (problems.length === 0) return values
+  for (const { line, message } of problems) note(`${name}, line ${line}: ${message}`)
+  const count = problems.length === 1 ? 'a line' : `${problems.length} lines`
+  throw usage(`${name} was not imported, because ${count} cannot be read`, 'mend what is named above')
+}
+
+function makePlan(values: Values, stored: { name: string; value: string; version: number }[]): Plan {
+  const known = new Map(stored.map((one) => [one.name, one]))
+  const plan: Plan = { added: [], changed: [], unchanged: [] }
+  for (const [name, value] of values) {
+    const old = known.get(name)
+    if (!old) plan.added.push({ name, value, expectedVersion: 0 })
+    else if (old.value === value) plan.unchanged.push(name)
+    else plan.changed.push({ name, value, expectedVersion: old.version })
+  }
+  return plan
+}
+
+const namesOf = ({ added, changed, unchanged }: Plan) => ({
+  new: added.map(({ name }) => name),
+  changed: changed.map(({ name }) => name),
+  unchanged,
+})
+
+function tell(plan: Plan, place: Place): void {
+  const { new: added, changed, unchanged } = namesOf(plan)
+  note(`${place.label}: ${added.length} new, ${changed.length} changed, ${unchanged.length} unchanged`)
+  for (const name of added) note(`  + ${name}`)
+  for (const name of changed) note(`  ~ ${name}`)
+}
+
+/** Nothing is written before it is clear what happens to values that differ. */
+async function overwrites(plan: Plan, flags: Options): Promise<boolean> {
+  if (plan.changed.length === 0 || flags.keep) return false
+  if (flags.overwrite) return true
+  const what = `${plan.changed.length} differ from what is stored`
+  if (!canAsk())
+    throw new Failure(
+      'conflict',
+      `${what}; nothing was written`,
+      'add --overwrite to replace them or --keep to leave them',
+    )
+  if (await ask(`${what}. Overwrite them?`)) return true
+  throw new Failure('failure', 'nothing was written', 'add --keep to write only what is new')
+}
+
+/** Each write holds only if nobody wrote in between. What was written stays written, and is told when one fails. */
+async function write(session: Session, place: Place, changes: Change[]): Promise<{ name: string; version: number }[]> {
+  const written: { name: string; version: number }[] = []
+  if (changes.length === 0) return written
+  const { orgId, envId } = place
+  const { dek } = await openKey(session, place)
+  for (const { name, value, expectedVersion } of changes) {
+    try {
+      const ciphertext = await sealFor(envId, name, value, dek)
+      const body = { ciphertext, expectedVersion }
+      const { secret } = await session.client.secrets.put({ params: { orgId, envId, name }, body })
+      written.push({ name, version: secret.version })
+    } catch (error) {
+      throw partial(error, name, written.length, changes)
+    }
+  }
+  return written
+}
+
+function partial(error: unknown, at: string, done: number, changes: Change[]): Failure {
+  const { kind, message } = toFailure(error)
+  const why = kind === 'conflict' ? 'someone else changed it in the meantime' : message
+  const names = changes.map(({ name }) => name)
+  note(`written: ${names.slice(0, done).join(', ') || 'none'}`)
+  note(`not written: ${names.slice(done).join(', ')}`)
+  const text = `${at} was not written (${why}); ${done} of ${changes.length} were`
+  return new Failure(kind, text, 'run the import again: what is written already counts as unchanged')
+}

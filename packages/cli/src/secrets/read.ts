@@ -1,0 +1,118 @@
+import { openSecret } from '@skerry/crypto/secret'
+import { Failure } from '../failure.ts'
+import { checkSecretName } from '../names.ts'
+import {
+  isTerminal,
+  maskedValue,
+  note,
+  printable,
+  showsValues,
+  warn,
+  writeData,
+  writeJson,
+  writeTable,
+} from '../output.ts'
+import { findPlace, namedPlace, type Place } from '../places.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { listSecrets, openKey, resolvePlace, storedSecrets, viewValues } from './values.ts'
+
+interface Options extends Flags {
+  reveal?: boolean
+  stored?: boolean
+  limit?: string
+}
+
+export async function list(flags: Options): Promise<void> {
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const environment = { id: place.envId, label: place.label }
+  if (flags.reveal) {
+    const secrets = await storedSecrets(session, place)
+    if (flags.json) return writeJson({ environment, secrets })
+    const rows = secrets.map((one) => [one.name, String(one.version), one.updatedAt, printable(one.value)])
+    return writeTable(['name', 'version', 'updated', 'value'], rows)
+  }
+  const secrets = await listSecrets(session, place)
+  const rows = secrets.map(({ name, version, updatedAt }) => ({ name, version, updatedAt }))
+  if (flags.json) return writeJson({ environment, secrets: rows })
+  writeTable(
+    ['name', 'version', 'updated'],
+    rows.map((one) => [one.name, String(one.version), one.updatedAt]),
+  )
+  if (place.kind === 'branch') note(`these are the branch’s own; the rest comes from ${place.label.replace(/@.*/, '')}`)
+}
+
+/** A value as a program would get it, or with `--stored` as this environment itself holds it. */
+export async function get(name: string, flags: Options): Promise<void> {
+  checkSecretName(name)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const found =
+    flags.stored || place.kind === 'group' ? await own(session, place, name, flags) : await merged(session, place, name)
+  const shown = showsValues(flags)
+  if (flags.json) {
+    const version = await versionOf(session, place, found.environmentId, name)
+    const { value, environmentId } = found
+    return writeJson({ name, value: shown ? value : null, masked: !shown, version, environmentId })
+  }
+  if (!shown) note('the value is not shown on a terminal: add --reveal, or pipe it')
+  writeData(shown ? found.value : `${maskedValue}\n`)
+  // A shell's prompt should not stand behind the value; a pipe gets the value and nothing else.
+  if (shown && isTerminal.stdout()) writeData('\n')
+}
+
+interface Found {
+  value: string
+  environmentId: string
+}
+
+async function own(session: Session, place: Place, name: string, { stored }: Options): Promise<Found> {
+  const values = await viewValues(session, place, { expand: !stored })
+  const value = values.get(name)
+  if (value === undefined) throw missing(name, place)
+  return { value, environmentId: place.envId }
+}
+
+async function merged(session: Session, place: Place, name: string): Promise<Found> {
+  const { values, provenance, unresolved } = await resolvePlace(session, place, { expand: true })
+  const value = values[name]
+  if (value === undefined) throw missing(name, place)
+  const open = unresolved.filter((other) => value.includes(`\${${other}}`))
+  if (open.length > 0) warn(`${name} refers to ${open.join(', ')}, which does not exist`)
+  return { value, environmentId: provenance[name]!.environmentId }
+}
+
+const missing = (name: string, place: Place) =>
+  new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets list`')
+
+async function versionOf(session: Session, { orgId }: Place, envId: string, name: string): Promise<number | null> {
+  const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
+  return secrets.find((one) => one.name === name)?.version ?? null
+}
+
+export async function history(name: string, flags: Options): Promise<void> {
+  checkSecretName(name)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const params = { orgId: place.orgId, envId: place.envId, name }
+  const query = flags.limit === undefined ? {} : { limit: Number(flags.limit) }
+  const { versions, currentVersion } = await session.client.secrets.versions({ params, query })
+  const key = flags.reveal ? await openKey(session, place) : undefined
+  const rows = await Promise.all(
+    versions.map(async ({ ciphertext, ...row }) => {
+      if (!key) return row
+      return { ...row, value: await openSecret(ciphertext, key.dek, place.envId, name) }
+    }),
+  )
+  if (flags.json) return writeJson({ name, currentVersion, versions: rows })
+  const header = ['version', 'written', 'by', 'restored from', ...(key ? ['value'] : [])]
+  const cells = rows.map((row) => [
+    row.version === currentVersion ? `${row.version} *` : String(row.version),
+    row.createdAt,
+    row.createdById,
+    row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
+    ...('value' in row ? [printable(row.value)] : []),
+  ])
+  writeTable(header, cells)
+}

@@ -1,0 +1,98 @@
+import { expandReferences } from '@skerry/crypto/references'
+import { openSecret } from '@skerry/crypto/secret'
+import { environmentKey } from '@skerry/sdk/secrets'
+import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
+import { Failure, toFailure, usage } from '../failure.ts'
+import type { Values } from '../formats.ts'
+import { noKey } from '../grants.ts'
+import type { Place } from '../places.ts'
+import { type Session, userAgent } from '../session.ts'
+
+/** A secret as it is stored in one environment, decrypted. References in it are text. */
+export interface StoredSecret {
+  name: string
+  version: number
+  updatedAt: string
+  value: string
+}
+
+/** What an environment holds itself, in name order, without a key: ciphertext stays ciphertext. */
+export async function listSecrets(session: Session, place: Place) {
+  const { orgId, envId } = place
+  try {
+    const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
+    return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    throw toFailure(error).kind === 'refused' ? noKey(session, place.label) : error
+  }
+}
+
+export async function storedSecrets(session: Session, place: Place): Promise<StoredSecret[]> {
+  const [secrets, { dek }] = await Promise.all([listSecrets(session, place), openKey(session, place)])
+  return Promise.all(
+    secrets.map(async ({ name, version, updatedAt, ciphertext }) => {
+      const value = await openSecret(ciphertext, dek, place.envId, name).catch(() => {
+        throw new Failure('failure', `${name} in ${place.label} cannot be decrypted: it was altered or moved`)
+      })
+      return { name, version, updatedAt, value }
+    }),
+  )
+}
+
+export async function openKey(session: Session, place: Place) {
+  try {
+    return await environmentKey(session.client, place, session.parsed.privateKey)
+  } catch (error) {
+    throw toFailure(error).kind === 'refused' ? noKey(session, place.label) : error
+  }
+}
+
+/** Everything that a program would get there: groups, environment and branch merged. */
+export function resolvePlace(session: Session, place: Place, options: { expand: boolean }): Promise<Resolved> {
+  const { url: baseUrl, allowInsecure } = session.settings
+  const branch = place.kind === 'branch' ? { branch: place.envId } : {}
+  return createSkerry({
+    token: session.token,
+    baseUrl,
+    allowInsecure,
+    userAgent,
+    env: place.parentId,
+    ...branch,
+    interpolate: options.expand,
+  }).resolve()
+}
+
+/** Which text of an environment's values: its own as stored, merged with groups, or merged and expanded. */
+export interface View {
+  merged?: boolean
+  expand?: boolean
+}
+
+export async function viewValues(session: Session, place: Place, view: View): Promise<Values> {
+  if (!view.merged && !view.expand) {
+    return new Map((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
+  }
+  if (place.kind === 'group') {
+    const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
+    return sorted(view.expand ? expandReferences(stored).values : stored)
+  }
+  const { values } = await resolvePlace(session, place, { expand: view.expand === true })
+  return sorted(values)
+}
+
+const sorted = (values: Record<string, string>): Values =>
+  new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** A value that no environment variable can carry would stop every program that gets it, so it is not stored. */
+export function checkValue(name: string, value: string): void {
+  if (value.includes('\0')) {
+    throw usage(`the value of ${name} has a NUL byte, which no environment variable can hold`, 'encode it as base64')
+  }
+  if (!value.isWellFormed()) throw usage(`the value of ${name} is not well-formed Unicode`)
+  if (Buffer.byteLength(value) > valueMaxBytes) {
+    throw usage(`the value of ${name} is larger than ${valueMaxBytes} bytes`, 'keep large files elsewhere')
+  }
+}
+
+/** What fits into a ciphertext of 1 MiB: `sc1.`, an IV, a dot, and base64url of the value and a 16-byte tag. */
+const valueMaxBytes = Math.floor(((1024 * 1024 - 21) * 3) / 4) - 16

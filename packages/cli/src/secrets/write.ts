@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { sealFor } from '@skerry/sdk/secrets'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { readValue, whyNotArguments } from '../input.ts'
+import { checkSecretName } from '../names.ts'
+import { isTerminal, note, warn, writeJson } from '../output.ts'
+import { findPlace, namedPlace } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { checkValue, openKey } from './values.ts'
+
+interface Options extends Flags {
+  file?: string
+  random?: string
+  trim?: boolean
+  empty?: boolean
+  expectedVersion?: string
+  yes?: boolean
+}
+
+export async function set(name: string, extra: string[], flags: Options): Promise<void> {
+  // The name is looked at first: `secrets set NAME=value` is the same mistake as a second word.
+  if (extra.length > 0 || name.includes('='))
+    throw usage(whyNotArguments, 'pipe the value in, use --file, or type it when asked')
+  checkSecretName(name)
+  const expected = expectedVersion(flags)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const value = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
+  checkValue(name, value)
+  const { orgId, envId, label } = place
+  const key = await openKey(session, place)
+  const body = { ciphertext: await sealFor(envId, name, value, key.dek), ...expected }
+  try {
+    const { secret } = await session.client.secrets.put({ params: { orgId, envId, name }, body })
+    note(`wrote ${name} in ${label}, version ${secret.version}`)
+    if (flags.json) writeJson({ name, version: secret.version, environmentId: envId })
+  } catch (error) {
+    throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
+  }
+}
+
+async function readOne(name: string, flags: Options): Promise<string> {
+  const typed = flags.file === undefined && isTerminal.stdin()
+  const read = await readValue(name, flags)
+  const value = flags.trim ? read.replace(/\r?\n$/, '') : read
+  if (value === '' && !flags.empty && !typed) {
+    throw usage(`the value of ${name} is empty`, 'if that is meant, add --empty')
+  }
+  if (/\n$/.test(value)) warn(`the value of ${name} ends with a line break, which is kept; --trim takes one off`)
+  return value
+}
+
+/** Letters and digits only, so that no shell, URL or file format needs to quote it. */
+function randomValue(length: string): string {
+  const characters = Number(length)
+  if (!Number.isInteger(characters) || characters < 1 || characters > 4096) {
+    throw usage('--random takes a length from 1 to 4096')
+  }
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+  // Bytes from the last, incomplete round would make the first characters likelier.
+  const even = 256 - (256 % alphabet.length)
+  let value = ''
+  while (value.length < characters) {
+    for (const byte of randomBytes(characters)) {
+      if (byte < even && value.length < characters) value += alphabet[byte % alphabet.length]
+    }
+  }
+  return value
+}
+
+export async function remove(names: string[], flags: Options): Promise<void> {
+  for (const name of names) checkSecretName(name)
+  const expected = expectedVersion(flags)
+  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+  await confirmOrRefuse(`delete ${names.join(', ')} from ${label} with the whole history`, flags)
+  for (const [done, name] of names.entries()) {
+    try {
+      await session.client.secrets.delete({ params: { orgId, envId, name }, query: expected })
+    } catch (error) {
+      const { kind, message } = toFailure(error)
+      if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
+      const before = done === 0 ? '' : `; deleted before it: ${names.slice(0, done).join(', ')}`
+      if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${before}`)
+      throw new Failure(kind, `${name} was not deleted (${message})${before}`)
+    }
+  }
+  note(`deleted ${names.join(', ')} from ${label}`)
+  if (flags.json) writeJson({ deleted: names, environmentId: envId })
+}
+
+export async function restore(name: string, version: string, flags: Options): Promise<void> {
+  checkSecretName(name)
+  const wanted = wholeNumber(version, 'a version')
+  const expected = expectedVersion(flags)
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+  try {
+    const params = { orgId, envId, name }
+    const { secret } = await session.client.secrets.restore({ params, body: { version: wanted, ...expected } })
+    note(`restored ${name} in ${label} from version ${wanted}; it is version ${secret.version} now`)
+    if (flags.json) writeJson({ name, version: secret.version, restoredFrom: wanted, environmentId: envId })
+  } catch (error) {
+    throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
+  }
+}
+
+function expectedVersion(flags: Options): { expectedVersion?: number } {
+  if (flags.expectedVersion === undefined) return {}
+  return { expectedVersion: wholeNumber(flags.expectedVersion, '--expected-version') }
+}
+
+function wholeNumber(text: string, what: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw usage(`${what} is a whole number`)
+}
+
+function changed(name: string, label: string, expected: string | undefined): Failure {
+  return new Failure(
+    'conflict',
+    `${name} in ${label} is not at version ${expected ?? 'expected'}: someone else changed it; nothing was written`,
+    'look at it with `skerry secrets history`, and try again with its current version',
+  )
+}

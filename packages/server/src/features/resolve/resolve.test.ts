@@ -1,0 +1,241 @@
+import { audit } from '@skerry/contract/audit'
+import { branches, envs } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { composition } from '@skerry/contract/groups'
+import { resolve } from '@skerry/contract/resolve'
+import { secrets } from '@skerry/contract/secrets'
+import { tokens } from '@skerry/contract/tokens'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newToken,
+  putSecret,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let appId: string
+let envId: string
+let low: { id: string; slug: string }
+let high: { id: string; slug: string }
+let lowEnvId: string
+let highEnvId: string
+let sandboxId: string
+let token: Actor
+
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  appId = (await newApp(world, tenant)).id
+  envId = (await newEnv(world, tenant, appId)).id
+  low = await newGroup(world, tenant)
+  high = await newGroup(world, tenant)
+  lowEnvId = (await newGroupEnv(world, tenant, low.id)).id
+  highEnvId = (await newGroupEnv(world, tenant, high.id)).id
+  sandboxId = (await newGroupEnv(world, tenant, low.id, 'sandbox')).id
+  for (const group of [low, high]) await compose(group.id)
+  token = await newToken(world, tenant, { environmentId: envId })
+  for (const id of [envId, lowEnvId, highEnvId, sandboxId]) await grantKey(world, tenant, id, token)
+  await putSecret(world, tenant, envId, 'A')
+  await putSecret(world, tenant, lowEnvId, 'B')
+})
+afterAll(() => world.close())
+
+const compose = (groupId: string, more = {}) =>
+  world.call(composition.set, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId, envId },
+    body: { groupId, ...more },
+  })
+const ask = (query: Record<string, unknown> = {}, as = token.as, headers = {}) =>
+  world.call(resolve.get, { as, query, headers })
+const denials = async () =>
+  (
+    await world.call(audit.list, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId },
+      query: { action: 'env.resolve_denied' },
+    })
+  ).body.entries
+
+describe('layers', () => {
+  test('run from the lowest composed group to the application environment', async () => {
+    const { body } = await ask()
+    expect(body.layers.map((layer) => [layer.source, layer.environmentId])).toEqual([
+      ['group', lowEnvId],
+      ['group', highEnvId],
+      ['app', envId],
+    ])
+    expect(body.layers[0]?.secrets.map((secret) => secret.name)).toEqual(['B'])
+    expect(body.scope).toMatchObject({ orgId: tenant.orgId, appId, envId, envSlug: 'production' })
+  })
+
+  test('a moved group changes its place at once', async () => {
+    await compose(low.id, { position: 9 })
+    expect((await ask()).body.layers.map((layer) => layer.groupSlug)).toEqual([high.slug, low.slug, undefined])
+    await compose(low.id, { position: 0 })
+    expect((await ask()).body.layers.map((layer) => layer.groupSlug)).toEqual([low.slug, high.slug, undefined])
+  })
+
+  test('with takes a group at another slug', async () => {
+    const { body } = await ask({ with: `${low.slug}:sandbox` })
+    expect(body.layers[0]?.environmentId).toBe(sandboxId)
+  })
+
+  test('with that names an unknown group or slug, or one group twice, is refused', async () => {
+    const asked = await Promise.all([
+      ask({ with: 'nowhere:production' }),
+      ask({ with: `${low.slug}:nowhere` }),
+      ask({ with: [`${low.slug}:sandbox`, `${low.slug}:production`] }),
+      ask({ with: 'no-colon' }),
+    ])
+    expect(asked.map((answer) => answer.status)).toEqual([400, 400, 400, 400])
+  })
+
+  test('a composed group without an environment of the slug contributes no layer', async () => {
+    const group = await newGroup(world, tenant)
+    await compose(group.id)
+    expect((await ask()).body.layers).toHaveLength(3)
+  })
+})
+
+describe('branches', () => {
+  const fork = (body: object) =>
+    world.call(branches.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, envId },
+      body: { slug: 'feature', wrappedDek: wrappedKey(), ...body },
+    })
+
+  test('overrides come last, by slug or by id, and the scope says of what it is a branch', async () => {
+    const grant = { principalType: 'service_token', principalId: token.id, wrappedDek: wrappedKey() }
+    const { body } = await fork({ slug: 'feature-1', grants: [grant] })
+    await putSecret(world, tenant, body.branch.id, 'A')
+    for (const branch of ['feature-1', body.branch.id]) {
+      const { body: answer } = await ask({ branch })
+      expect(answer.layers.at(-1)).toMatchObject({ source: 'branch', slug: 'feature-1', environmentId: body.branch.id })
+      expect(answer.scope).toMatchObject({ envId: body.branch.id, branchOf: envId })
+    }
+  })
+
+  test('an expired branch is gone from the instant on, in memory too', async () => {
+    const grant = { principalType: 'service_token', principalId: token.id, wrappedDek: wrappedKey() }
+    await fork({ slug: 'short', ttlSeconds: 60, grants: [grant] })
+    expect((await ask({ branch: 'short' })).status).toBe(200)
+    expect((await ask({ branch: 'short' })).status).toBe(200)
+    world.clock.advance(61)
+    expect((await ask({ branch: 'short' })).status).toBe(404)
+  })
+
+  test('a branch that does not exist, or of another environment, is not found', async () => {
+    const other = await newEnv(world, tenant, appId, 'staging')
+    expect((await ask({ branch: 'nowhere' })).status).toBe(404)
+    expect((await ask({ branch: other.id })).status).toBe(404)
+  })
+})
+
+describe('refusals', () => {
+  test('a missing grant on any one layer refuses the whole, and is recorded', async () => {
+    const poor = await newToken(world, tenant, { environmentId: envId })
+    await grantKey(world, tenant, envId, poor)
+    const answer = await ask({}, poor.as)
+    expect(answer.status).toBe(403)
+    const [entry] = await denials()
+    expect(entry).toMatchObject({ actorId: poor.id, resourceId: envId, metadata: { missing: [lowEnvId, highEnvId] } })
+  })
+
+  test('a bound token that names another environment is refused, and recorded', async () => {
+    const other = await newEnv(world, tenant, appId, 'elsewhere')
+    expect((await ask({ env: other.id })).status).toBe(403)
+    expect((await denials())[0]).toMatchObject({ actorId: token.id, metadata: { asked: other.id } })
+    expect((await ask({ env: envId })).status).toBe(200)
+  })
+
+  test('an unbound token must name the environment', async () => {
+    expect((await ask({}, tenant.admin.as)).status).toBe(400)
+    expect((await ask({ env: envId }, tenant.admin.as)).status).toBe(200)
+  })
+
+  test('an environment of another organization, or of a group, is not found', async () => {
+    const stranger = await signUp(world)
+    expect((await ask({ env: envId }, stranger.admin.as)).status).toBe(404)
+    expect((await ask({ env: lowEnvId }, tenant.admin.as)).status).toBe(404)
+  })
+
+  test('a machine client is refused: it holds no key', async () => {
+    expect((await ask({ env: envId }, tenant.machine.as)).status).toBe(403)
+  })
+
+  test('a member without a grant is refused, a person from outside finds nothing', async () => {
+    const member = await newMember(world, tenant)
+    expect((await ask({ env: envId }, member.as)).status).toBe(403)
+    const outsider = await newMember(world, await signUp(world))
+    expect((await ask({ env: envId }, outsider.as)).status).toBe(404)
+  })
+})
+
+describe('freshness', () => {
+  test('a write, a deletion and a revoked grant show in the next answer', async () => {
+    const before = await ask()
+    await putSecret(world, tenant, envId, 'FRESH')
+    const written = await ask()
+    expect(names(written)).toContain('FRESH')
+    expect(written.headers.get('etag')).not.toBe(before.headers.get('etag'))
+    await world.call(secrets.delete, { as: tenant.admin.as, params: { orgId: tenant.orgId, envId, name: 'FRESH' } })
+    expect(names(await ask())).not.toContain('FRESH')
+    const fresh = await newToken(world, tenant)
+    const grant = await Promise.all([envId, lowEnvId, highEnvId].map((id) => grantKey(world, tenant, id, fresh)))
+    expect((await ask({ env: envId }, fresh.as)).status).toBe(200)
+    const params = { orgId: tenant.orgId, envId: highEnvId, grantId: grant[2]?.id as string }
+    await world.call(grants.delete, { as: tenant.admin.as, params })
+    expect((await ask({ env: envId }, fresh.as)).status).toBe(403)
+  })
+
+  test('a revoked token is refused on its next request', async () => {
+    const shortLived = await newToken(world, tenant)
+    for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, shortLived)
+    expect((await ask({ env: envId }, shortLived.as)).status).toBe(200)
+    await world.call(tokens.revoke, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, tokenId: shortLived.id },
+    })
+    expect((await ask({ env: envId }, shortLived.as)).status).toBe(401)
+  })
+
+  test('a token is refused from the instant it expires', async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + 5000).toISOString()
+    const shortLived = await newToken(world, tenant, { expiresAt })
+    for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, shortLived)
+    expect((await ask({ env: envId }, shortLived.as)).status).toBe(200)
+    world.clock.advance(6)
+    expect((await ask({ env: envId }, shortLived.as)).status).toBe(401)
+  })
+
+  test('an unchanged answer is 304 for the tag it came with, and for nobody else’s', async () => {
+    const { headers } = await ask()
+    const etag = headers.get('etag') as string
+    expect((await ask({}, token.as, { 'if-none-match': etag })).status).toBe(304)
+    expect((await ask({}, token.as, { 'if-none-match': `"other", W/${etag}` })).status).toBe(304)
+    expect((await ask({}, token.as, { 'if-none-match': '"other"' })).status).toBe(200)
+    const other = await ask({ env: envId }, tenant.admin.as)
+    expect(other.headers.get('etag')).not.toBe(etag)
+  })
+
+  test('deleting a composed group’s environment drops its layer', async () => {
+    await world.call(envs.delete, { as: tenant.admin.as, params: { orgId: tenant.orgId, envId: highEnvId } })
+    expect((await ask()).body.layers.map((layer) => layer.environmentId)).toEqual([lowEnvId, envId])
+  })
+})
+
+const names = (answer: Awaited<ReturnType<typeof ask>>) =>
+  answer.body.layers.flatMap((layer) => layer.secrets.map((secret) => secret.name))

@@ -1,0 +1,90 @@
+import { grants } from '@skerry/contract/grants'
+import { secrets } from '@skerry/contract/secrets'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ciphertext } from '../../../test/blobs.ts'
+import { grantKey, newApp, newEnv, newToken, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let envId: string
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  const app = await newApp(world, tenant)
+  envId = (await newEnv(world, tenant, app.id)).id
+})
+afterAll(() => world.close())
+
+const at = (name: string) => ({ orgId: tenant.orgId, envId, name })
+
+describe('writing', () => {
+  test('the first write is version 1 and 201, later ones count up and are 200', async () => {
+    const first = await world.call(secrets.put, {
+      as: tenant.admin.as,
+      params: at('FIRST'),
+      body: { ciphertext: ciphertext() },
+    })
+    const second = await world.call(secrets.put, {
+      as: tenant.admin.as,
+      params: at('FIRST'),
+      body: { ciphertext: ciphertext() },
+    })
+    expect([first.status, first.body.secret.version]).toEqual([201, 1])
+    expect([second.status, second.body.secret.version]).toEqual([200, 2])
+    expect(second.body.secret.id).toBe(first.body.secret.id)
+  })
+
+  test('of twenty writers that expect the same version, one wins and nineteen are told', async () => {
+    await putSecret(world, tenant, envId, 'RACED')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        world.call(secrets.put, {
+          as: tenant.admin.as,
+          params: at('RACED'),
+          body: { ciphertext: ciphertext(), expectedVersion: 1 },
+        }),
+      ),
+    )
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
+    expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19)
+  })
+
+  test('expectedVersion 0 only creates', async () => {
+    const body = { ciphertext: ciphertext(), expectedVersion: 0 }
+    const created = await world.call(secrets.put, { as: tenant.admin.as, params: at('ONCE'), body })
+    const again = await world.call(secrets.put, { as: tenant.admin.as, params: at('ONCE'), body })
+    expect([created.status, again.status]).toEqual([201, 409])
+  })
+
+  test('expecting a version of a secret that does not exist is a conflict, and creates nothing', async () => {
+    const body = { ciphertext: ciphertext(), expectedVersion: 3 }
+    const answer = await world.call(secrets.put, { as: tenant.admin.as, params: at('ABSENT'), body })
+    const versions = await world.call(secrets.versions, { as: tenant.admin.as, params: at('ABSENT') })
+    expect([answer.status, versions.status]).toEqual([409, 404])
+  })
+})
+
+test('a member token without a grant may not list, read history or write', async () => {
+  const token = await newToken(world, tenant)
+  const listed = await world.call(secrets.list, { as: token.as, params: { orgId: tenant.orgId, envId } })
+  const read = await world.call(secrets.versions, { as: token.as, params: at('FIRST') })
+  const written = await world.call(secrets.put, {
+    as: token.as,
+    params: at('FIRST'),
+    body: { ciphertext: ciphertext() },
+  })
+  expect([listed.status, read.status, written.status]).toEqual([403, 403, 403])
+  await grantKey(world, tenant, envId, token)
+  const after = await world.call(secrets.list, { as: token.as, params: { orgId: tenant.orgId, envId } })
+  expect(after.status).toBe(200)
+})
+
+test('a revoked grant stops working on the next request', async () => {
+  const token = await newToken(world, tenant)
+  const grant = await grantKey(world, tenant, envId, token)
+  const params = { orgId: tenant.orgId, envId, grantId: grant.id }
+  expect((await world.call(grants.own, { as: token.as, params })).status).toBe(200)
+  await world.call(grants.delete, { as: tenant.admin.as, params })
+  expect((await world.call(grants.own, { as: token.as, params })).status).toBe(403)
+})

@@ -1,0 +1,14 @@
+import { readConfig } from '../src/config.ts'
+import { openLog } from '../src/http/log.ts'
+import { startServer } from '../src/server.ts'
+
+/** Lets a server make and migrate its database, and closes it again. */
+export async function prepare(settings: Record<string, string>): Promise<void> {
+  const config = readConfig({ SKERRY_PORT: '0', SKERRY_LOG_LEVEL: 'silent', ...settings })
+  const server = await startServer(
+    config,
+    openLog('silent', () => {}),
+    () => new Date(),
+  )
+  await server.close()
+}

@@ -1,0 +1,136 @@
+import { apps } from '@skerry/contract/apps'
+import { grants } from '@skerry/contract/grants'
+import { groups } from '@skerry/contract/groups'
+import { me } from '@skerry/contract/me'
+import { invites, orgs } from '@skerry/contract/orgs'
+import { secrets } from '@skerry/contract/secrets'
+import { signup } from '@skerry/contract/signup'
+import { tokens } from '@skerry/contract/tokens'
+import { newId, sha256 } from '../src/http/context.ts'
+import { bearerSecret, ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
+import type { World } from './world.ts'
+
+/** Someone who calls: the Authorization header, and who that is. */
+export interface Actor {
+  as: string
+  id: string
+}
+
+/** An organization that has just signed up, with its machine client and an admin service token. */
+export interface Tenant {
+  orgId: string
+  slug: string
+  machine: Actor
+  admin: Actor
+}
+
+let count = 0
+
+export async function signUp(
+  world: World,
+  slug = `acme-${++count}-${newId('audit').slice(4, 10).toLowerCase()}`,
+): Promise<Tenant> {
+  const { body } = await world.call(signup.create, { body: { orgName: 'Acme', orgSlug: slug } })
+  const { clientId, clientSecret } = body.m2m
+  const machine = { as: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`, id: clientId }
+  const tenant = { orgId: body.org.id, slug: body.org.slug, machine, admin: machine }
+  return { ...tenant, admin: await newToken(world, tenant, { role: 'admin' }) }
+}
+
+/** Registers a service token, by the machine client. */
+export async function newToken(
+  world: World,
+  tenant: Pick<Tenant, 'orgId' | 'machine'>,
+  more: { role?: 'admin' | 'member'; environmentId?: string; expiresAt?: string } = {},
+): Promise<Actor> {
+  const id = newId('serviceToken')
+  const bearer = `${id}_${bearerSecret()}`
+  const body = { name: 'a token', tokenId: id, tokenHash: sha256(bearer), publicKeyJwk: publicKeyJwk(), ...more }
+  const answer = await world.call(tokens.create, { as: tenant.machine.as, params: { orgId: tenant.orgId }, body })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return { as: `Bearer ${bearer}`, id }
+}
+
+export async function newApp(world: World, tenant: Tenant, slug = `app-${++count}`) {
+  const params = { orgId: tenant.orgId }
+  const { body } = await world.call(apps.create, { as: tenant.admin.as, params, body: { name: slug, slug } })
+  return body.app
+}
+
+export async function newEnv(world: World, tenant: Tenant, appId: string, slug = 'production') {
+  const params = { orgId: tenant.orgId, appId }
+  const body = { name: slug, slug, wrappedDek: wrappedKey() }
+  const answer = await world.call(apps.createEnv, { as: tenant.admin.as, params, body })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return answer.body.environment
+}
+
+export async function newGroup(world: World, tenant: Tenant, slug = `group-${++count}`) {
+  const params = { orgId: tenant.orgId }
+  const { body } = await world.call(groups.create, { as: tenant.admin.as, params, body: { name: slug, slug } })
+  return body.group
+}
+
+export async function newGroupEnv(world: World, tenant: Tenant, groupId: string, slug = 'production') {
+  const params = { orgId: tenant.orgId, groupId }
+  const body = { name: slug, slug, wrappedDek: wrappedKey() }
+  const answer = await world.call(groups.createEnv, { as: tenant.admin.as, params, body })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return answer.body.environment
+}
+
+export async function grantKey(world: World, tenant: Tenant, envId: string, actor: Actor) {
+  const principalType = actor.id.startsWith('usr_') ? ('user' as const) : ('service_token' as const)
+  const answer = await world.call(grants.create, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId, envId },
+    body: { principalType, principalId: actor.id, wrappedDek: wrappedKey() },
+  })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return answer.body.grant
+}
+
+export async function putSecret(world: World, tenant: Tenant, envId: string, name: string, text = ciphertext()) {
+  const answer = await world.call(secrets.put, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId, envId, name },
+    body: { ciphertext: text },
+  })
+  if (answer.status >= 300) throw new Error(answer.error?.message)
+  return answer.body.secret
+}
+
+/** A person who signs in with the world's issuer. With keys, unless asked for without. */
+export async function newPerson(world: World, email: string, { keys = true } = {}): Promise<Actor> {
+  const as = `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })}`
+  const { body } = await world.call(me.get, { as })
+  if (keys)
+    await world.call(me.putKeys, {
+      as,
+      body: { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() },
+    })
+  return { as, id: body.principal.id }
+}
+
+/** A person invited into the tenant, who has signed in since. */
+export async function newMember(
+  world: World,
+  tenant: Tenant,
+  role: 'admin' | 'member' = 'member',
+  more = {},
+): Promise<Actor> {
+  const email = `person-${++count}@example.com`
+  await world.call(invites.create, {
+    as: tenant.machine.as,
+    params: { orgId: tenant.orgId },
+    body: { email, role },
+  })
+  return newPerson(world, email, more)
+}
+
+/** A person who created an organization, and so owns it. */
+export async function newOwner(world: World): Promise<Actor & { orgId: string }> {
+  const person = await newPerson(world, `owner-${++count}@example.com`)
+  const { body } = await world.call(orgs.create, { as: person.as, body: { name: 'Own', slug: `own-${++count}` } })
+  return { ...person, orgId: body.org.id }
+}

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
+import { ErrorBody } from '@skerry/contract/errors'
+import { Compile, type Validator } from 'typebox/compile'
+import { type Config, readConfig } from '../src/config.ts'
+import { openLog } from '../src/http/log.ts'
+import { type RunningServer, startServer } from '../src/server.ts'
+import { newDatabase } from './engine.ts'
+import { type Issuer, startIssuer } from './services/issuer.ts'
+
+/** A server as an operator runs it, on a database of its own, with a clock that tests move. */
+export interface World {
+  url: string
+  server: RunningServer
+  issuer: Issuer
+  /** Everything that was logged. */
+  log: string[]
+  /** Every answer's text, so that a suite can look for what must not be in any. */
+  answers: string[]
+  clock: { now: () => Date; advance: (seconds: number) => void }
+  call: <E extends AnyEndpoint>(endpoint: E, input?: Input<E>) => Promise<Result<E>>
+  close: () => Promise<void>
+}
+
+type AnyEndpoint = Endpoint<string, never, never, never, never> | Endpoint
+
+interface Input<E extends AnyEndpoint> {
+  /** The Authorization header. */
+  as?: string
+  params?: Partial<Params<E>>
+  query?: Partial<Query<E>> & Record<string, unknown>
+  body?: Body<E> | Record<string, unknown> | string
+  headers?: Record<string, string>
+}
+
+interface Result<E extends AnyEndpoint> {
+  status: number
+  /** The answer; in a suite that expects a refusal, look at `error`. */
+  body: Answer<E>
+  error: { code: string; message: string } | undefined
+  headers: Headers
+}
+
+export async function openWorld(settings: Record<string, string> = {}): Promise<World> {
+  let offsetMs = 0
+  const now = () => new Date(Date.now() + offsetMs)
+  const issuer = await startIssuer(now)
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-test-'))
+  const database = await newDatabase(dataDir)
+  const config = readConfig({
+    SKERRY_PORT: '0',
+    SKERRY_DATA_DIR: dataDir,
+    SKERRY_OIDC_ISSUER: issuer.url,
+    SKERRY_OIDC_AUDIENCE: issuer.audience,
+    SKERRY_RATE_LIMITS: 'off',
+    SKERRY_LOG_LEVEL: 'debug',
+    ...database.settings,
+    ...settings,
+  })
+  const log: string[] = []
+  const answers: string[] = []
+  const server = await start(config, log, now)
+  return {
+    url: server.url,
+    server,
+    issuer,
+    log,
+    answers,
+    clock: {
+      now,
+      advance: (seconds) => {
+        offsetMs += seconds * 1000
+      },
+    },
+    async call(endpoint, input) {
+      const result = await call(server.url, answers, endpoint, input)
+      // Where a test did not expect it, this is what tells why.
+      if (result.status === 500) process.stderr.write(`${log.findLast((line) => line.includes('request failed'))}\n`)
+      return result
+    },
+    async close() {
+      await server.close()
+      await issuer.close()
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export function start(config: Config, log: string[], now: () => Date): Promise<RunningServer> {
+  return startServer(
+    config,
+    openLog(config.logLevel, (line) => log.push(line)),
+    now,
+  )
+}
+
+/** Sends one request, and fails the test when the answer is not of the form that the contract gives it. */
+export async function call<E extends AnyEndpoint>(
+  base: string,
+  answers: string[],
+  endpoint: E,
+  { as, params = {}, query = {}, body, headers = {} }: Input<E> = {},
+): Promise<Result<E>> {
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name) => {
+    const value = (params as Record<string, string>)[name]
+    if (value === undefined) throw new Error(`${endpoint.path}: give ${name}`)
+    return encodeURIComponent(value)
+  })
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, String(one))
+  const response = await fetch(`${base}${path}${search.size > 0 ? `?${search}` : ''}`, {
+    method: endpoint.method,
+    headers: {
+      ...(as === undefined ? {} : { authorization: as }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  answers.push(text)
+  const parsed = text === '' ? undefined : JSON.parse(text)
+  if (response.status !== 304) checkForm(endpoint as Endpoint, response.status, parsed)
+  return { status: response.status, body: parsed, error: parsed?.error, headers: response.headers }
+}
+
+const refusal = Compile(ErrorBody)
+const validators = new Map<unknown, Validator>()
+
+function checkForm(endpoint: Endpoint, status: number, body: unknown): void {
+  if (status >= 400) {
+    if (!refusal.Check(body)) throw new Error(`${endpoint.path}: ${status} without the one error shape`)
+    return
+  }
+  const schema = endpoint.responses[status as 200]
+  if (!schema) throw new Error(`${endpoint.method} ${endpoint.path}: the contract has no ${status}`)
+  const validator = validators.get(schema) ?? (Compile(schema) as Validator)
+  validators.set(schema, validator)
+  if (!validator.Check(body))
+    throw new Error(`${endpoint.method} ${endpoint.path}: ${JSON.stringify(validator.Errors(body).slice(0, 3))}`)
+}
