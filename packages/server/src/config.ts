@@ -127,6 +127,7 @@ function readValues(environment: Record<string, string | undefined>): Values {
 
 /** Variables of the CLI and of the test suite that may stand in the same environment. */
 const clientVariables = new Set([
+  'SKERRY_CRASH_ROUNDS',
   'SKERRY_TOKEN',
   'SKERRY_CLIENT_ID',
   'SKERRY_CLIENT_SECRET',

@@ -1,6 +1,5 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
-import { idPattern } from '@skerry/contract/prefixes'
-import { secretNamePattern } from '@skerry/contract/schema'
+import { pathParamNames, pathParamRule } from '@skerry/contract/params'
 import type { TObject, TProperties, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { fail } from './errors.ts'
@@ -27,31 +26,15 @@ export function compileChecks(endpoint: Endpoint): Checks {
   }
 }
 
-/** Ids in a path, by parameter name. A string of another form names nothing, so it is not found. */
-const idParams: Readonly<Record<string, RegExp>> = {
-  orgId: new RegExp(idPattern('organization')),
-  inviteId: new RegExp(idPattern('invitation')),
-  appId: new RegExp(idPattern('application')),
-  groupId: new RegExp(idPattern('group')),
-  envId: new RegExp(idPattern('environment')),
-  grantId: new RegExp(idPattern('keyGrant')),
-  tokenId: new RegExp(idPattern('serviceToken')),
-}
-
-const secretName = new RegExp(secretNamePattern)
-
+/** A malformed parameter is refused in the words of its row, before anything is looked up. */
 function paramsCheck(path: string): (params: Params) => void {
-  const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-  for (const name of names)
-    if (name !== 'name' && !idParams[name]) throw new Error(`${path}: no rule for parameter ${name}`)
+  const checks = pathParamNames(path).map((name) => {
+    const rule = pathParamRule(path, name)
+    return { name, rule, pattern: new RegExp(rule.schema.pattern) }
+  })
   return (params) => {
-    for (const name of names) {
-      const value = params[name] ?? ''
-      if (name === 'name') {
-        if (!secretName.test(value))
-          throw fail('invalid_request', 'path: a secret name is [A-Za-z_][A-Za-z0-9_]*, at most 255 characters')
-      } else if (!idParams[name]?.test(value)) throw fail('not_found', `no such ${name.replace(/Id$/, '')}`)
-    }
+    for (const { name, rule, pattern } of checks)
+      if (!pattern.test(params[name] ?? '')) throw fail(rule.malformed, rule.message)
   }
 }
 

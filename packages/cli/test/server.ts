@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { newDatabase } from '../../server/test/engine.ts'
+
+/** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
+export interface Server {
+  url: string
+  stop: () => Promise<void>
+  start: () => Promise<void>
+  close: () => Promise<void>
+}
+
+const main = new URL('../../server/src/main.ts', import.meta.url).pathname
+
+export async function openServer(): Promise<Server> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))
+  const database = await newDatabase(dataDir)
+  const settings = { SKERRY_DATA_DIR: dataDir, SKERRY_RATE_LIMITS: 'off', ...database.settings }
+  let running = await launch({ ...settings, SKERRY_PORT: '0' })
+  const { port } = new URL(running.url)
+  const stop = async () => {
+    if (running.child.exitCode !== null || running.child.signalCode !== null) return
+    const exited = new Promise((done) => running.child.once('exit', done))
+    running.child.kill('SIGTERM')
+    await exited
+  }
+  return {
+    url: running.url,
+    stop,
+    start: async () => {
+      running = await launch({ ...settings, SKERRY_PORT: port })
+    },
+    close: async () => {
+      await stop()
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function launch(settings: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {
+  const { PATH, HOME } = process.env
+  const child = spawn(process.execPath, [main], {
+    env: { ...(PATH ? { PATH } : {}), ...(HOME ? { HOME } : {}), ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const url = /listens on (http:\/\/[^" ]+)/.exec(line)?.[1]
+    if (url !== undefined) {
+      child.stdout!.resume()
+      return { child, url }
+    }
+  }
+  throw new Error('the server ended before it listened')
+}

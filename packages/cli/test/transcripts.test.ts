@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Machine, newMachine } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+// Each file of transcripts/ is a session at a shell, on a fresh machine, against a real server:
+//
+//   # a guarantee, which names the test
+//   $ a command line
+//   a line of stdout
+//   ! a line of stderr
+//   = the exit code, when it is not 0
+//
+// What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
+// are written anew, for a person to read and judge.
+
+const folder = new URL('./transcripts', import.meta.url).pathname
+const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
+
+interface Session {
+  title: string
+  commands: string[]
+  expected: string
+}
+
+let server: Server
+beforeAll(async () => {
+  server = await openServer()
+})
+afterAll(() => server.close())
+
+describe.each(files)('%s', (file) => {
+  const path = join(folder, file)
+  const sessions = parse(readFileSync(path, 'utf8'))
+  const played: string[] = []
+  afterAll(() => {
+    if (process.env.SKERRY_WRITE_TRANSCRIPTS) writeFileSync(path, `${played.join('\n')}`)
+  })
+
+  it.each(sessions)('$title', { timeout: 120_000 }, async ({ title, commands, expected }) => {
+    const machine = await newMachine(server.url)
+    try {
+      const text = await play(machine, title, commands)
+      played.push(text)
+      if (!process.env.SKERRY_WRITE_TRANSCRIPTS) expect(text).toBe(expected)
+    } finally {
+      await machine.remove()
+    }
+  })
+})
+
+async function play(machine: Machine, title: string, commands: string[]): Promise<string> {
+  let text = `# ${title}\n`
+  for (const command of commands) {
+    const { code, stdout, stderr } = await machine.shell(command)
+    text += `$ ${command}\n`
+    for (const line of linesOf(stdout)) text += `${steady(line, machine)}\n`
+    for (const line of linesOf(stderr)) text += `! ${steady(line, machine)}\n`
+    if (code !== 0) text += `= ${code}\n`
+  }
+  return text
+}
+
+function linesOf(text: string): string[] {
+  if (text === '') return []
+  return (text.endsWith('\n') ? text.slice(0, -1) : `${text}\\`).split('\n')
+}
+
+/** Takes out of a line what no two runs share. Columns are as wide as their cells, so blanks behind one shrink. */
+function steady(line: string, machine: Machine): string {
+  return line
+    .replaceAll(server.url, '<url>')
+    .replaceAll(new URL(server.url).host, '<host>')
+    .replaceAll(machine.home, '<home>')
+    .replace(/skt_\w{22}_[\w-]{40,}/g, '<secret>')
+    .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replace(/CLI on [^"]+?(?=  |"|$|\))/g, 'CLI on <host>')
+    .replace(/in \d+ ms/g, 'in <n> ms')
+    .replace(/ +$/, '')
+}
+
+function parse(text: string): Session[] {
+  return text
+    .split(/^(?=# )/m)
+    .filter((part) => part.startsWith('# '))
+    .map((part) => {
+      const lines = part.split('\n')
+      const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
+      return { title: lines[0]!.slice(2), commands, expected: `${part.trimEnd()}\n` }
+    })
+}

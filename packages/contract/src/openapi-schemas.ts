@@ -1,0 +1,102 @@
+import type { TSchema } from 'typebox'
+import { Application } from './apps.ts'
+import { AuditEntry } from './audit.ts'
+import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from './envs.ts'
+import { ErrorBody } from './errors.ts'
+import { KeyGrant } from './grants.ts'
+import { Composition, Group } from './groups.ts'
+import { User } from './me.ts'
+import { Invite, Member, Organization } from './orgs.ts'
+import { Layer, Scope } from './resolve.ts'
+import * as shared from './schema.ts'
+import { Secret } from './secrets.ts'
+import { ServiceToken } from './tokens.ts'
+
+/** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 takes it. */
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** Schemas that the OpenAPI document shows once, under these names. */
+export const namedSchemas: Readonly<Record<string, TSchema>> = {
+  Application,
+  AuditEntry,
+  BranchGrant,
+  Ciphertext: shared.Ciphertext,
+  Composition,
+  CreateEnvironment,
+  DisplayName: shared.DisplayName,
+  Email: shared.Email,
+  Environment,
+  EnvironmentWithAccess,
+  ErrorBody,
+  ExpectedVersion: shared.ExpectedVersion,
+  Group,
+  Instant: shared.Instant,
+  Invite,
+  KeyGrant,
+  Layer,
+  Member,
+  Ok: shared.Ok,
+  Organization,
+  PrincipalType: shared.PrincipalType,
+  PublicKeyJwk: shared.PublicKeyJwk,
+  Role: shared.Role,
+  Scope,
+  Secret,
+  SecretName: shared.SecretName,
+  ServiceToken,
+  Slug: shared.Slug,
+  User,
+  Version: shared.Version,
+  WrappedKey: shared.WrappedKey,
+}
+
+/** By content: an optional property holds a copy of its schema, which is no longer the same object. */
+const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]))
+
+/**
+ * The name that the OpenAPI document has for a schema.
+ *
+ * @example nameOf(Application) // 'Application'
+ */
+export function nameOf(schema: unknown): string | undefined {
+  return names.get(JSON.stringify(schema))
+}
+
+/**
+ * The reference to a schema that has a name, or the schema itself with references inside.
+ *
+ * @example referTo(Application) // { $ref: '#/components/schemas/Application' }
+ */
+export function referTo(schema: unknown): JsonSchema {
+  const name = nameOf(schema)
+  return name ? { $ref: `#/components/schemas/${name}` } : spellOut(schema)
+}
+
+/** Keywords that hold a schema, a list of schemas, or schemas by name. */
+const inside: Record<string, (value: unknown) => unknown> = {
+  items: referTo,
+  additionalProperties: (value) => (typeof value === 'object' ? referTo(value) : value),
+  anyOf: (value) => (value as unknown[]).map(referTo),
+  properties: referToEach,
+  patternProperties: referToEach,
+}
+
+function referToEach(properties: unknown): JsonSchema {
+  return Object.fromEntries(Object.entries(properties as JsonSchema).map(([name, schema]) => [name, referTo(schema)]))
+}
+
+/**
+ * A schema as plain JSON, with references in place of the named schemas inside. Alternatives of fixed strings become
+ * an `enum`, which generators of clients turn into a type.
+ *
+ * @example spellOut(Role) // { type: 'string', enum: ['owner', 'admin', 'member'] }
+ */
+export function spellOut(schema: unknown): JsonSchema {
+  const { anyOf, ...rest } = schema as JsonSchema
+  const literals = (anyOf as JsonSchema[] | undefined)?.map(({ const: value }) => value)
+  if (literals?.every((value) => typeof value === 'string')) return { type: 'string', enum: literals, ...rest }
+  if (Array.isArray(anyOf) && anyOf.length === 1) return { ...referTo(anyOf[0]), ...rest }
+  return Object.fromEntries(
+    Object.entries(schema as JsonSchema).map(([keyword, value]) => [keyword, inside[keyword]?.(value) ?? value]),
+  )
+}

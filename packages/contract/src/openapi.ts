@@ -1,0 +1,218 @@
+import packageJson from '../package.json' with { type: 'json' }
+import type { Endpoint } from './endpoint.ts'
+import { type endpoints, listEndpoints } from './endpoints.ts'
+import { ErrorBody, type ErrorCode } from './errors.ts'
+import { type JsonSchema, namedSchemas, referTo, spellOut } from './openapi-schemas.ts'
+import { pathParamNames, pathParamRule, pathParams } from './params.ts'
+import { errorMeanings, refusalsOf } from './refusals.ts'
+
+/** The version of the API and of everything in this repository: that of this package. */
+export const version: string = packageJson.version
+
+/** Titles of the headings, in the order in which documents show them. */
+export const headingTitles: Record<keyof typeof endpoints, string> = {
+  health: 'Health',
+  signup: 'Signup',
+  oauth: 'Machine access tokens',
+  me: 'The caller',
+  orgs: 'Organizations',
+  invites: 'Invitations',
+  apps: 'Applications',
+  envs: 'Environments',
+  branches: 'Branches',
+  groups: 'Groups',
+  composition: 'Composition',
+  secrets: 'Secrets',
+  resolve: 'Resolve',
+  grants: 'Key grants',
+  tokens: 'Service tokens',
+  audit: 'Audit',
+}
+
+interface Reference {
+  $ref: string
+}
+
+interface Parameter {
+  name: string
+  in: 'path' | 'query'
+  required: boolean
+  description?: string
+  schema: JsonSchema
+}
+
+type Content = Record<string, { schema: JsonSchema }>
+
+interface Response {
+  description: string
+  headers?: Record<string, { description: string; schema: JsonSchema }>
+  content: Content
+}
+
+/** Audit actions that an operation writes, or why it writes none. */
+interface AuditNote {
+  actions: readonly string[]
+  reason?: string
+}
+
+export interface OpenApiOperation {
+  operationId: string
+  tags: string[]
+  summary: string
+  parameters: (Parameter | Reference)[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, Response | Reference>
+  security: Record<string, string[]>[]
+  'x-skerry-audit': AuditNote
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, OpenApiOperation>>
+  components: {
+    schemas: Record<string, JsonSchema>
+    parameters: Record<string, Parameter>
+    responses: Record<string, Response>
+    securitySchemes: Record<string, { type: 'http'; scheme: string; description: string }>
+  }
+}
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A service token (`skt_...`), a person’s session JWT, or a machine client’s access token (`skm_...`)',
+  },
+  basic: { type: 'http', scheme: 'basic', description: 'A machine client: its id and its secret' },
+} as const
+
+/**
+ * The OpenAPI 3.1 document of the whole API, made from the endpoint table alone.
+ *
+ * @example openApiDocument().paths['/v1/orgs/{orgId}'].get.operationId // 'orgs.get'
+ */
+export function openApiDocument(): OpenApiDocument {
+  const paths: OpenApiDocument['paths'] = {}
+  const responses: Record<string, Response> = {}
+  for (const { heading, name, endpoint } of listEndpoints()) {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationOf(heading, name, endpoint) }
+    for (const [status, codes] of refusalsOf(endpoint)) responses[refusalName(codes)] ??= refusalOf(status, codes)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Skerry',
+      version,
+      description:
+        'A control plane for secrets that only ever holds ciphertext: clients encrypt and decrypt, the server stores ' +
+        'and relays. Every body is JSON, and every refusal has the form of `ErrorBody`.',
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    tags: Object.entries(headingTitles).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(namedSchemas).map(([name, schema]) => [name, spellOut(schema)])),
+      parameters: Object.fromEntries(Object.keys(pathParams).map((name) => [name, pathParameter(name)])),
+      responses,
+      securitySchemes,
+    },
+  }
+}
+
+function operationOf(heading: string, name: string, endpoint: Endpoint): OpenApiOperation {
+  const requestBody = requestBodyOf(heading, endpoint)
+  return {
+    operationId: `${heading}.${name}`,
+    tags: [heading],
+    summary: endpoint.summary,
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+    ...(requestBody && { requestBody }),
+    responses: responsesOf(endpoint),
+    security: securityOf(endpoint),
+    'x-skerry-audit': auditOf(endpoint),
+  }
+}
+
+function pathParameters({ path }: Endpoint): Reference[] {
+  return pathParamNames(path).map((name) => {
+    pathParamRule(path, name)
+    return { $ref: `#/components/parameters/${name}` }
+  })
+}
+
+const pathParameter = (name: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: referTo(pathParams[name]?.schema),
+})
+
+function queryParameters({ query }: Endpoint): Parameter[] {
+  const required = new Set(query.required ?? [])
+  return Object.entries(query.properties).map(([name, schema]) => {
+    const { description, ...rest } = referTo(schema)
+    return {
+      name,
+      in: 'query',
+      required: required.has(name),
+      ...(description === undefined ? {} : { description: String(description) }),
+      schema: rest,
+    }
+  })
+}
+
+/** RFC 6749 section 3.2: OAuth libraries send a form. */
+const alsoTakesForms = new Set(['oauth'])
+
+function requestBodyOf(heading: string, { body }: Endpoint): OpenApiOperation['requestBody'] {
+  if (Object.keys(body.properties).length === 0) return undefined
+  const schema = referTo(body)
+  return {
+    required: (body.required ?? []).length > 0,
+    content: {
+      'application/json': { schema },
+      ...(alsoTakesForms.has(heading) && { 'application/x-www-form-urlencoded': { schema } }),
+    },
+  }
+}
+
+const json = (schema: unknown): Content => ({ 'application/json': { schema: referTo(schema) } })
+
+function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
+  const answers = Object.entries(endpoint.responses).map(([status, schema]): [string, Response] => [
+    status,
+    { description: status === '201' ? 'Created' : 'Done', content: json(schema) },
+  ])
+  const refusals = [...refusalsOf(endpoint)].map(([status, codes]): [string, Reference] => [
+    String(status),
+    { $ref: `#/components/responses/${refusalName(codes)}` },
+  ])
+  return Object.fromEntries([...answers, ...refusals])
+}
+
+const refusalName = (codes: ErrorCode[]) => codes.join('.')
+
+function refusalOf(status: number, codes: ErrorCode[]): Response {
+  const description = codes.map((code) => `\`${code}\`: ${errorMeanings[code]}.`).join(' ')
+  const retryAfter = { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } } }
+  return { description, ...(status === 429 && { headers: retryAfter }), content: json(ErrorBody) }
+}
+
+/** Where an open operation can refuse a credential, it takes one in the header or in its body. */
+function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
+  if (!endpoint.open) return [{ bearer: [] }, { basic: [] }]
+  return endpoint.refuses.includes('unauthorized') ? [{ basic: [] }, {}] : []
+}
+
+/**
+ * The audit actions of an operation, or the reason for none.
+ *
+ * @example auditOf(apps.create) // { actions: ['app.created'] }
+ */
+export function auditOf({ audits, unaudited }: Endpoint): AuditNote {
+  // The type of mutations asks for one or the other, so what has neither is a read.
+  return audits.length > 0 ? { actions: audits } : { actions: [], reason: unaudited ?? 'a read changes nothing' }
+}

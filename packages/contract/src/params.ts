@@ -1,0 +1,59 @@
+import type { TString } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import type { IdKind } from './prefixes.ts'
+import { Id, SecretName } from './schema.ts'
+
+/** One row of the path parameter table. */
+export interface PathParamRule {
+  /** Its `pattern` is what a server checks; the whole of it is what the OpenAPI document shows. */
+  schema: TString & { pattern: string }
+  /** The code that answers a string of another form. */
+  malformed: ErrorCode
+  /** The message that goes with that code. */
+  message: string
+}
+
+/** A string that is no id names nothing, so it is not found. */
+const id = (kind: IdKind, noun: string): PathParamRule => ({
+  schema: Id(kind) as PathParamRule['schema'],
+  malformed: 'not_found',
+  message: `no such ${noun}`,
+})
+
+const rules: Record<string, PathParamRule> = {
+  orgId: id('organization', 'org'),
+  inviteId: id('invitation', 'invite'),
+  appId: id('application', 'app'),
+  groupId: id('group', 'group'),
+  envId: id('environment', 'env'),
+  grantId: id('keyGrant', 'grant'),
+  tokenId: id('serviceToken', 'token'),
+  name: {
+    schema: SecretName as PathParamRule['schema'],
+    malformed: 'invalid_request',
+    message: 'path: a secret name is [A-Za-z_][A-Za-z0-9_]*, at most 255 characters',
+  },
+}
+
+/** Every path parameter, by name. The table has no prototype, so a lookup by any string cannot leave it. */
+export const pathParams: Readonly<Record<string, PathParamRule>> = Object.assign(Object.create(null), rules)
+
+/**
+ * The names of a path's parameters, in order, as text; `PathParam` is the same for types.
+ *
+ * @example pathParamNames('/v1/orgs/:orgId/apps/:appId') // ['orgId', 'appId']
+ */
+export function pathParamNames(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
+}
+
+/**
+ * The rule of a path parameter. Throws for one that the table lacks: a path that nobody checks must not be served.
+ *
+ * @example pathParamRule('/v1/orgs/:orgId', 'orgId').malformed // 'not_found'
+ */
+export function pathParamRule(path: string, name: string): PathParamRule {
+  const rule = pathParams[name]
+  if (!rule) throw new Error(`${path}: no rule for parameter ${name}`)
+  return rule
+}

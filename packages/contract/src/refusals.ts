@@ -1,0 +1,40 @@
+import type { Endpoint } from './endpoint.ts'
+import { type ErrorCode, errorStatus } from './errors.ts'
+
+/** What each code tells its caller, for documents. */
+export const errorMeanings: Record<ErrorCode, string> = {
+  invalid_request: 'The request is not of the form that the operation takes; the message names the place',
+  unauthorized: 'No credential, or one that does not work',
+  forbidden: 'The credential works, but may not do this',
+  mfa_required: 'The second factor must be entered again first',
+  quota_exceeded: 'The organization’s plan allows no more of this',
+  not_found: 'No such thing, or none that the caller may know of',
+  conflict: 'The present state does not allow it: a name is taken, or a version has moved on',
+  rate_limited: 'Too many requests; `Retry-After` gives the seconds to wait',
+  internal: 'The server failed; its log has the cause under the request’s id',
+}
+
+const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')
+
+/** What any operation of its kind can answer, whatever it does. The rest an endpoint lists itself, in `refuses`. */
+const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
+  // Even one that takes nothing: a query parameter that an operation does not name is refused.
+  { code: 'invalid_request', when: () => true },
+  { code: 'unauthorized', when: (endpoint) => !endpoint.open },
+  { code: 'forbidden', when: inOrganization },
+  { code: 'not_found', when: inOrganization },
+  { code: 'rate_limited', when: () => true },
+  { code: 'internal', when: () => true },
+]
+
+/**
+ * Every code that an operation can refuse with, by status, in the order of the error table.
+ *
+ * @example refusalsOf(apps.create).get(409) // ['conflict']
+ */
+export function refusalsOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>(endpoint.refuses)
+  for (const { code, when } of byKind) if (when(endpoint)) codes.add(code)
+  const ordered = (Object.keys(errorStatus) as ErrorCode[]).filter((code) => codes.has(code))
+  return Map.groupBy(ordered, (code) => errorStatus[code])
+}

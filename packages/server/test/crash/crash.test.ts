@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { audit } from '@skerry/contract/audit'
+import { secrets } from '@skerry/contract/secrets'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ciphertext } from '../blobs.ts'
+import { engine } from '../engine.ts'
+import { type PostgresService, startPostgres } from '../services/postgres.ts'
+import { newApp, newEnv, signUp, type Tenant } from '../tenant.ts'
+import { call, type World } from '../world.ts'
+import { type ServerProcess, startProcess } from './server-process.ts'
+
+/** `SKERRY_CRASH_ROUNDS=50` is what a release is held to; a few rounds show what a change broke. */
+const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 6)
+const writers = 8
+const names = Array.from({ length: writers }, (_, index) => `SECRET_${index}`)
+
+let dataDir: string
+let postgres: PostgresService | null = null
+let server: ServerProcess
+let tenant: Tenant
+let envId: string
+let settings: Record<string, string>
+/** What was acknowledged: ciphertext by name and version. */
+const acknowledged = new Map<string, string>()
+/** What was sent and not answered: may be there, whole, or not. */
+const unanswered = new Set<string>()
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'skerry-crash-'))
+  settings = { SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'info' }
+  if (engine() === 'postgres') {
+    postgres = await startPostgres({ fsync: true })
+    settings.SKERRY_DATABASE_URL = (await postgres?.createDatabase('crash')) as string
+  }
+  server = await startProcess(settings)
+  tenant = await signUp(world())
+  envId = (await newEnv(world(), tenant, (await newApp(world(), tenant)).id)).id
+}, 120_000)
+afterAll(async () => {
+  await server.stop()
+  await postgres?.dispose()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** The part of a world that the tenant helpers use, over a server in another process. */
+const world = () =>
+  ({ call: (endpoint: never, input: never) => call(server.url, [], endpoint, input) }) as unknown as World
+
+/** Writes until the server is gone, noting what was acknowledged. */
+async function write(name: string): Promise<void> {
+  for (;;) {
+    const sent = ciphertext(200)
+    unanswered.add(sent)
+    try {
+      const params = { orgId: tenant.orgId, envId, name }
+      const { status, body } = await call(server.url, [], secrets.put, {
+        as: tenant.admin.as,
+        params,
+        body: { ciphertext: sent },
+      })
+      if (status >= 300) continue
+      acknowledged.set(`${name} ${body.secret.version}`, sent)
+      unanswered.delete(sent)
+    } catch {
+      return
+    }
+  }
+}
+
+test(`nothing acknowledged is lost and nothing is half there after ${rounds} rounds of kill -9 under load`, async () => {
+  for (let round = 0; round < rounds; round++) {
+    const load = Promise.all(names.map(write))
+    const before = acknowledged.size
+    // Killed at another point of the work each round, but never before it has begun.
+    while (acknowledged.size < before + 1 + round) await new Promise((tick) => setTimeout(tick, 5))
+    await server.kill9()
+    await load
+    // Every other round the database goes down with it, without a chance to tidy up.
+    if (postgres && round % 2 === 1) {
+      await postgres.kill9()
+      await postgres.restart()
+    }
+    server = await startProcess(settings)
+    await check()
+  }
+  expect(acknowledged.size).toBeGreaterThan(rounds)
+}, 600_000)
+
+/** Histories without a gap that hold each acknowledged ciphertext at its version, each version with its audit entry. */
+async function check(): Promise<void> {
+  for (const name of names) {
+    const params = { orgId: tenant.orgId, envId, name }
+    const history = new Map<number, string>()
+    let cursor: string | undefined
+    do {
+      const query = { limit: 200, ...(cursor === undefined ? {} : { cursor }) }
+      const { status, body } = await call(server.url, [], secrets.versions, { as: tenant.admin.as, params, query })
+      if (status === 404) break
+      for (const { version, ciphertext: stored } of body.versions) history.set(version, stored)
+      cursor = body.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    const written = [...history.keys()].sort((a, b) => a - b)
+    expect(written).toEqual(Array.from({ length: written.length }, (_, index) => index + 1))
+    for (const [version, stored] of history) {
+      const known = acknowledged.get(`${name} ${version}`)
+      if (known === undefined) expect(unanswered).toContain(stored)
+      else expect(stored).toBe(known)
+    }
+    for (const key of acknowledged.keys())
+      if (key.startsWith(`${name} `)) expect(history.has(Number(key.split(' ')[1]))).toBe(true)
+    expect(await auditedVersions(name)).toEqual(written)
+  }
+}
+
+async function auditedVersions(name: string): Promise<number[]> {
+  const versions: number[] = []
+  let cursor: string | undefined
+  do {
+    const query = { action: 'secret.written', limit: 200, ...(cursor === undefined ? {} : { cursor }) }
+    const params = { orgId: tenant.orgId }
+    const { body } = await call(server.url, [], audit.list, { as: tenant.admin.as, params, query })
+    for (const { metadata } of body.entries) if (metadata.name === name) versions.push(metadata.version as number)
+    cursor = body.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return versions.sort((a, b) => a - b)
+}
+
+test('a server that is asked to stop ends with 0', async () => {
+  expect(await server.stop()).toBe(0)
+  server = await startProcess(settings)
+})
