@@ -23,7 +23,7 @@ const skewWarnSeconds = 60
 export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
   yield checkNode()
   // Modes first: reading the settings mends them.
-  yield checkMode('credentials file', credentialsPath(), 'chmod 600')
+  yield checkCredentialsFile()
   yield checkMode('credentials folder', dirname(credentialsPath()), 'chmod 700')
   yield checkMode('cache folder', cacheFolder(), 'chmod 700')
   const settings = attempt('settings', () => readSettings(flags))
@@ -48,6 +48,17 @@ function checkNode(): Check {
     state: 'warn',
     message: `${node} is older than ${nodeMajor}`,
     next: 'run skerry through npx in its folder',
+  }
+}
+
+/** Reading it, which comes next, closes it: what remains to be said is who may have read it. */
+function checkCredentialsFile(): Check {
+  const check = checkMode('credentials file', credentialsPath(), 'chmod 600')
+  if (check.state === 'ok') return check
+  return {
+    ...check,
+    state: 'warn',
+    next: 'it is closed now; if others may have read it, make a new token and revoke the old',
   }
 }
 

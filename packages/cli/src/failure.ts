@@ -45,11 +45,15 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   rate_limited: 'unavailable',
   internal: 'unavailable',
   unavailable: 'unavailable',
+  timeout: 'unavailable',
+  offline: 'unavailable',
+  redirect_refused: 'refused',
+  malformed_token: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
-  forbidden: 'an admin can give access with `skerry grant`; see `skerry doctor`',
+  forbidden: 'use a credential that may; see `skerry whoami`',
   unavailable: 'check that the server runs and the address is right with `skerry doctor`',
   internal: 'look into the server’s log, and try again',
   rate_limited: 'wait a moment and try again',

@@ -1,5 +1,6 @@
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure } from './failure.ts'
+import { checkTokenId } from './names.ts'
 import type { Place } from './places.ts'
 import type { Session } from './session.ts'
 
@@ -102,6 +103,7 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
 export async function findGrantee(session: Session, who: { token?: string; user?: string }): Promise<Grantee> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
+    checkTokenId(who.token)
     const { tokens } = await session.client.tokens.list({ params: { orgId } })
     const found = tokens.find((one) => one.id === who.token)
     if (!found) throw new Failure('notFound', `there is no token ${who.token}`, 'see `skerry token list`')

@@ -42,7 +42,7 @@ function readStdin(): string {
   for (;;) {
     try {
       const length = readSync(0, chunk)
-      if (length === 0) return decode(Buffer.concat(chunks), 'stdin')
+      if (length === 0) break
       chunks.push(Buffer.from(chunk.subarray(0, length)))
     } catch (error) {
       // A pipe that its writer made non-blocking has nothing yet: wait for more.
@@ -50,6 +50,7 @@ function readStdin(): string {
       Atomics.wait(pause, 0, 0, 5)
     }
   }
+  return decode(Buffer.concat(chunks), 'stdin')
 }
 
 const pause = new Int32Array(new SharedArrayBuffer(4))

@@ -19,6 +19,12 @@ export function checkSlug(slug: string, what: string): string {
   throw usage(`'${slug}' cannot be the slug of ${what}`, 'lowercase letters, digits and inner hyphens, at most 63')
 }
 
+/** Only the id of a token is public: a whole token on the command line has been seen by others by now. */
+export function checkTokenId(id: string): string {
+  if (!/^skt_[^_]*_/.test(id)) return id
+  throw usage('that is a whole token, not its id', 'give skt_ and the 22 characters behind it; revoke that token')
+}
+
 /** `Acme & Söhne GmbH` -> `acme-sohne-gmbh`; undefined when nothing usable is left. */
 export function slugFrom(text: string): string | undefined {
   const slug = text

@@ -22,6 +22,9 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .version(manifest.version)
     .usage('<command> [options]')
     .enablePositionalOptions()
+    .configureHelp({
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace('[options]', '').trim()}`,
+    })
     .helpCommand(false)
     .addHelpText('after', helpAfter)
   quietly(program)
@@ -63,9 +66,12 @@ function report(error: unknown, args: string[]): number {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Commander repeats an unknown option whole: what stands behind its `=` could be a value, so it is left out. */
+/** Commander repeats what it does not understand: a value in the wrong place is among that, so it is left out. */
 function usageFailure(error: CommanderError, args: string[]): Failure {
-  const message = error.message.replace(/^error: /, '').replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
+  const message = error.message
+    .replace(/^error: /, '')
+    .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
+    .replace(/(but got \d+): .*/s, '$1')
   const words = args.filter((arg) => /^[a-z]+$/.test(arg))
   const known = commands.some(({ name }) => name === words[0])
   return new Failure('usage', message.split('\n').join(' '), `see \`skerry ${known ? `${words[0]} ` : ''}--help\``)

@@ -76,8 +76,9 @@ function steady(line: string, machine: Machine): string {
     .replace(/skt_\w{22}_[\w-]{40,}/g, '<secret>')
     .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
-    .replace(/CLI on [^"]+?(?=  |"|$|\))/g, 'CLI on <host>')
+    .replace(/CLI on [^"]+?(?= {2}|"|$|\))/g, 'CLI on <host>')
     .replace(/in \d+ ms/g, 'in <n> ms')
+    .replace(/ {2,}/g, '  ')
     .replace(/ +$/, '')
 }
 

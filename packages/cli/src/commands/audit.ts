@@ -1,4 +1,5 @@
 import type { audit as endpoints } from '@skerry/contract/audit'
+import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'
@@ -31,6 +32,9 @@ const pageMax = 200
 type Page = Answer<typeof endpoints.list>
 
 async function audit(flags: Options): Promise<void> {
+  if (flags.action !== undefined && !Object.hasOwn(auditActions, flags.action)) {
+    throw usage(`there is no action '${flags.action}'`, `known: ${Object.keys(auditActions).join(', ')}`)
+  }
   if (!/^\d{1,9}$/.test(flags.limit)) throw usage('--limit takes a whole number')
   const session = await openSession(flags)
   const { id: orgId } = await session.org()

@@ -21,7 +21,9 @@ export function register(command: Command): void {
     .option('--all', 'every environment that this credential can read')
     .action(grant)
   addressed(leaf(command, 'list', 'Who holds the key of an environment')).action(list)
-  confirmable(addressed(leaf(command, 'revoke <grant id>', 'Take a key grant back'))).action(revoke)
+  confirmable(addressed(leaf(command, 'revoke <id>', 'Take a key grant back, by its id or its holder’s'))).action(
+    revoke,
+  )
 }
 
 /** Options given before a subcommand's name belong to it as well. */

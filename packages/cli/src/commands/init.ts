@@ -44,7 +44,7 @@ async function init(flags: Options): Promise<void> {
   const scope = { url: session.settings.url, org: org.slug, app, env }
   const file = isBelow ? addToPaths(found, folder, { app, env }) : writeOwn(found, folder, scope)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
-  note('next: `echo -n <value> | skerry secrets set NAME`, then `skerry run -- <program>`')
+  note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
   if (flags.json) writeJson({ file, ...scope, created: made })
 }
 

@@ -2,8 +2,9 @@ import { createServiceToken } from '@skerry/sdk/tokens'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { parseDuration } from '../duration.ts'
-import { Failure, toFailure, usage } from '../failure.ts'
+import { Failure, toFailure } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
+import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { findPlace, namedPlace, placeOptions } from '../places.ts'
@@ -100,10 +101,7 @@ function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt
 }
 
 async function find(session: Session, id: string) {
-  // Only the id is public; a whole token on the command line has been seen by others by now.
-  if (id.indexOf('_', 'skt_'.length) !== -1) {
-    throw usage('that is a whole token, not its id', 'give skt_ and the 22 characters behind it, and revoke that token')
-  }
+  checkTokenId(id)
   const { id: orgId } = await session.org()
   const { tokens } = await session.client.tokens.list({ params: { orgId } })
   const token = tokens.find((one) => one.id === id)

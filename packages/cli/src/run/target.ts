@@ -101,7 +101,7 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'forbidden')
-      throw new Failure('refused', `${label}: ${(error as Error).message}`, noKey(session, label).next)
+      throw new Failure('refused', `${label}: ${(error as Error).message}`, nextOf(error as Error, session, label))
     if (code === 'offline') {
       throw new Failure(
         'unavailable',
@@ -111,4 +111,9 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
     }
     throw error
   }
+}
+
+function nextOf({ message }: Error, session: Session, label: string): string | undefined {
+  if (message.includes('bound')) return 'leave --app and --env out, or use a token of that environment'
+  return noKey(session, label).next
 }

@@ -96,7 +96,8 @@ function tell(plan: Plan, place: Place): void {
 async function overwrites(plan: Plan, flags: Options): Promise<boolean> {
   if (plan.changed.length === 0 || flags.keep) return false
   if (flags.overwrite) return true
-  const what = `${plan.changed.length} differ from what is stored`
+  const count = plan.changed.length
+  const what = count === 1 ? '1 value differs from what is stored' : `${count} values differ from what is stored`
   if (!canAsk())
     throw new Failure(
       'conflict',

@@ -1,0 +1,53 @@
+// The lines that architecture depends on. A rule that matters is a check, not a sentence.
+const ours = (name) => `^packages/${name}/`
+const only = (name, ...allowed) => ({
+  name: `${name}-imports`,
+  comment: `${name} stands on ${allowed.length > 0 ? allowed.join(', ') : 'nothing of ours'}`,
+  severity: 'error',
+  from: { path: ours(name), pathNot: '\\.test\\.ts$|/test/' },
+  to: { path: '^packages/', pathNot: [name, ...allowed].map(ours) },
+})
+
+export default {
+  forbidden: [
+    only('contract'),
+    only('crypto', 'contract'),
+    only('sdk', 'contract', 'crypto'),
+    only('cli', 'contract', 'crypto', 'sdk'),
+    {
+      name: 'server-holds-no-keys',
+      comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',
+      severity: 'error',
+      from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
+      to: { path: '^packages/(?!contract|server)' },
+    },
+    {
+      name: 'one-reader-of-the-environment',
+      comment: 'main.ts starts the server; nothing else may import it',
+      severity: 'error',
+      from: {},
+      to: { path: '^packages/server/src/main\\.ts$' },
+    },
+    {
+      name: 'browsers-too',
+      comment: 'contract, crypto and sdk run in browsers and workers; only sdk/src/node may use Node',
+      severity: 'error',
+      from: { path: '^packages/(contract|crypto|sdk)/src/', pathNot: ['^packages/sdk/src/node/', '\\.test\\.ts$'] },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'no-test-code-in-the-product',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '/test/|\\.test\\.ts$' },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    tsPreCompilationDeps: 'specify',
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+}

@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+/** A server under test, as a process of its own on the loopback. */
+export interface Child extends AsyncDisposable {
+  port: number
+  url: string
+  /** Resident memory of that process now. */
+  residentMb(): Promise<number>
+}
+
+const startMaxMs = 60_000
+
+/** Skerry's server as an operator starts it, but for the rate limits. */
+export async function startServer(settings: Record<string, string>): Promise<Child> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
+  const child = await start('../../packages/server/src/main.ts', [], (port) => ({
+    SKERRY_PORT: String(port),
+    SKERRY_DATA_DIR: dataDir,
+    SKERRY_LOG_LEVEL: 'error',
+    SKERRY_RATE_LIMITS: 'off',
+    ...settings,
+  }))
+  return {
+    ...child,
+    async [Symbol.asyncDispose]() {
+      await child[Symbol.asyncDispose]()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A floor: the least that could answer. What it needs to know is its only argument, as JSON. */
+export const startFloor = (name: string, given: object): Promise<Child> =>
+  start(`floors/${name}.ts`, [JSON.stringify(given)], (port) => ({ PORT: String(port) }))
+
+async function start(
+  file: string,
+  args: string[],
+  settingsOf: (port: number) => Record<string, string>,
+): Promise<Child> {
+  const port = await freePort()
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  const child = spawn(process.execPath, [...profiling(), path, ...args], {
+    env: { ...ownEnvironment(), ...settingsOf(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => process.stderr.write(said.push(text) < 50 ? text : ''))
+  const killed = () => void child.kill('SIGKILL')
+  process.once('exit', killed)
+  const url = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    process.off('exit', killed)
+    await end(child)
+  }
+  try {
+    await untilReady(child, `${url}/ready`)
+  } catch (error) {
+    await stop()
+    throw new Error(`${file} did not start`, { cause: error })
+  }
+  return { port, url, residentMb: () => residentMb(child), [Symbol.asyncDispose]: stop }
+}
+
+/** With BENCH_PROFILE=folder, every server writes a CPU profile there when it ends. */
+function profiling(): string[] {
+  const folder = process.env.BENCH_PROFILE
+  return folder ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : []
+}
+
+/** Without settings of a server that happens to be configured here. */
+function ownEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SKERRY_')))
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + startMaxMs
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`)
+    const answer = await fetch(url).catch(() => null)
+    await answer?.arrayBuffer()
+    if (answer?.ok) return
+    await sleep(50)
+  }
+  throw new Error(`not ready within ${startMaxMs / 1000} s`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  await exited
+  clearTimeout(impatience)
+}
+
+async function residentMb(child: ChildProcess): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])
+  return Number(stdout.trim()) / 1024
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util'
+import { missingPostgres, startPostgres } from '../../packages/server/test/services/postgres.ts'
+import { type Bench, type Figure, figures } from './figures.ts'
+import { startLoader } from './loader.ts'
+import { plans, say } from './measure.ts'
+
+// One line per figure on stdout, `name value`; everything else on stderr.
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean' }, check: { type: 'boolean' }, only: { type: 'string' } },
+  })
+  const { quick = false, check = false, only } = values
+  const chosen = figures.filter(({ name }) => only === undefined || name === only)
+  if (chosen.length === 0) throw new Error(`no figure ${only}: ${figures.map(({ name }) => name).join(', ')}`)
+  using loader = startLoader()
+  const postgres = await startPostgres({ fsync: true })
+  const missed: string[] = []
+  try {
+    for (const figure of chosen) {
+      const met = await report(figure, { plan: quick ? plans.quick : plans.full, loader, postgres })
+      if (!met) missed.push(figure.name)
+    }
+  } finally {
+    await postgres?.dispose()
+  }
+  if (check && missed.length > 0) {
+    say(`missed: ${missed.join(', ')}`)
+    process.exitCode = 1
+  }
+}
+
+/** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
+async function report({ name, needsPostgres, required, measure }: Figure, bench: Bench): Promise<boolean> {
+  if (needsPostgres && !bench.postgres) {
+    say(`NOT MEASURED: ${name}, because there are ${missingPostgres()}`)
+    return false
+  }
+  say(`${name} ...`)
+  const value = await measure(bench)
+  const isRatio = 'min' in required
+  process.stdout.write(`${name} ${value.toFixed(isRatio ? 2 : 0)}\n`)
+  const met = isRatio ? value >= required.min : value <= required.max
+  say(`  ${isRatio ? `at least ${required.min}` : `at most ${required.max}`}: ${met ? 'met' : 'MISSED'}`)
+  return met
+}
+
+await main()

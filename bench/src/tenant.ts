@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from '../../packages/server/test/blobs.ts'
+
+/** An organization made through the door: an application environment with a composed group, and who may ask for it. */
+export interface Tenant {
+  orgId: string
+  environmentId: string
+  admin: Bearer
+  /** A member token that is bound to the environment. */
+  member: Bearer
+}
+
+export interface Bearer {
+  id: string
+  bearer: string
+}
+
+/** How many of the secrets lie in the group. */
+const groupSecretCount = 5
+
+/** Makes it, with this many secrets in all. */
+export async function makeTenant(url: string, secretCount: number): Promise<Tenant> {
+  const { org, m2m } = await call<SignedUp>(url, 'POST', '/v1/signup', '', { orgName: 'Bench', orgSlug: 'bench' })
+  const machine = `Basic ${Buffer.from(`${m2m.clientId}:${m2m.clientSecret}`).toString('base64')}`
+  const at = `/v1/orgs/${org.id}`
+  const newToken = async (more: object): Promise<Bearer> => {
+    const token = newBearer()
+    const body = { name: 'bench', tokenId: token.id, tokenHash: token.hash, publicKeyJwk: publicKeyJwk(), ...more }
+    await call(url, 'POST', `${at}/tokens`, machine, body)
+    return token
+  }
+  const admin = await newToken({ role: 'admin' })
+  const asAdmin = <T>(method: string, path: string, body: object) =>
+    call<T>(url, method, at + path, `Bearer ${admin.bearer}`, body)
+  const newEnv = async (path: string): Promise<string> => {
+    const body = { name: 'Production', slug: 'production', wrappedDek: wrappedKey() }
+    const { environment } = await asAdmin<{ environment: { id: string } }>('POST', `${path}/envs`, body)
+    return environment.id
+  }
+  const { app } = await asAdmin<{ app: { id: string } }>('POST', '/apps', { name: 'App', slug: 'app' })
+  const { group } = await asAdmin<{ group: { id: string } }>('POST', '/groups', { name: 'Group', slug: 'group' })
+  const environmentId = await newEnv(`/apps/${app.id}`)
+  const groupEnvironmentId = await newEnv(`/groups/${group.id}`)
+  await asAdmin('POST', `/envs/${environmentId}/groups`, { groupId: group.id })
+  const member = await newToken({ role: 'member', environmentId })
+  for (const id of [environmentId, groupEnvironmentId]) {
+    const grant = { principalType: 'service_token', principalId: member.id, wrappedDek: wrappedKey() }
+    await asAdmin('POST', `/envs/${id}/keys`, grant)
+  }
+  for (let i = 0; i < secretCount; i++) {
+    const id = i < groupSecretCount ? groupEnvironmentId : environmentId
+    await asAdmin('PUT', `/envs/${id}/secrets/${secretName(i)}`, { ciphertext: newCiphertext() })
+  }
+  return { orgId: org.id, environmentId, admin, member }
+}
+
+interface SignedUp {
+  org: { id: string }
+  m2m: { clientId: string; clientSecret: string }
+}
+
+/** Of a value of 48 bytes: a connection string, a key of some service. */
+export const newCiphertext = () => ciphertext(48)
+
+/** A service token and what the server keeps of it. */
+export function newBearer(): Bearer & { hash: string } {
+  const id = `skt_${randomBytes(11).toString('hex')}`
+  const bearer = `${id}_${bearerSecret()}`
+  return { id, bearer, hash: createHash('sha256').update(bearer).digest('base64url') }
+}
+
+export const secretName = (i: number) => `SECRET_NUMBER_${String(i).padStart(3, '0')}`
+
+async function call<T>(url: string, method: string, path: string, as: string, body: object): Promise<T> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { 'content-type': 'application/json', authorization: as },
+    body: JSON.stringify(body),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return JSON.parse(text) as T
+}
+
+/** A request as it goes over the wire. */
+export function request(method: string, path: string, bearer: string, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const form = text === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${bearer}\r\n${form}\r\n${text}`
+}

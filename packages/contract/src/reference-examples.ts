@@ -1,0 +1,87 @@
+import { limits } from './limits.ts'
+import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts'
+import { blobsOf, type Schema } from './reference-words.ts'
+import * as shared from './schema.ts'
+
+// Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
+
+const publicId = 'h7Kq2ZpV0sXc9LwT4bNyRd'
+
+const id = (kind: keyof typeof idPrefixes) => idPrefixes[kind] + publicId
+
+/** Short, so that it cannot be taken for a whole blob. */
+const blob = (prefix: BlobPrefix) =>
+  [prefix, ...['BPx3', 'kQ9z', '1mVd', 'Zr8w'].slice(0, blobKinds[prefix].segments)].join('.')
+
+const byPattern = new Map<string, string>([
+  ...Object.keys(idPrefixes).map((kind): [string, string] => {
+    const known = kind as keyof typeof idPrefixes
+    return [idPattern(known), id(known)]
+  }),
+  [shared.Instant.pattern, '2026-10-04T12:00:00.000Z'],
+  [shared.SecretName.pattern, 'DATABASE_URL'],
+])
+
+/** By the name of the field, where the schema says no more than that it is text. */
+const byName: Record<string, string> = {
+  name: 'Payments',
+  slug: 'payments',
+  orgSlug: 'acme',
+  appSlug: 'payments',
+  envSlug: 'production',
+  groupSlug: 'shared',
+  email: 'ada@example.com',
+  publicKeyJwk: '{"kty":"EC","crv":"P-256","x":"...","y":"..."}',
+  encryptedPrivateKey: blob('pk1'),
+  wrappedDek: blob('wd1'),
+  ciphertext: blob('sc1'),
+  principalType: 'user',
+  principalId: id('user'),
+  id: id('user'),
+  invitedById: id('user'),
+  createdByType: 'user',
+  createdById: id('user'),
+  action: 'secret.written',
+  actorType: 'user',
+  actorId: id('user'),
+  resourceType: 'secret',
+  resourceId: id('secret'),
+  ipAddress: '203.0.113.7',
+  userAgent: 'curl/8.5.0',
+  requestId: 'req_h7Kq2ZpV1a',
+  clientId: id('machineClient'),
+}
+
+const numbers: Record<string, number> = { expires_in: limits.machineAccessTtlSeconds, position: 0 }
+
+/** Nullable fields that are null in the common case: the last page, an application's environment, a token in use. */
+const mostlyNull = new Set(['nextCursor', 'groupId', 'parentEnvironmentId', 'revokedAt', 'restoredFromVersion'])
+
+/**
+ * An answer as it may look.
+ *
+ * @example exampleOf(Ok) // { ok: true }
+ */
+export function exampleOf(schema: Schema, name = ''): unknown {
+  if (schema.const !== undefined) return schema.const
+  if (schema.anyOf) return ofAlternatives(schema.anyOf, name)
+  if (schema.type === 'array') return [exampleOf(schema.items ?? {}, name)]
+  if (schema.type === 'object')
+    return Object.fromEntries(
+      Object.entries(schema.properties ?? {}).map(([field, inner]) => [field, exampleOf(inner, field)]),
+    )
+  if (schema.type === 'integer') return numbers[name] ?? Math.max(schema.minimum ?? 0, 1)
+  if (schema.type === 'boolean') return true
+  return schema.type === 'string' ? ofString(schema, name) : null
+}
+
+function ofAlternatives(anyOf: Schema[], name: string): unknown {
+  const nullable = anyOf.some(({ type }) => type === 'null')
+  return nullable && mostlyNull.has(name) ? null : exampleOf(anyOf[0] ?? {}, name)
+}
+
+function ofString({ pattern }: Schema, name: string): string {
+  if (pattern === undefined) return byName[name] ?? '...'
+  const [prefix] = blobsOf(pattern)
+  return byPattern.get(pattern) ?? (prefix ? blob(prefix) : (byName[name] ?? '...'))
+}

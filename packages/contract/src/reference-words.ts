@@ -1,0 +1,110 @@
+import { auditActions } from './audit-actions.ts'
+import { type BlobPrefix, blobKinds, blobPattern, type IdKind, idPattern, idPrefixes } from './prefixes.ts'
+import * as shared from './schema.ts'
+
+/** The parts of a JSON Schema that the contract uses, as a reader of it sees them. */
+export interface Schema {
+  type?: string
+  description?: string
+  const?: unknown
+  anyOf?: Schema[]
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  items?: Schema
+  maxItems?: number
+  required?: string[]
+  properties?: Record<string, Schema>
+}
+
+/** One field of a body, or one parameter. Text in backquotes is code. */
+export interface Field {
+  /** With the way to it: `grants[].principalId`. */
+  name: string
+  type: string
+  required: boolean
+  note: string
+}
+
+/**
+ * What values a schema takes, in words.
+ *
+ * @example typeWords(Type.Optional(Id('environment'))) // 'id `env_...`'
+ */
+export function typeWords(schema: Schema): string {
+  if (schema.const !== undefined) return `\`${schema.const}\``
+  if (schema.anyOf) return alternatives(schema.anyOf.map(typeWords))
+  if (schema.type === 'string') return stringWords(schema)
+  if (schema.type === 'integer') return `integer${range(schema.minimum, schema.maximum, '')}`
+  if (schema.type === 'array' && schema.items)
+    return `list of ${typeWords(schema.items)}${range(undefined, schema.maxItems, '')}`
+  return schema.type ?? 'any'
+}
+
+const alternatives = (words: string[]) =>
+  words.length < 3 ? words.join(' or ') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+
+function range(min: number | undefined, max: number | undefined, unit: string): string {
+  if (max === undefined) return min === undefined || unit !== '' ? '' : `, at least ${min}`
+  const most = max.toLocaleString('en-US')
+  return min ? `, ${min.toLocaleString('en-US')} to ${most}${unit}` : `, at most ${most}${unit}`
+}
+
+function stringWords({ pattern, minLength, maxLength }: Schema): string {
+  const kind = pattern === undefined ? 'text' : patternWords(pattern)
+  return kind + range(minLength, maxLength, ' characters')
+}
+
+const idKinds = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPattern(kind), kind]))
+
+const knownPatterns = new Map([
+  [shared.Instant.pattern, 'instant'],
+  [shared.Slug.pattern, 'slug'],
+  [shared.SecretName.pattern, 'secret name'],
+  [shared.DisplayName.pattern, 'text without control characters'],
+  [shared.Email.pattern, 'e-mail address'],
+  [shared.PublicKeyJwk.pattern, 'printable ASCII'],
+])
+
+function patternWords(pattern: string): string {
+  const known = knownPatterns.get(pattern)
+  if (known) return known
+  const id = idKinds.get(pattern)
+  if (id) return `id \`${idPrefixes[id]}...\``
+  const blobs = blobsOf(pattern)
+  if (blobs.length > 0) return `blob ${alternatives(blobs.map((prefix) => `\`${prefix}.\``))}`
+  return namesIn(pattern) ?? `text like \`${pattern}\``
+}
+
+/** The blob prefixes that a pattern takes, if it is one of blobs. */
+export function blobsOf(pattern: string): BlobPrefix[] {
+  const prefixes = (Object.keys(blobKinds) as BlobPrefix[]).filter((prefix) => pattern.includes(prefix))
+  return blobPattern(...prefixes) === pattern ? prefixes : []
+}
+
+/** A pattern that is a list of fixed names. The longest such list has a table of its own. */
+function namesIn(pattern: string): string | undefined {
+  const list = /^\^\(\?:([\w.\\|]+)\)\$$/.exec(pattern)?.[1]
+  if (!list) return undefined
+  const names = list.replaceAll('\\.', '.').split('|')
+  if (names.length === Object.keys(auditActions).length) return 'an audit action'
+  return alternatives(names.map((name) => `\`${name}\``))
+}
+
+/**
+ * The fields of an object, those of the objects inside it too.
+ *
+ * @example fieldsOf(apps.create.body).map(({ name }) => name) // ['name', 'slug']
+ */
+export function fieldsOf({ properties = {}, required = [] }: Schema, at = ''): Field[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const row = { name: at + name, type: typeWords(schema), required: required.includes(name), note: noteOf(schema) }
+    if (schema.properties) return [row, ...fieldsOf(schema, `${at}${name}.`)]
+    return schema.items?.properties ? [row, ...fieldsOf(schema.items, `${at}${name}[].`)] : [row]
+  })
+}
+
+const noteOf = (schema: Schema): string =>
+  schema.description ?? schema.anyOf?.map(noteOf).find((note) => note !== '') ?? ''

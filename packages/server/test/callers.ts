@@ -1,0 +1,185 @@
+import { branches } from '@skerry/contract/envs'
+import { composition } from '@skerry/contract/groups'
+import { invites, orgs } from '@skerry/contract/orgs'
+import { oauth } from '@skerry/contract/signup'
+import { tokens } from '@skerry/contract/tokens'
+import { newId } from '../src/http/context.ts'
+import { bearerSecret, wrappedKey } from './blobs.ts'
+import { startIssuer } from './services/issuer.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newPerson,
+  newToken,
+  putSecret,
+  signUp,
+  type Tenant,
+} from './tenant.ts'
+import type { World } from './world.ts'
+
+/** Whom a caller's row of facts is about: what follows from it, a suite asserts without looking at the matrix. */
+export interface Caller {
+  name: string
+  as: string | undefined
+  /** unknown: no valid credential. foreign: a valid one of another organization. */
+  from: 'unknown' | 'foreign' | 'org'
+  kind: 'nobody' | 'person' | 'token' | 'machine'
+  role: 'none' | 'member' | 'admin'
+  granted: boolean
+}
+
+/** One organization with one of everything that a path can name. */
+export interface Place {
+  tenant: Tenant
+  params: Record<string, string>
+  branchId: string
+}
+
+/** The environment, its branch and the ids of the rest; the callers hold their grants afterwards. */
+export async function buildPlace(world: World): Promise<Place> {
+  const tenant = await signUp(world)
+  const { orgId } = tenant
+  const as = tenant.admin.as
+  const appId = (await newApp(world, tenant)).id
+  const envId = (await newEnv(world, tenant, appId)).id
+  const groupId = (await newGroup(world, tenant)).id
+  await newGroupEnv(world, tenant, groupId)
+  await world.call(composition.set, { as, params: { orgId, envId }, body: { groupId } })
+  await putSecret(world, tenant, envId, 'NAME')
+  const fork = { slug: 'branch', wrappedDek: wrappedKey(), ttlSeconds: null }
+  const branch = await world.call(branches.create, { as, params: { orgId, envId }, body: fork })
+  const invite = await world.call(invites.create, { as, params: { orgId }, body: { email: 'waits@example.com' } })
+  const target = await newToken(world, tenant)
+  const grantId = (await grantKey(world, tenant, envId, target)).id
+  const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id }
+  return { tenant, params: { ...ids, name: 'NAME' }, branchId: branch.body.branch.id }
+}
+
+/** Every kind of caller that there is, in the order of the matrix. */
+export async function buildCallers(world: World, place: Place): Promise<Caller[]> {
+  return [...(await unknownCallers(world, place)), ...(await people(world, place)), ...(await machines(world, place))]
+}
+
+async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]> {
+  const impostor = await startIssuer(world.clock.now)
+  const person = await newMember(world, tenant)
+  const subject = { sub: 'sub-expired', email: 'expired@example.com', email_verified: true }
+  const forged = await impostor.token({ ...subject, iss: world.issuer.url, aud: world.issuer.audience })
+  const expired = await world.issuer.token({ ...subject, exp: Math.floor(world.clock.now().getTime() / 1000) - 5 })
+  await impostor.close()
+  const { unknown, revoked, expiredToken, deleted } = await deadTokens(world, tenant)
+  const row = (name: string, as: string | undefined): Caller => ({
+    name,
+    as,
+    from: 'unknown',
+    kind: 'nobody',
+    role: 'none',
+    granted: false,
+  })
+  return [
+    row('nobody', undefined),
+    row('malformed header', person.as.replace('Bearer ', 'Bearer')),
+    row('unknown token', unknown),
+    row('revoked token', revoked),
+    row('expired token', expiredToken),
+    row('deleted token', deleted),
+    row('session with a wrong signature', `Bearer ${forged}`),
+    row('expired session', `Bearer ${expired}`),
+  ]
+}
+
+/** Bearers that once worked, or never did. Admin ones, so that nothing but their death keeps them out. */
+export async function deadTokens(world: World, tenant: Tenant) {
+  const { orgId } = tenant
+  const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
+  const expiring = await newToken(world, tenant, { role: 'admin', expiresAt })
+  const [revoked, deleted] = [
+    await newToken(world, tenant, { role: 'admin' }),
+    await newToken(world, tenant, { role: 'admin' }),
+  ]
+  for (const { id } of [revoked, deleted])
+    await world.call(tokens.revoke, { as: tenant.admin.as, params: { orgId, tokenId: id } })
+  await world.call(tokens.delete, { as: tenant.admin.as, params: { orgId, tokenId: deleted.id } })
+  world.clock.advance(61)
+  const unknown = `Bearer ${newId('serviceToken')}_${bearerSecret()}`
+  return { unknown, revoked: revoked.as, expiredToken: expiring.as, deleted: deleted.as }
+}
+
+async function people(world: World, place: Place): Promise<Caller[]> {
+  const { tenant } = place
+  const elsewhere = await signUp(world)
+  const row = (name: string, { as }: Actor, role: Caller['role'], granted = false): Caller => ({
+    name,
+    as,
+    from: role === 'none' ? 'foreign' : 'org',
+    kind: 'person',
+    role,
+    granted,
+  })
+  const holder = await newMember(world, tenant)
+  await grantEverywhere(world, place, holder)
+  return [
+    row('member of another organization', await newMember(world, elsewhere), 'none'),
+    row('member without keys or grant', await newMember(world, tenant, 'member', { keys: false }), 'member'),
+    row('member with a grant', holder, 'member', true),
+    row('admin', await newMember(world, tenant, 'admin'), 'admin'),
+    row('owner', await newOwnerOf(world, place), 'admin'),
+  ]
+}
+
+/** An organization that signed up has no owner, so the one role that no invitation gives is written by hand. */
+async function newOwnerOf(world: World, { params }: Place): Promise<Actor> {
+  const person = await newPerson(world, 'owner@example.com')
+  await world.server.context.db.rows(
+    `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, 'owner', $3)`,
+    [params.orgId, person.id, world.clock.now()],
+  )
+  const { body } = await world.call(orgs.get, { as: person.as, params: { orgId: params.orgId as string } })
+  if (body.org.role !== 'owner') throw new Error('the owner is one')
+  return person
+}
+
+async function machines(world: World, place: Place): Promise<Caller[]> {
+  const { tenant, params } = place
+  const foreign = await signUp(world)
+  const elsewhereId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+  const granted = await newToken(world, tenant)
+  const bound = await newToken(world, tenant, { environmentId: params.envId as string })
+  for (const actor of [granted, bound]) await grantEverywhere(world, place, actor)
+  const access = await world.call(oauth.token, {
+    as: tenant.machine.as,
+    body: { grant_type: 'client_credentials' },
+  })
+  const row = (
+    name: string,
+    { as }: Pick<Actor, 'as'>,
+    kind: 'token' | 'machine',
+    role: Caller['role'],
+    more: Partial<Caller> = {},
+  ): Caller => ({ name, as, from: 'org', kind, role, granted: false, ...more })
+  return [
+    row('member token', await newToken(world, tenant), 'token', 'member'),
+    row('member token with a grant', granted, 'token', 'member', { granted: true }),
+    row('member token bound here, with a grant', bound, 'token', 'member', { granted: true }),
+    row(
+      'member token bound elsewhere',
+      await newToken(world, tenant, { environmentId: elsewhereId }),
+      'token',
+      'member',
+    ),
+    row('admin token', await newToken(world, tenant, { role: 'admin' }), 'token', 'admin'),
+    row('machine client', tenant.machine, 'machine', 'admin'),
+    row('machine client’s access token', { as: `Bearer ${access.body.access_token}` }, 'machine', 'admin'),
+    row('admin token of another organization', foreign.admin, 'token', 'admin', { from: 'foreign' }),
+    row('machine client of another organization', foreign.machine, 'machine', 'admin', { from: 'foreign' }),
+  ]
+}
+
+async function grantEverywhere(world: World, { tenant, params, branchId }: Place, actor: Actor) {
+  for (const id of [params.envId as string, branchId]) await grantKey(world, tenant, id, actor)
+}

@@ -1,0 +1,55 @@
+import type { World } from './world.ts'
+
+/** What a request may write without having changed anything: notes of use, taken off the request's path. */
+const notesOfUse = ['service_token_uses', 'usage_counts']
+
+/** Every table of Skerry's own schema; a partitioned one stands for its partitions. */
+export async function tablesOf({ server }: World): Promise<string[]> {
+  const rows = await server.context.db.rows<{ relname: string }>(
+    `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+        and not relispartition order by relname`,
+  )
+  return rows.map((row) => row.relname)
+}
+
+export type State = Record<string, { rows: number; digest: string }>
+
+/** Row count and content of every table, so that "nothing changed" means every column of every row. */
+export async function stateOf(world: World): Promise<State> {
+  const tables = (await tablesOf(world)).filter((table) => !notesOfUse.includes(table))
+  const each = await world.server.context.db.rows<{ name: string; rows: number; digest: string | null }>(
+    tables
+      .map(
+        (table) =>
+          `select '${table}' as name, count(*) as rows, md5(string_agg(t::text, chr(10) order by t::text)) as digest
+             from ${table} t`,
+      )
+      .join(' union all '),
+  )
+  return Object.fromEntries(each.map(({ name, rows, digest }) => [name, { rows, digest: digest ?? '' }]))
+}
+
+export interface AuditRow {
+  orgId: string | null
+  id: string
+  action: string
+  actorType: string
+  actorId: string | null
+  resourceType: string
+  resourceId: string | null
+  metadata: Record<string, unknown>
+  ipAddress: string | null
+  userAgent: string | null
+  requestId: string | null
+}
+
+/** The trail of all organizations, as stored. */
+export const auditRows = ({ server }: World): Promise<AuditRow[]> =>
+  server.context.db.rows<AuditRow>('select * from audit_entries order by created_at, id')
+
+/** Entries that `work` leaves behind. */
+export async function newEntries(world: World, work: () => Promise<unknown>): Promise<AuditRow[]> {
+  const before = new Set((await auditRows(world)).map((entry) => entry.id))
+  await work()
+  return (await auditRows(world)).filter((entry) => !before.has(entry.id))
+}
