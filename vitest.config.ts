@@ -45,6 +45,15 @@ export default defineConfig({
           globalSetup: ['packages/server/test/setup-embedded.ts'],
         },
       },
+      {
+        test: {
+          name: 'cli-postgres',
+          include: ['packages/cli/test/journey.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          globalSetup: ['packages/server/test/setup-postgres.ts'],
+        },
+      },
     ],
   },
 })

@@ -10,7 +10,7 @@ if (missing && process.env.SKERRY_REQUIRE_SERVICES === '1') {
   process.exit(1)
 }
 if (missing) announce(missing)
-const leftOut = missing ? ['--project=!postgres'] : []
+const leftOut = missing ? ['--project=!*postgres'] : []
 const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url).pathname
 const { status } = spawnSync(process.execPath, [vitest, 'run', ...leftOut, ...process.argv.slice(2)], {
   stdio: 'inherit',

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ export interface Child extends AsyncDisposable {
   url: string
   /** Resident memory of that process now. */
   residentMb(): Promise<number>
+  /** Processor time that it has used so far; null where the system does not tell. */
+  cpuMs(): Promise<number | null>
 }
 
 const startMaxMs = 60_000
@@ -68,7 +70,7 @@ async function start(
     await stop()
     throw new Error(`${file} did not start`, { cause: error })
   }
-  return { port, url, residentMb: () => residentMb(child), [Symbol.asyncDispose]: stop }
+  return { port, url, residentMb: () => residentMb(child), cpuMs: () => cpuMs(child), [Symbol.asyncDispose]: stop }
 }
 
 /** With BENCH_PROFILE=folder, every server writes a CPU profile there when it ends. */
@@ -106,6 +108,14 @@ async function end(child: ChildProcess): Promise<void> {
 async function residentMb(child: ChildProcess): Promise<number> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)])
   return Number(stdout.trim()) / 1024
+}
+
+/** proc(5): user and system time are the 14th and 15th field, in ticks of 10 ms; the second may hold anything. */
+async function cpuMs(child: ChildProcess): Promise<number | null> {
+  const stat = await readFile(`/proc/${child.pid}/stat`, 'latin1').catch(() => null)
+  if (stat === null) return null
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 async function freePort(): Promise<number> {

@@ -22,6 +22,8 @@ export interface Figure {
   measure: (bench: Bench) => Promise<number>
 }
 
+// Each figure awaits what it returns: its servers end with its block.
+
 const poolSize = 10
 const secretCount = 20
 const withoutCache = { SKERRY_RESOLVE_CACHE_MB: '0' }
@@ -44,7 +46,12 @@ async function resolveCached({ plan, loader, postgres }: Bench): Promise<number>
   await using floor = await startFloor('fixed', answer)
   assertSame(answer, await get(floor.url + path, member.bearer))
   const requests = [request('GET', path, member.bearer)]
-  return compare(loader, plan, { name: 'resolve', requests, ...server }, { name: 'fixed bytes', requests, ...floor })
+  return await compare(
+    loader,
+    plan,
+    { name: 'resolve', requests, server },
+    { name: 'fixed bytes', requests, server: floor },
+  )
 }
 
 async function resolveUncached({ plan, loader, postgres }: Bench): Promise<number> {
@@ -55,7 +62,12 @@ async function resolveUncached({ plan, loader, postgres }: Bench): Promise<numbe
   const path = `/v1/resolve?env=${environmentId}`
   assertSame(await get(server.url + path, member.bearer), await get(floor.url + path, member.bearer))
   const requests = [request('GET', path, member.bearer)]
-  return compare(loader, plan, { name: 'resolve', requests, ...server }, { name: 'one query', requests, ...floor })
+  return await compare(
+    loader,
+    plan,
+    { name: 'resolve', requests, server },
+    { name: 'one query', requests, server: floor },
+  )
 }
 
 /** Half of the names are new, half get another version. */
@@ -69,7 +81,7 @@ async function secretPut({ plan, loader, postgres }: Bench): Promise<number> {
     .flat()
     .map((name) => `/v1/orgs/${orgId}/envs/${environmentId}/secrets/${name}`)
     .map((path) => request('PUT', path, admin.bearer, { ciphertext: newCiphertext() }))
-  return compare(loader, plan, { name: 'put', requests, ...server }, { name: 'one insert', requests, ...floor })
+  return await compare(loader, plan, { name: 'put', requests, server }, { name: 'one insert', requests, server: floor })
 }
 
 async function resolveAtOneMillion({ plan, loader, postgres }: Bench): Promise<number> {
@@ -77,11 +89,13 @@ async function resolveAtOneMillion({ plan, loader, postgres }: Bench): Promise<n
   const start = async (name: string, count: number) => {
     const databaseUrl = await (postgres as PostgresService).createDatabase(name)
     const server = await startServer({ ...settingsOf(databaseUrl), ...withoutCache })
-    return { ...server, name: `with ${count} secrets`, requests: await populate(databaseUrl, count, 20_000) }
+    const requests = await populate(databaseUrl, count, 20_000)
+    const target = { name: `with ${count} secrets`, server, requests }
+    return { target, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   }
   await using small = await start('secrets_small', secretsPerOrg)
   await using large = await start('secrets_large', plan.secretCount)
-  return compare(loader, plan, large, small)
+  return await compare(loader, plan, large.target, small.target)
 }
 
 async function idleMemoryPostgres({ plan, postgres }: Bench): Promise<number> {
@@ -97,7 +111,7 @@ async function idleMemory(plan: Plan, settings: Record<string, string>): Promise
   const { environmentId, member } = await makeTenant(server.url, 5)
   await get(`${server.url}/v1/resolve?env=${environmentId}`, member.bearer)
   await sleep(plan.idleMs)
-  return server.residentMb()
+  return await server.residentMb()
 }
 
 const settingsOf = (databaseUrl: string) => ({

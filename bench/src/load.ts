@@ -44,7 +44,7 @@ function ask(job: Job, next: () => Buffer | string, tally: Tally, isOver: () => 
         if (missing <= 0) answered()
         return true
       }
-      head += buffer.latin1Slice(0, length)
+      head += buffer.toString('latin1', 0, length)
       const end = head.indexOf('\r\n\r\n')
       if (end < 0) return true
       const bodyLength = /content-length: (\d+)/i.exec(head)?.[1]
@@ -79,7 +79,7 @@ async function run(job: Job): Promise<Outcome> {
     Array.from({ length: job.connections }, () => ask(job, next, tally, () => performance.now() >= endsAt)),
   )
   if (tally.refused > 0) throw new Error(`${tally.refused} requests were refused: ${tally.firstRefusal}`)
-  return { perSecond: (tally.answered * 1000) / (performance.now() - startedAt) }
+  return { answered: tally.answered, perSecond: (tally.answered * 1000) / (performance.now() - startedAt) }
 }
 
 process.on('message', (job: Job) => {

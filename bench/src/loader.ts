@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export interface Job {
@@ -11,6 +10,7 @@ export interface Job {
 }
 
 export interface Outcome {
+  answered: number
   perSecond: number
 }
 
@@ -21,18 +21,18 @@ export interface Loader extends Disposable {
 
 export function startLoader(): Loader {
   const child: ChildProcess = fork(fileURLToPath(new URL('load.ts', import.meta.url)))
+  let fail: (error: Error) => void = () => {}
+  child.once('exit', () => fail(new Error('the load generator ended')))
   return {
     async run(job) {
-      child.send(job)
-      const [outcome] = (await Promise.race([once(child, 'message'), died(child)])) as [Outcome | { error: string }]
+      const outcome = await new Promise<Outcome | { error: string }>((resolve, reject) => {
+        fail = reject
+        child.once('message', resolve)
+        child.send(job)
+      })
       if ('error' in outcome) throw new Error(`load: ${outcome.error}`)
       return outcome
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }
-}
-
-async function died(child: ChildProcess): Promise<never> {
-  await once(child, 'exit')
-  throw new Error('the load generator ended')
 }

@@ -37,10 +37,12 @@ async function report({ name, needsPostgres, required, measure }: Figure, bench:
     return false
   }
   say(`${name} ...`)
+  const startedAt = performance.now()
   const value = await measure(bench)
   const isRatio = 'min' in required
   process.stdout.write(`${name} ${value.toFixed(isRatio ? 2 : 0)}\n`)
   const met = isRatio ? value >= required.min : value <= required.max
+  say(`  took ${Math.round((performance.now() - startedAt) / 1000)} s`)
   say(`  ${isRatio ? `at least ${required.min}` : `at most ${required.max}`}: ${met ? 'met' : 'MISSED'}`)
   return met
 }

@@ -20,7 +20,7 @@ export interface DotenvFile {
  * silently over what it does not understand. The values are still the package's own; the two are compared.
  */
 const entryPattern =
-  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(#.*)?$/gm
+  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?(\s*)(#.*)?$/gm
 
 /** Text of a `.env` file -> its values, with every line named that needs the author's eye. */
 export function readDotenv(text: string): DotenvFile {
@@ -50,7 +50,7 @@ export function readDotenv(text: string): DotenvFile {
 }
 
 function noteEntry(match: RegExpExecArray, line: number, file: DotenvFile): void {
-  const [, name = '', raw = '', comment = ''] = match
+  const [, name = '', raw = '', blank = '', comment = ''] = match
   if (!isSecretName(name)) {
     file.problems.push({ line, message: 'the name is not an environment variable name (letters, digits, _)' })
   }
@@ -59,7 +59,7 @@ function noteEntry(match: RegExpExecArray, line: number, file: DotenvFile): void
   const quoted = quote === "'" || quote === '"' || quote === '`'
   if (quoted && (value.length < 2 || value.at(-1) !== quote)) {
     file.problems.push({ line, message: 'a quote is opened and not closed' })
-  } else if (!quoted && comment !== '' && raw !== '' && !/\s$/.test(raw)) {
+  } else if (!quoted && comment !== '' && blank === '' && /\S$/.test(raw)) {
     file.warnings.push({ line, message: `${name} ends at the #, which begins a comment; quote the value to keep it` })
   }
 }

@@ -1,5 +1,5 @@
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
-import { Failure } from './failure.ts'
+import { Failure, toFailure } from './failure.ts'
 import { checkTokenId } from './names.ts'
 import type { Place } from './places.ts'
 import type { Session } from './session.ts'
@@ -31,7 +31,7 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
       key: await environmentKey(session.client, { orgId, envId }, session.parsed.privateKey),
     }
   } catch (error) {
-    throw (error as { code?: string }).code === 'forbidden' ? noKey(session, label) : error
+    throw toFailure(error).kind === 'refused' ? noKey(session, label) : error
   }
 }
 
@@ -83,7 +83,7 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
       await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes)
       granted.push(label)
     } catch (error) {
-      if ((error as { code?: string }).code !== 'conflict') throw incomplete(error, granted, label)
+      if (toFailure(error).kind !== 'conflict') throw incomplete(error, granted, label)
       held.push(label)
     }
   }
@@ -91,12 +91,9 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
 }
 
 function incomplete(error: unknown, granted: string[], at: string): Failure {
+  const { kind, message } = toFailure(error)
   const done = granted.length === 0 ? 'nothing was granted' : `granted: ${granted.join(', ')}`
-  return new Failure(
-    'failure',
-    `granting ${at} failed (${(error as Error).message}); ${done}`,
-    'run `skerry grant` again',
-  )
+  return new Failure(kind, `granting ${at} failed (${message}); ${done}`, 'run `skerry grant` again')
 }
 
 /** A token by id, or a person by id or e-mail address, with the key that the server has on record. */

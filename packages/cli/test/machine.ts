@@ -11,13 +11,16 @@ export interface Machine {
   skerry: (args: string[], options?: RunOptions) => Promise<Ended>
   shell: (script: string, options?: RunOptions) => Promise<Ended>
   start: (args: string[], options?: RunOptions) => Running
+  /** Runs a command line on a terminal, where each answer is typed once its question stands there. */
+  terminal: (command: string, answers?: [question: string, typed: string][]) => Promise<Ended>
   write: (file: string, text: string) => Promise<void>
   read: (file: string) => Promise<string>
   remove: () => Promise<void>
 }
 
 export interface RunOptions {
-  input?: string | Buffer
+  /** Standard input; null leaves it open. */
+  input?: string | Buffer | null
   env?: Record<string, string>
   cwd?: string
 }
@@ -58,6 +61,16 @@ export async function newMachine(url: string): Promise<Machine> {
     home,
     project,
     env,
+    terminal: async (command, answers = []) => {
+      // `script` gives the command a terminal, and passes on what is typed. A terminal of no width breaks every line.
+      const args = ['-qefc', `stty cols 100 rows 30; exec ${command}`, '/dev/null']
+      const { child, says, ended } = start('script', args, { input: null })
+      for (const [question, typed] of answers) {
+        await says(question)
+        child.stdin!.write(typed)
+      }
+      return ended
+    },
     start: (args, options) => start(join(bin, 'skerry'), args, options),
     skerry: (args, options) => start(join(bin, 'skerry'), args, options).ended,
     shell: (script, options) => start('bash', ['-c', script], options).ended,
@@ -75,7 +88,7 @@ export async function signedUp(url: string, orgName: string): Promise<Machine> {
   return machine
 }
 
-function running(child: ChildProcess, input: string | Buffer = ''): Running {
+function running(child: ChildProcess, input: string | Buffer | null = ''): Running {
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   const text = (of: Buffer[]) => Buffer.concat(of).toString('utf8')
   const waiting: { text: string; done: () => void }[] = []
@@ -90,7 +103,7 @@ function running(child: ChildProcess, input: string | Buffer = ''): Running {
   }
   // A command that does not read its input closes it early.
   child.stdin!.on('error', () => {})
-  child.stdin!.end(input)
+  if (input !== null) child.stdin!.end(input)
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) =>

@@ -102,6 +102,6 @@ export const branches = {
     }),
     responses: { 201: Strict({ branch: Environment }) },
     refuses: ['conflict'],
-    audits: ['branch.created'],
+    audits: ['branch.created', 'branch.expired'],
   }),
 }

@@ -1,11 +1,13 @@
 import { limits } from './limits.ts'
 import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts'
-import { blobsOf, type Schema } from './reference-words.ts'
+import { blobsOf, patternOf, type Schema } from './reference-words.ts'
 import * as shared from './schema.ts'
 
 // Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
 
 const publicId = 'h7Kq2ZpV0sXc9LwT4bNyRd'
+
+const instant = '2026-10-04T12:00:00.000Z'
 
 const id = (kind: keyof typeof idPrefixes) => idPrefixes[kind] + publicId
 
@@ -18,8 +20,8 @@ const byPattern = new Map<string, string>([
     const known = kind as keyof typeof idPrefixes
     return [idPattern(known), id(known)]
   }),
-  [shared.Instant.pattern, '2026-10-04T12:00:00.000Z'],
-  [shared.SecretName.pattern, 'DATABASE_URL'],
+  [patternOf(shared.Instant), instant],
+  [patternOf(shared.SecretName), 'DATABASE_URL'],
 ])
 
 /** By the name of the field, where the schema says no more than that it is text. */
@@ -52,10 +54,34 @@ const byName: Record<string, string> = {
   clientId: id('machineClient'),
 }
 
+/** What a row of this kind is called, by the pattern of the id that it carries. */
+const called = new Map<string, Record<string, string>>([
+  [idPattern('organization'), { name: 'Acme', slug: 'acme' }],
+  [idPattern('group'), { name: 'Shared', slug: 'shared' }],
+  [idPattern('environment'), { name: 'Production', slug: 'production' }],
+  [idPattern('user'), { name: 'Ada Lovelace' }],
+  [idPattern('serviceToken'), { name: 'deploys' }],
+])
+
+/** An environment row that is a branch. */
+const ofBranch: Record<string, string> = {
+  name: 'Pull request 42',
+  slug: 'pr-42',
+  parentEnvironmentId: id('environment'),
+  expiresAt: instant,
+}
+
 const numbers: Record<string, number> = { expires_in: limits.machineAccessTtlSeconds, position: 0 }
 
-/** Nullable fields that are null in the common case: the last page, an application's environment, a token in use. */
-const mostlyNull = new Set(['nextCursor', 'groupId', 'parentEnvironmentId', 'revokedAt', 'restoredFromVersion'])
+/** Nullable fields that are null in the common case: the last page, an environment that is no branch, a token in use. */
+const mostlyNull = new Set([
+  'nextCursor',
+  'groupId',
+  'parentEnvironmentId',
+  'expiresAt',
+  'revokedAt',
+  'restoredFromVersion',
+])
 
 /**
  * An answer as it may look.
@@ -66,13 +92,22 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.anyOf) return ofAlternatives(schema.anyOf, name)
   if (schema.type === 'array') return [exampleOf(schema.items ?? {}, name)]
-  if (schema.type === 'object')
-    return Object.fromEntries(
-      Object.entries(schema.properties ?? {}).map(([field, inner]) => [field, exampleOf(inner, field)]),
-    )
+  if (schema.type === 'object') return ofObject(schema.properties ?? {}, name)
   if (schema.type === 'integer') return numbers[name] ?? Math.max(schema.minimum ?? 0, 1)
   if (schema.type === 'boolean') return true
   return schema.type === 'string' ? ofString(schema, name) : null
+}
+
+function ofObject(properties: Record<string, Schema>, name: string): unknown {
+  const { id: own, userId, groupId } = properties
+  const kind = called.get((own ?? userId ?? groupId)?.pattern ?? '')
+  const words = /^branch/.test(name) ? ofBranch : (kind ?? {})
+  return Object.fromEntries(
+    Object.entries(properties).map(([field, inner]) => {
+      const value = exampleOf(inner, field)
+      return [field, value === null || value === byName[field] ? (words[field] ?? value) : value]
+    }),
+  )
 }
 
 function ofAlternatives(anyOf: Schema[], name: string): unknown {

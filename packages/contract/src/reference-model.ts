@@ -24,6 +24,7 @@ export interface Operation {
   summary: string
   /** Empty where nobody said. */
   access: string
+  /** Empty for a read that records nothing. */
   audit: string
   fields: (Field & { in: 'path' | 'query' | 'body' })[]
   answers: { statuses: string; example: string }[]
@@ -49,7 +50,7 @@ const conventions = [
   'A credential goes into the `Authorization` header: `Bearer` with a service token, a session JWT or an access token; ' +
     '`Basic` with the id and secret of a machine client.',
   'A field or query parameter that an operation does not name is refused, never ignored.',
-  'Lists take `limit` and `cursor`; `nextCursor` of one page is the `cursor` of the next, and null at the end.',
+  'Lists that can grow take `limit` and `cursor`; `nextCursor` of one page is the `cursor` of the next, and null at the end.',
   'An instant is ISO 8601 in UTC with milliseconds.',
   'Every answer carries `x-request-id`, under which the server’s log and the audit trail have the request.',
 ]
@@ -84,15 +85,13 @@ function accessTable({ words }: AccessFacts): Table[] {
 
 function operationOf(id: string, endpoint: Endpoint, access: AccessFacts): Operation {
   const { method, path, summary } = endpoint
-  const { actions, reason } = auditOf(endpoint)
-  const named = actions.map((action) => `\`${action}\``).join(', ')
   return {
     id,
     method,
     path,
     summary,
     access: access.names.get(`${method} ${path}`) ?? '',
-    audit: reason === undefined ? named + (method === 'GET' ? ', when it is denied' : '') : `none: ${reason}`,
+    audit: auditWords(endpoint),
     fields: [
       ...pathFields(path),
       ...fieldsOf(endpoint.query as Schema).map((field) => ({ ...field, in: 'query' as const })),
@@ -101,6 +100,13 @@ function operationOf(id: string, endpoint: Endpoint, access: AccessFacts): Opera
     answers: answersOf(endpoint),
     refusals: [...refusalsOf(endpoint)],
   }
+}
+
+function auditWords(endpoint: Endpoint): string {
+  const { actions, reason } = auditOf(endpoint)
+  const named = actions.map((action) => `\`${action}\``).join(', ')
+  if (endpoint.method === 'GET') return named && `${named}, when it is denied`
+  return reason === undefined ? named : `none: ${reason}`
 }
 
 function pathFields(path: string): Operation['fields'] {

@@ -5,7 +5,7 @@ import * as shared from './schema.ts'
 /** The parts of a JSON Schema that the contract uses, as a reader of it sees them. */
 export interface Schema {
   type?: string
-  description?: string
+  description?: string | undefined
   const?: unknown
   anyOf?: Schema[]
   pattern?: string
@@ -39,7 +39,7 @@ export function typeWords(schema: Schema): string {
   if (schema.type === 'string') return stringWords(schema)
   if (schema.type === 'integer') return `integer${range(schema.minimum, schema.maximum, '')}`
   if (schema.type === 'array' && schema.items)
-    return `list of ${typeWords(schema.items)}${range(undefined, schema.maxItems, '')}`
+    return `list of ${typeWords({ description: schema.description, ...schema.items })}${range(undefined, schema.maxItems, '')}`
   return schema.type ?? 'any'
 }
 
@@ -52,33 +52,52 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return min ? `, ${min.toLocaleString('en-US')} to ${most}${unit}` : `, at most ${most}${unit}`
 }
 
-function stringWords({ pattern, minLength, maxLength }: Schema): string {
-  const kind = pattern === undefined ? 'text' : patternWords(pattern)
+function stringWords({ pattern, minLength, maxLength, description }: Schema): string {
+  const kind =
+    pattern === undefined ? 'text' : (patternWords(pattern) ?? (description ? 'text' : `text like \`${pattern}\``))
   return kind + range(minLength, maxLength, ' characters')
 }
 
 const idKinds = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idPattern(kind), kind]))
 
 const knownPatterns = new Map([
-  [shared.Instant.pattern, 'instant'],
-  [shared.Slug.pattern, 'slug'],
-  [shared.SecretName.pattern, 'secret name'],
-  [shared.DisplayName.pattern, 'text without control characters'],
-  [shared.Email.pattern, 'e-mail address'],
-  [shared.PublicKeyJwk.pattern, 'printable ASCII'],
+  [patternOf(shared.Instant), 'instant'],
+  [patternOf(shared.Slug), 'slug'],
+  [patternOf(shared.SecretName), 'secret name'],
+  [patternOf(shared.DisplayName), 'text without control characters'],
+  [patternOf(shared.Email), 'e-mail address'],
+  [patternOf(shared.PublicKeyJwk), 'printable ASCII'],
+  ['^[\\u0020-\\u007e]*$', 'printable ASCII'],
+  ['^[A-Za-z0-9_]+$', 'letters, digits and `_`'],
+  ['^[A-Za-z0-9_-]+$', 'letters, digits, `_` and `-`'],
+  ['^[A-Za-z0-9_-]*$', 'letters, digits, `_` and `-`'],
 ])
 
-function patternWords(pattern: string): string {
+/**
+ * The pattern of a schema that has one: what TypeBox infers of a string does not say.
+ *
+ * @example patternOf(Id('group')) // '^grp_[0-9A-Za-z]{22}$'
+ */
+export function patternOf(schema: unknown): string {
+  return (schema as Schema).pattern as string
+}
+
+/** Undefined for a pattern that only its own text tells; where the schema has a description, that does it better. */
+function patternWords(pattern: string): string | undefined {
   const known = knownPatterns.get(pattern)
   if (known) return known
   const id = idKinds.get(pattern)
   if (id) return `id \`${idPrefixes[id]}...\``
   const blobs = blobsOf(pattern)
   if (blobs.length > 0) return `blob ${alternatives(blobs.map((prefix) => `\`${prefix}.\``))}`
-  return namesIn(pattern) ?? `text like \`${pattern}\``
+  return namesIn(pattern)
 }
 
-/** The blob prefixes that a pattern takes, if it is one of blobs. */
+/**
+ * The blob prefixes that a pattern takes, if it is one of blobs.
+ *
+ * @example blobsOf(patternOf(WrappedKey)) // ['wd1']
+ */
 export function blobsOf(pattern: string): BlobPrefix[] {
   const prefixes = (Object.keys(blobKinds) as BlobPrefix[]).filter((prefix) => pattern.includes(prefix))
   return blobPattern(...prefixes) === pattern ? prefixes : []

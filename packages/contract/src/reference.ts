@@ -27,7 +27,7 @@ function operationBlocks(operation: Operation): string[] {
   const { id, method, path, summary, access, audit, answers, refusals } = operation
   const facts = [
     ...(access ? [`- Access: \`${access}\``] : []),
-    `- Audit: ${audit}`,
+    ...(audit ? [`- Audit: ${audit}`] : []),
     `- Refuses: ${refusals.map(([status, codes]) => `${status} ${codes.map((code) => `\`${code}\``).join(' ')}`).join(', ')}`,
   ]
   return [

@@ -1,3 +1,5 @@
+import { isIPv4 } from 'node:net'
+
 /** One row of the settings table: what `docs/operations.md` shows and what start checks. */
 interface Setting<T> {
   fallback: T
@@ -19,7 +21,7 @@ function oneOf<const T extends string>(fallback: T, values: readonly T[], help: 
 
 function integer(fallback: number, min: number, max: number, help: string): Setting<number> {
   const parse = (value: string) => {
-    const number = Number(value)
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
     if (!Number.isInteger(number) || number < min || number > max)
       throw new Error(`must be a whole number from ${min} to ${max}`)
     return number
@@ -27,11 +29,23 @@ function integer(fallback: number, min: number, max: number, help: string): Sett
   return { fallback, parse, help }
 }
 
+/** An address. What is wrong with it is said without repeating it: it may hold a password. */
+function address(schemes: readonly string[], help: string): Setting<string | null> {
+  const starts = schemes.map((scheme) => `${scheme}//`)
+  const parse = (value: string) => {
+    const sound =
+      starts.some((start) => value.startsWith(start)) && URL.canParse(value) && /^[\u0021-\u007e]+$/.test(value)
+    if (!sound) throw new Error(`must be an address that starts with ${starts.join(' or ')}`)
+    return value
+  }
+  return { fallback: null, parse, help }
+}
+
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
   SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address to listen on' },
   SKERRY_PORT: integer(4700, 0, 65_535, 'Port to listen on; 0 takes a free one'),
-  SKERRY_BASE_URL: optional('Address that links show; from host and port unless set'),
+  SKERRY_BASE_URL: address(['http:', 'https:'], 'Address that links show; from host and port unless set'),
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
@@ -41,9 +55,10 @@ export const settings = {
   SKERRY_DATABASE_URL: optional('postgres://...; unset: the embedded database in SKERRY_DATA_DIR'),
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
-  SKERRY_OIDC_ISSUER: optional('Issuer of the session tokens of people'),
+  SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
   SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
-  SKERRY_SMTP_URL: optional(
+  SKERRY_SMTP_URL: address(
+    ['smtp:', 'smtps:'],
     'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
   ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
@@ -140,5 +155,5 @@ const clientVariables = new Set([
 ])
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { hearChanges } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
+import { mountDocs } from './features/docs/docs.ts'
 import { openCache } from './features/resolve/cache.ts'
 import type { Context } from './http/context.ts'
 import { describe } from './http/errors.ts'
@@ -40,6 +41,7 @@ export async function startServer(config: Config, log: Log, now: () => Date): Pr
         : null
     const flushing = setInterval(() => flushMeter(context), meterFlushMs)
     const app = serve(context, routes)
+    mountDocs(app, routes)
     const url = await app.listen({ host: config.host, port: config.port })
     config.baseUrl ??= url
     const close = async () => {

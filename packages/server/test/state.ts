@@ -53,3 +53,6 @@ export async function newEntries(world: World, work: () => Promise<unknown>): Pr
   await work()
   return (await auditRows(world)).filter((entry) => !before.has(entry.id))
 }
+
+/** Nothing happens by itself any more, so that what a suite sees change, it has changed. */
+export const stopSchedules = ({ server }: World) => server.context.db.script('delete from jobs.schedule')

@@ -44,6 +44,8 @@ async function tryBound(session: Session, options: ResolveOptions) {
     return { skerry, resolved: await explained(skerry, 'the token’s environment', session) }
   } catch (error) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error
+    // A senseless --with is refused in the same way: without it, the token shows what it is.
+    if (options.with.length > 0 && (await tryBound(session, { ...options, with: [] }))) throw error
     remember(unboundKey(session.parsed.tokenId), 'yes')
     const { app, env } = session.settings
     if (app !== undefined && env !== undefined) return undefined

@@ -54,17 +54,23 @@ export function fsyncTree(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
     if (entry.isDirectory()) fsyncTree(child)
-    else if (entry.isFile()) fsyncPath(child)
+    else if (entry.isFile()) fsyncPath(child, 'r+')
   }
-  fsyncPath(path)
+  fsyncDirectory(path)
 }
 
+/** After a rename, which is an entry of the directory above. */
 export function fsyncParent(path: string): void {
-  fsyncPath(dirname(path))
+  fsyncDirectory(dirname(path))
 }
 
-function fsyncPath(path: string): void {
-  const fd = openSync(path, 'r')
+function fsyncDirectory(path: string): void {
+  if (process.platform === 'win32') return // has no such thing; NTFS journals its directories
+  fsyncPath(path, 'r')
+}
+
+function fsyncPath(path: string, flags: 'r' | 'r+'): void {
+  const fd = openSync(path, flags)
   try {
     fsyncSync(fd)
   } finally {

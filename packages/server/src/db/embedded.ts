@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
+import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { startPglite } from './embedded-start.ts'
 import { lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
-import { isTransient } from './sql-errors.ts'
 
 export interface EmbeddedOptions {
   log?: (message: string) => void
@@ -26,7 +26,7 @@ export interface EmbeddedDatabase extends Database {
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const directory = resolve(dataDir)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const lock = await lockDataDir(directory)
+  const lock = lockDataDir(directory)
   try {
     const pgDir = join(directory, PG_DIR)
     await createPgDir(pgDir, options.log)
@@ -41,10 +41,15 @@ export const PG_DIR = 'postgres'
 
 function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
   const connection = openConnection(pglite)
-  const exclusive = mutex()
-  const rows: Sql['rows'] = (text, values) => exclusive(() => connection.rows(text, values))
+  const guard = createGuard()
+  const queue = mutex()
+  const exclusive = <T>(work: () => Promise<T>) => {
+    guard.checkOutside()
+    return queue(work)
+  }
+  const rows: Sql['rows'] = async (text, values) => exclusive(() => connection.rows(text, values))
   /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
-  const loose = <T>(run: () => Promise<T>) =>
+  const loose = async <T>(run: () => Promise<T>) =>
     exclusive(async () => {
       try {
         return await run()
@@ -69,7 +74,7 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     foreign: (text, values) => loose(() => connection.foreign(text, values)),
     script,
-    transaction: (work) => exclusive(() => transaction(connection, work)),
+    transaction: async (work) => exclusive(() => retried(() => attempt(connection, (tx) => guard.inside(work, tx)))),
     checkpoint: () => script('CHECKPOINT'),
     vacuum: () => script('VACUUM (ANALYZE)'),
     close: () => {
@@ -79,8 +84,10 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
   }
 }
 
+type Mutex = <T>(work: () => Promise<T>) => Promise<T>
+
 /** One connection: transactions and single statements take turns, in the order in which they were asked for. */
-function mutex(): <T>(work: () => Promise<T>) => Promise<T> {
+function mutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const turn = last.then(work)
@@ -89,48 +96,50 @@ function mutex(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-const RETRIES = 5
-
-async function transaction<T>(connection: Connection, work: (tx: Tx) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await attemptTransaction(connection, work)
-    } catch (error) {
-      // With one connection only raised by hand, but the same code must behave the same on both engines.
-      if (attempt > RETRIES || !isTransient(error)) throw error
-    }
+async function attempt<T>(connection: Connection, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await connection.rows('BEGIN ISOLATION LEVEL READ COMMITTED')
+  const state: TxState = { turn: mutex(), ended: false, failures: [] }
+  try {
+    const result = await work(transactionHandle(connection, state))
+    state.ended = true
+    await state.turn(async () => {})
+    if (state.failures.length > 0) throw state.failures[0]
+    await connection.commit()
+    return result
+  } catch (error) {
+    state.ended = true
+    await state.turn(() => connection.rows('ROLLBACK'))
+    throw error
   }
 }
 
-async function attemptTransaction<T>(connection: Connection, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await connection.rows('BEGIN')
-  const turn = mutex()
-  let ended = false
-  const inside = <T>(run: () => Promise<T>): Promise<T> =>
-    ended ? Promise.reject(new Error('This transaction has ended')) : turn(run)
+interface TxState {
+  turn: Mutex
+  ended: boolean
+  failures: unknown[]
+}
+
+function transactionHandle(connection: Connection, state: TxState): Tx {
+  const inside = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (state.ended) throw new Error('This transaction has ended')
+    return await state.turn(async () => {
+      // As on PostgreSQL: nothing more runs, and COMMIT refuses with the first failure.
+      if (state.failures.length > 0) throw state.failures[0]
+      return await run().catch((error: unknown) => {
+        state.failures.push(error)
+        throw error
+      })
+    })
+  }
   const rows: Sql['rows'] = (text, values) => inside(() => connection.rows(text, values))
-  const tx = {
+  return {
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     foreign: (text: string, values?: readonly unknown[]) => inside(() => connection.foreign(text, values)),
     script: (text: string) => inside(() => connection.script(text)),
     later(text: string, values?: readonly unknown[]) {
-      later.push(inside(() => connection.rows(text, values)).then(noError, (error: unknown) => error))
+      if (state.ended) throw new Error('This transaction has ended')
+      rows(text, values).catch(() => {})
     },
   } as unknown as Tx
-  const later: Promise<unknown>[] = []
-  try {
-    const result = await work(tx)
-    ended = true
-    await turn(async () => {})
-    for (const error of await Promise.all(later)) if (error !== undefined) throw error
-    await connection.commit()
-    return result
-  } catch (error) {
-    ended = true
-    await turn(() => connection.rows('ROLLBACK'))
-    throw error
-  }
 }
-
-function noError(): undefined {}

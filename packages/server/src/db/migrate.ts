@@ -91,9 +91,9 @@ async function applyOnce(
 /** Waits for other servers. A migration, or the wait for one, may take longer than any statement of a request may. */
 async function lockSchema(db: Database, tx: Tx): Promise<void> {
   if (db.engine === 'embedded') return // one process, one connection
-  await tx.rows('set local statement_timeout = 0')
-  await tx.rows('set local lock_timeout = 0')
-  await tx.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK])
+  await tx.script(
+    `set local statement_timeout = 0; set local lock_timeout = 0; select pg_advisory_xact_lock(${ADVISORY_LOCK})`,
+  )
 }
 
 function readApplied(sql: Sql): Promise<Applied[]> {

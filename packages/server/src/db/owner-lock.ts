@@ -20,8 +20,8 @@ interface Owner {
 const LOCK = 'owner.lock'
 const OWNER = 'owner.json'
 
-export async function lockDataDir(dataDir: string): Promise<OwnerLock> {
-  const sqlite = await openSqlite(join(dataDir, LOCK))
+export function lockDataDir(dataDir: string): OwnerLock {
+  const sqlite = openSqlite(join(dataDir, LOCK))
   try {
     sqlite.exec('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -58,13 +58,16 @@ function readOwner(dataDir: string): Owner | undefined {
   }
 }
 
-/** Node before 24.15 prints an ExperimentalWarning when node:sqlite loads, which tells our users nothing they can use. */
-async function openSqlite(path: string): Promise<DatabaseSync> {
-  const emitWarning = process.emitWarning
-  process.emitWarning = (() => {}) as typeof emitWarning
+/**
+ * In the first releases of Node 24 loading node:sqlite prints an ExperimentalWarning, which tells our users nothing they
+ * can use. Loading it is synchronous, so no other warning can fall into the gap.
+ */
+function openSqlite(path: string): DatabaseSync {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
   try {
-    const sqlite = await import('node:sqlite')
-    return new sqlite.DatabaseSync(path)
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    return new DatabaseSync(path)
   } finally {
     process.emitWarning = emitWarning
   }

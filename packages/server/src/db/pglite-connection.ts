@@ -1,5 +1,6 @@
 import { messages, type PGlite, protocol } from '@electric-sql/pglite'
 import { bindAll, camel, foreignParserOf, parserOf, type TextRows, toRows } from './rows.ts'
+import { isStalePlan } from './sql-errors.ts'
 
 /** PGlite's one connection, without any queueing: callers take turns. */
 export interface Connection {
@@ -36,7 +37,11 @@ export function openConnection(pglite: PGlite): Connection {
       dead = new Error('The embedded database has stopped; restart the server to recover', { cause })
       throw dead
     }
-    for (const message of reply) if (message instanceof messages.DatabaseError) throw message
+    for (const message of reply) {
+      if (!(message instanceof messages.DatabaseError)) continue
+      if (isStalePlan(message)) prepared.clear()
+      throw message
+    }
     return reply
   }
 
@@ -74,10 +79,10 @@ export function openConnection(pglite: PGlite): Connection {
       )
     },
     async script(text) {
-      await exchange(serialize.query(text))
-      // It may have changed tables under the prepared statements.
+      // It may change tables under the prepared statements.
       prepared.clear()
       await exchange(serialize.query('DEALLOCATE ALL'))
+      await exchange(serialize.query(text))
     },
     async commit() {
       const { reply } = await run('COMMIT')

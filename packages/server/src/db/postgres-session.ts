@@ -47,24 +47,34 @@ interface Handlers {
  * pool.query: five query() calls reach 0.35 of its throughput; BEGIN with the first statement and COMMIT with the last,
  * 0.49; two groups, 0.64.
  *
+ * A failure of one statement is that of all in its group, and is also returned.
  * Outside of a transaction a group must be a single statement: PostgreSQL would make a longer one a transaction.
  */
-export async function send(client: pg.ClientBase, statements: readonly Statement[], limitMs: number): Promise<void> {
-  let done = 0
+export async function send(
+  client: pg.ClientBase,
+  statements: readonly Statement[],
+  limitMs: number,
+): Promise<{ failure: unknown }> {
   try {
     const shapes: Shape[] = []
     for (const { text } of statements) shapes.push(shapeOf(client, text) ?? (await prepare(client, text, limitMs)))
+    const answers: Answer[] = []
     let values: Answer['values'] = []
     await exchange(client, limitMs, (wire) => writeGroup(wire, statements, shapes), {
       row: (row) => values.push(row),
       complete: (tag) => {
-        statements[done]?.resolve({ shape: shapes[done] as Shape, values, tag })
+        answers.push({ shape: shapes[answers.length] as Shape, values, tag })
         values = []
-        done++
       },
     })
-  } catch (error) {
-    for (const statement of statements.slice(done)) statement.reject(error)
+    // Not before: outside of a transaction PostgreSQL commits, or fails to, after it has reported the statement done.
+    statements.forEach((statement, index) => {
+      statement.resolve(answers[index] as Answer)
+    })
+    return { failure: undefined }
+  } catch (failure) {
+    for (const statement of statements) statement.reject(failure)
+    return { failure }
   }
 }
 

@@ -14,48 +14,22 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 /**
  * A transaction that spends no round trip of its own: BEGIN travels with the first statement, COMMIT with those that
- * nobody waits for, and statements started together (Promise.all) share one. Within such a group PostgreSQL runs
- * nothing after a failure, so no statement can run without its BEGIN and no COMMIT after a failed statement.
+ * nobody waits for, and statements started together (Promise.all) share one.
+ *
+ * Nothing may run outside of it: within a group PostgreSQL runs nothing after a failure, and once anything has failed
+ * (perhaps BEGIN's own group, before BEGIN) no further statement is sent but ROLLBACK.
  */
 export function beginLazily(client: pg.ClientBase, limitMs: number): Transaction {
-  let queue: Statement[] = []
-  let sending: Promise<void> | undefined
-  let begun = false
+  const line = openLine(client, limitMs)
   let ended = false
-
-  const flush = async () => {
-    while (queue.length > 0) {
-      const group = queue
-      queue = []
-      await send(client, group, limitMs)
-    }
-    sending = undefined
-  }
-  /** In a microtask, so that what is started in the same step travels together. */
-  const wake = () => {
-    sending ??= Promise.resolve().then(flush)
-    return sending
-  }
-  const enqueue = (text: string, values: readonly unknown[] | undefined): Promise<Answer> => {
-    if (!begun) {
-      begun = true
-      queue.push({ text: BEGIN, values: [], resolve: () => {}, reject: () => {} })
-    }
-    return new Promise((resolve, reject) => queue.push({ text, values: bindAll(values), resolve, reject }))
-  }
   const checkOpen = () => {
     if (ended) throw new Error('This transaction has ended')
   }
   const rows: Sql['rows'] = async <Row>(text: string, values?: readonly unknown[]) => {
     checkOpen()
-    const answer = enqueue(text, values)
-    wake()
+    const answer = line.put(text, values)
+    line.flush()
     return toRows<Row>(await answer)
-  }
-  /** Begins, and sends what waits: the driver's own queries must not overtake it. */
-  const settle = async () => {
-    if (!begun || queue.length > 0 || sending) await rows('SELECT 1')
-    checkOpen()
   }
   const tx = {
     rows,
@@ -63,35 +37,84 @@ export function beginLazily(client: pg.ClientBase, limitMs: number): Transaction
     later(text: string, values?: readonly unknown[]) {
       checkOpen()
       // A failure fails whatever travels with it: the next statement, or COMMIT.
-      enqueue(text, values).catch(() => {})
+      line.put(text, values).catch(() => {})
     },
     async foreign(text: string, values?: readonly unknown[]) {
-      await settle()
-      return await foreignRows(client, text, values)
+      await rows('SELECT 1') // begins, and sends what waits: the driver's own queries must not overtake it
+      return await line.failing(foreignRows(client, text, values))
     },
     async script(text: string) {
-      await settle()
-      await client.query(text)
+      await rows('SELECT 1')
+      await line.failing(client.query(text))
     },
   } as Tx
   return {
     tx,
     async commit() {
       ended = true
-      if (!begun) return
-      const answer = enqueue('COMMIT', undefined)
-      wake()
+      if (!line.isBegun()) return
+      const answer = line.put('COMMIT')
+      line.flush()
       // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: that is not a commit.
-      if ((await answer).tag !== 'COMMIT')
-        throw new Error('The transaction was rolled back: a statement in it had failed')
+      if ((await answer).tag !== 'COMMIT') throw new Error('The transaction was rolled back')
     },
-    async rollback() {
+    rollback() {
       ended = true
-      for (const { reject } of queue.splice(0)) reject(new Error('The transaction was rolled back'))
+      return line.rollback()
+    },
+  }
+}
+
+/** Statements on their way, in the order in which they were put. */
+function openLine(client: pg.ClientBase, limitMs: number) {
+  let queue: Statement[] = []
+  let sending: Promise<void> | undefined
+  let begun = false
+  let failed = false
+  let failure: unknown
+
+  const fail = (error: unknown) => {
+    if (failed) return
+    failed = true
+    failure = error
+  }
+  const sendAll = async () => {
+    while (queue.length > 0) {
+      const group = queue
+      queue = []
+      if (failed) for (const { reject } of group) reject(failure)
+      else {
+        const sent = await send(client, group, limitMs)
+        if (sent.failure !== undefined) fail(sent.failure)
+      }
+    }
+    sending = undefined
+  }
+  return {
+    isBegun: () => begun,
+    put(text: string, values?: readonly unknown[]): Promise<Answer> {
+      const bound = bindAll(values)
+      if (!begun) queue.push({ text: BEGIN, values: [], resolve: () => {}, reject: () => {} })
+      begun = true
+      return new Promise((resolve, reject) => queue.push({ text, values: bound, resolve, reject }))
+    },
+    /** In a microtask, so that what is started in the same step travels together. */
+    flush() {
+      sending ??= Promise.resolve().then(sendAll)
+    },
+    async failing<T>(query: Promise<T>): Promise<T> {
+      return await query.catch((error: unknown) => {
+        fail(error)
+        throw error
+      })
+    },
+    async rollback(): Promise<boolean> {
       if (!begun) return true
+      fail(new Error('The transaction was rolled back'))
       await sending
-      const answer = enqueue('ROLLBACK', undefined)
-      wake()
+      const answer = new Promise<Answer>((resolve, reject) => {
+        send(client, [{ text: 'ROLLBACK', values: [], resolve, reject }], limitMs)
+      })
       return await answer.then(
         () => true,
         () => false,

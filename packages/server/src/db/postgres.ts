@@ -1,9 +1,10 @@
 import pg from 'pg'
+import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { type Answer, foreignRows, send } from './postgres-session.ts'
 import { beginLazily } from './postgres-transaction.ts'
 import { bindAll, toRows } from './rows.ts'
-import { isConnectionError, isStalePlan, isTransient } from './sql-errors.ts'
+import { isConnectionError, isStalePlan } from './sql-errors.ts'
 
 export interface PostgresOptions {
   poolSize?: number
@@ -13,17 +14,22 @@ export interface PostgresOptions {
   onIdleError?: (error: Error) => void
 }
 
-const RETRIES = 5
-
 interface Pool {
   pg: pg.Pool
+  /** For one answer, if the server falls silent. */
   limitMs: number
+  guard: Guard
 }
 
 /** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5000
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
-  const pool: Pool = { pg: createPool(url, options, statementTimeoutMs), limitMs: statementTimeoutMs + 5000 }
+  const pool: Pool = {
+    pg: createPool(url, options.poolSize ?? 10, connectTimeoutMs, statementTimeoutMs),
+    limitMs: statementTimeoutMs + connectTimeoutMs,
+    guard: createGuard(),
+  }
   // Without a listener, a connection that breaks while idle would end the process.
   pool.pg.on('error', (error) => options.onIdleError?.(error))
 
@@ -32,18 +38,18 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     engine: 'postgres',
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
-    transaction: (work) => transaction(pool, work),
+    transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values)),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
     close: () => pool.pg.end(),
   }
 }
 
-function createPool(url: string, options: PostgresOptions, statementTimeoutMs: number): pg.Pool {
+function createPool(url: string, size: number, connectTimeoutMs: number, statementTimeoutMs: number): pg.Pool {
   return new pg.Pool({
     connectionString: url,
-    max: options.poolSize ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5000,
+    max: size,
+    connectionTimeoutMillis: connectTimeoutMs,
     // No statement of the server is meant to take this long; one that does would hold its connection and locks.
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
@@ -63,25 +69,20 @@ async function configureSession(client: pg.ClientBase): Promise<void> {
 
 async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
   const bound = bindAll(values)
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const answer = await borrowed(
-        pool,
-        (client) =>
-          new Promise<Answer>((resolve, reject) =>
-            send(client, [{ text, values: bound, resolve, reject }], pool.limitMs),
-          ),
-      )
-      return toRows<Row>(answer)
-    } catch (error) {
-      // The statement did not run, and that connection is dropped.
-      if (attempt > RETRIES || !isStalePlan(error)) throw error
-    }
-  }
+  // Only a stale plan makes this run again: then the statement did not run, and that connection is dropped.
+  return await retried(async () => {
+    const answer = await borrowed(pool, (client) => {
+      return new Promise<Answer>((resolve, reject) => {
+        send(client, [{ text, values: bound, resolve, reject }], pool.limitMs)
+      })
+    })
+    return toRows<Row>(answer)
+  })
 }
 
 /** Unlike pool.query, which drops its connection after any SQL error, a unique violation for instance. */
 async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
+  pool.guard.checkOutside()
   const client = await pool.pg.connect()
   let spoilt = false
   const spoil = () => {
@@ -115,25 +116,15 @@ function spoilsConnection(error: unknown): boolean {
   return isConnectionError(error) || isStalePlan(error)
 }
 
-async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await borrowed(pool, (client, spoil) => attemptTransaction(client, spoil, pool.limitMs, work))
-    } catch (error) {
-      if (attempt > RETRIES || !(isTransient(error) || isStalePlan(error))) throw error
-    }
-  }
-}
-
-async function attemptTransaction<T>(
+async function attempt<T>(
+  pool: Pool,
   client: pg.PoolClient,
   spoil: () => void,
-  limitMs: number,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const { tx, commit, rollback } = beginLazily(client, limitMs)
+  const { tx, commit, rollback } = beginLazily(client, pool.limitMs)
   try {
-    const result = await work(tx)
+    const result = await pool.guard.inside(work, tx)
     await commit()
     return result
   } catch (error) {

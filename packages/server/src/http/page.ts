@@ -1,4 +1,5 @@
 import { fail } from './errors.ts'
+import { isInstant } from './instant.ts'
 
 /** Where a page starts: after the row of this instant and id. */
 export interface Mark {
@@ -14,10 +15,11 @@ export function pageFrom(query: { cursor?: string | undefined; limit?: number | 
   const take = limit === undefined ? null : limit + 1
   if (query.cursor === undefined) return { at: null, id: null, take }
   const [at, id, ...rest] = Buffer.from(query.cursor, 'base64url').toString().split(' ')
-  const sound = at && id && rest.length === 0 && /^[\w:.-]+$/.test(id) && /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(at)
-  if (!sound || Number.isNaN(Date.parse(at))) throw fail('invalid_request', 'query.cursor: not a cursor of this list')
+  if (!at || !id || rest.length > 0 || !isInstant(at) || !/^\w{1,64}$/.test(id)) throw notOfThisList()
   return { at, id, take }
 }
+
+export const notOfThisList = () => fail('invalid_request', 'query.cursor: not a cursor of this list')
 
 /** Cuts the extra row off and says where the next page starts; null at the end. */
 export function pageOf<Row>(

@@ -1,6 +1,7 @@
 import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { isForeignKeyViolation } from '../db/sql-errors.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import { type Context, instant, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
@@ -65,12 +66,7 @@ function mount(app: FastifyInstance, context: Context, route: Route) {
     onRequest: async (request) => {
       const origin = originOf(request)
       if (!endpoint.open)
-        origin.principal = await authenticate(
-          context,
-          request.headers.authorization,
-          request.ip,
-          route.callerFromMemory,
-        )
+        origin.principal = await authenticate(context, request.headers.authorization, origin, route.callerFromMemory)
       request.origin = origin
     },
     handler: async (request, reply) => {
@@ -174,6 +170,7 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
       if (error.denial && origin) await recordDenial(context, origin, error.denial)
       return error
     }
+    if (isForeignKeyViolation(error)) return fail('not_found', 'what this hangs on has just been deleted')
     const parsing = parsingRefusal(error)
     if (parsing) return parsing
   } catch (failure) {

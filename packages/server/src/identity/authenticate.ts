@@ -4,6 +4,7 @@ import type { Sql } from '../db/database.ts'
 import { type Context, instant, sha256 } from '../http/context.ts'
 import { fail, Refusal } from '../http/errors.ts'
 import type { Principal } from '../http/principal.ts'
+import type { Origin } from '../http/unit.ts'
 import { findAccessToken, findMachineClient, findServiceToken } from './store.ts'
 import { signedInUser } from './users.ts'
 import { noteUse } from './uses.ts'
@@ -15,15 +16,16 @@ import { noteUse } from './uses.ts'
 export async function authenticate(
   context: Context,
   authorization: string | undefined,
-  ipAddress: string,
+  origin: Origin,
   fromMemory: boolean,
 ): Promise<Principal> {
   try {
-    const principal = remembered(context, authorization, fromMemory) ?? (await identify(context, authorization))
+    const principal = remembered(context, authorization, fromMemory) ?? (await identify(context, authorization, origin))
     context.limiter.take('principal', principal.id)
     return principal
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'unauthorized') context.limiter.take('stranger', ipAddress)
+    if (error instanceof Refusal && error.code === 'unauthorized')
+      context.limiter.take('stranger', origin.ipAddress ?? '')
     throw error
   }
 }
@@ -37,7 +39,7 @@ function remembered(context: Context, authorization: string | undefined, fromMem
   return token
 }
 
-async function identify(context: Context, authorization: string | undefined): Promise<Principal> {
+async function identify(context: Context, authorization: string | undefined, origin: Origin): Promise<Principal> {
   if (!authorization) throw fail('unauthorized', 'send an Authorization header')
   const [scheme, credential, ...rest] = authorization.split(' ')
   if (!credential || rest.length > 0) throw fail('unauthorized', 'Authorization: send one scheme and one credential')
@@ -46,7 +48,7 @@ async function identify(context: Context, authorization: string | undefined): Pr
   if (credential.startsWith('skt_')) return serviceToken(context, credential)
   if (credential.startsWith('skm_')) return accessToken(context, credential)
   if (credential.startsWith('skc_')) throw fail('unauthorized', 'unknown CLI session')
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return signedInUser(context, credential)
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return signedInUser(context, credential, origin)
   throw fail('unauthorized', 'unknown credential')
 }
 

@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose'
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose'
 import { fail } from '../http/errors.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
@@ -19,30 +27,27 @@ export function openOidc(
   now: () => Date,
   fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Oidc {
-  let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
+  let keys: Promise<JWTVerifyGetKey> | undefined
   const discovered = () => {
     keys ??= discover(settings.issuer, fetch).catch((error) => {
       keys = undefined
-      throw error
+      throw new IssuerUnavailable('discovery', error)
     })
     return keys
   }
   return {
     issuer: settings.issuer,
     async verify(jwt) {
-      const keySet = await discovered()
+      const getKey = await discovered()
       try {
-        const { payload } = await jwtVerify(jwt, keySet, {
+        return await verified(jwt, getKey, {
           issuer: settings.issuer,
           audience: settings.audience,
           algorithms,
           requiredClaims: ['sub', 'exp'],
           currentDate: now(),
         })
-        return payload
       } catch (error) {
-        // An issuer that does not answer is our failure, not the caller's.
-        if (error instanceof errors.JWKSTimeout) throw error
         if (error instanceof errors.JOSEError) throw fail('unauthorized', 'session token refused')
         throw error
       }
@@ -50,12 +55,47 @@ export function openOidc(
   }
 }
 
-async function discover(issuer: string, fetch: typeof globalThis.fetch) {
+/** Not the caller's failure. A 401 would end a session that may be good, so this ends as 500, and the log says why. */
+class IssuerUnavailable extends Error {
+  override readonly name = 'IssuerUnavailable'
+  readonly code: 'discovery' | 'keys'
+
+  constructor(code: 'discovery' | 'keys', cause: unknown) {
+    super(`the issuer gives no ${code}`, { cause })
+    this.code = code
+  }
+}
+
+/** A token that names no key is tried on every key that fits. */
+async function verified(jwt: string, getKey: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(jwt, getKey, options)).payload
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    for await (const key of error) {
+      const result = await jwtVerify(jwt, key, options).catch((problem: unknown) => {
+        if (!(problem instanceof errors.JWSSignatureVerificationFailed)) throw problem
+      })
+      if (result) return result.payload
+    }
+    throw new errors.JWSSignatureVerificationFailed()
+  }
+}
+
+async function discover(issuer: string, fetch: typeof globalThis.fetch): Promise<JWTVerifyGetKey> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(address, { signal: AbortSignal.timeout(discoveryTimeoutMs), redirect: 'error' })
   if (!response.ok) throw new Error(`discovery answered ${response.status}`)
   const metadata = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown }
   if (metadata.issuer !== issuer || typeof metadata.jwks_uri !== 'string')
     throw new Error('discovery names another issuer, or no keys')
-  return createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetch })
+  const keySet = createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetch })
+  return async (header, token) => {
+    try {
+      return await keySet(header, token)
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error
+      throw new IssuerUnavailable('keys', error)
+    }
+  }
 }

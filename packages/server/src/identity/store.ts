@@ -77,10 +77,22 @@ export const takeInvitations = (db: Tx, email: string, now: string) =>
     [email, now],
   )
 
-/** An invitation never lowers a role that the person already has. */
 export const insertMembership = (db: Tx, orgId: string, userId: string, role: string, now: string) =>
-  db.rows(
-    `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
-     on conflict (org_id, user_id) do nothing`,
+  db.rows('insert into memberships (org_id, user_id, role, created_at) values ($1, $2, $3, $4)', [
+    orgId,
+    userId,
+    role,
+    now,
+  ])
+
+/** The role after taking an invitation, which raises a member to admin and never lowers anyone. */
+export async function acceptMembership(db: Tx, orgId: string, userId: string, role: 'admin' | 'member', now: string) {
+  const row = await db.row<{ role: 'owner' | 'admin' | 'member' }>(
+    `insert into memberships as m (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
+     on conflict (org_id, user_id) do update
+       set role = case when m.role = 'member' then excluded.role else m.role end
+     returning role`,
     [orgId, userId, role, now],
   )
+  return row?.role
+}

@@ -1,9 +1,11 @@
+import { limits } from '@skerry/contract/limits'
+import { Email } from '@skerry/contract/schema'
 import type { JWTPayload } from 'jose'
 import { type Context, instant, newId } from '../http/context.ts'
 import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
-import { system, unit } from '../http/unit.ts'
-import { findUser, hasInvitation, insertMembership, takeInvitations, upsertUser } from './store.ts'
+import { type Origin, unit } from '../http/unit.ts'
+import { acceptMembership, findUser, hasInvitation, takeInvitations, upsertUser } from './store.ts'
 
 interface Person {
   issuer: string
@@ -15,38 +17,53 @@ interface Person {
 }
 
 /** The person whose session token this is. Made known on first sight, with what they were invited to. */
-export async function signedInUser(context: Context, jwt: string): Promise<UserPrincipal> {
+export async function signedInUser(context: Context, jwt: string, origin: Origin): Promise<UserPrincipal> {
   if (!context.oidc) throw fail('unauthorized', 'no issuer of session tokens is configured')
   const person = personOf(context.oidc.issuer, await context.oidc.verify(jwt))
   const known = await findUser(context.db, person.issuer, person.subject)
   const now = instant(context)
   const invited = person.verifiedEmail !== null && (await hasInvitation(context.db, person.verifiedEmail, now))
-  const id = known && !invited ? known.id : await welcome(context, person, now)
+  const id = known && !invited ? known.id : await welcome(context, person, now, origin)
   return { type: 'user', id, session: { browser: true } }
 }
 
+const emailForm = new RegExp((Email as typeof Email & { pattern: string }).pattern)
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are taken out
+const controls = /[\u0000-\u001f\u007f]+/g
+/** OpenID Connect Core, section 2: `sub` is at most 255 ASCII characters. */
+const subjectForm = /^[\u0020-\u007e]{1,255}$/
+
+/** What an issuer claims is held to the forms that our own bodies are held to; a subject of another form is no subject. */
 function personOf(issuer: string, claims: JWTPayload): Person {
-  const email = typeof claims.email === 'string' ? claims.email.toLowerCase() : null
+  const { sub, email: address, name } = claims
+  if (typeof sub !== 'string' || !subjectForm.test(sub)) throw fail('unauthorized', 'session token refused')
+  const sound = typeof address === 'string' && address.length <= limits.emailCharacters && emailForm.test(address)
+  const email = sound ? address.toLowerCase() : null
   return {
     issuer,
-    subject: claims.sub as string,
+    subject: sub,
     email,
     verifiedEmail: claims.email_verified === true ? email : null,
-    name: typeof claims.name === 'string' ? claims.name.slice(0, 200) : null,
+    name: typeof name === 'string' ? nameOf(name) : null,
   }
 }
 
+function nameOf(claim: string): string | null {
+  const text = claim.replace(controls, ' ').trim().slice(0, limits.displayNameCharacters).toWellFormed()
+  return text === '' ? null : text
+}
+
 /** Makes the user, if new, and a member of every organization that invited the verified address. */
-async function welcome(context: Context, person: Person, now: string): Promise<string> {
-  return unit(context, system, async (tx, record) => {
+async function welcome(context: Context, person: Person, now: string, origin: Origin): Promise<string> {
+  return unit(context, origin, async (tx, record) => {
     const user = await upsertUser(tx, { id: newId('user'), ...person, now })
     if (!user) throw new Error('an upsert returns its row')
     const actor = { type: 'user', id: user.id }
     if (user.created)
       record({ orgId: null, action: 'user.created', resourceId: user.id, metadata: { issuer: person.issuer }, actor })
     const invitations = person.verifiedEmail ? await takeInvitations(tx, person.verifiedEmail, now) : []
-    for (const { orgId, id, role } of invitations) {
-      await insertMembership(tx, orgId, user.id, role, now)
+    for (const { orgId, id, role: offered } of invitations) {
+      const role = await acceptMembership(tx, orgId, user.id, offered, now)
       record({ orgId, action: 'member.joined', resourceId: user.id, metadata: { inviteId: id, role }, actor })
     }
     return user.id

@@ -55,7 +55,15 @@ export function openQueue(db: Database, log: Log): Queue {
     },
     async start(handlers) {
       await boss.start()
-      for (const [name, row] of rows) await open(boss, name, row, handlers[name] as (data: object) => Promise<unknown>)
+      for (const [name, row] of rows)
+        await open(boss, name, row, async (data) => {
+          try {
+            await handlers[name](data as never)
+          } catch (error) {
+            log.warn('job failed', { job: name, ...describe(error) })
+            throw error
+          }
+        })
     },
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }

@@ -227,6 +227,11 @@ end $$;
 
 create trigger audit_entries_append_only before update or delete on audit_entries
   for each row execute function refuse_change();
+-- Triggers for each row pass on to partitions by themselves; those for a statement, as TRUNCATE is, each table needs.
+create trigger audit_entries_no_truncate before truncate on audit_entries
+  for each statement execute function refuse_change();
+create trigger audit_entries_no_truncate before truncate on audit_entries_rest
+  for each statement execute function refuse_change();
 
 -- Makes the partition of a month, unless it is there or rows of that month already lie in the default one.
 create function create_audit_partition(month date) returns void language plpgsql as $$
@@ -240,6 +245,8 @@ begin
   if exists (select from audit_entries_rest where created_at >= from_instant and created_at < to_instant) then return; end if;
   execute format('create table %I partition of audit_entries for values from (%L) to (%L)',
                  partition, from_instant, to_instant);
+  execute format('create trigger audit_entries_no_truncate before truncate on %I
+                  for each statement execute function refuse_change()', partition);
 end $$;
 
 -- What the resolve cache of every server process must forget. A row is written in the transaction of the change; servers

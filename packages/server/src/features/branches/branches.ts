@@ -7,7 +7,7 @@ import type { In, Out } from '../../http/route.ts'
 import { shown, slugConflict } from '../envs/create.ts'
 import { insertEnv, listBranches } from '../envs/store.ts'
 import { insertGrant } from '../grants/store.ts'
-import { listHolders } from './store.ts'
+import { deleteExpiredBranch, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
   const mark = pageFrom(query)
@@ -24,6 +24,13 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
       'a branch is forked from an environment of an application that is not itself a branch',
     )
   const grants = await checkGrants(input)
+  const expired = await deleteExpiredBranch(db, env, body.slug, now)
+  if (expired)
+    audit('branch.expired', expired.id, {
+      slug: body.slug,
+      parentEnvironmentId: env.id,
+      expiresAt: expired.expiresAt,
+    })
   const branch = await insertEnv(db, {
     orgId: env.orgId,
     id: newId('environment'),

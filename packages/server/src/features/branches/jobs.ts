@@ -5,11 +5,21 @@ import { deleteExpiredBranches } from './store.ts'
 
 /** Tears down branches whose time is up, with their overrides, key grants and bound tokens. Until then no route shows them. */
 export async function expireBranches(context: Context): Promise<number> {
-  const expired = await unit(context, system, async (tx, record) => {
-    const gone = await deleteExpiredBranches(tx, instant(context))
+  let expired = 0
+  for (;;) {
+    const count = await expireSome(context)
+    expired += count
+    if (count < atOnce) return expired
+  }
+}
+
+/** Few enough that the transaction stays short. */
+const atOnce = 100
+
+const expireSome = (context: Context) =>
+  unit(context, system, async (tx, record) => {
+    const gone = await deleteExpiredBranches(tx, instant(context), atOnce)
     for (const { orgId, id, slug, parentEnvironmentId, expiresAt } of gone)
       record({ orgId, action: 'branch.expired', resourceId: id, metadata: { slug, parentEnvironmentId, expiresAt } })
-    return gone
+    return gone.length
   })
-  return expired.length
-}

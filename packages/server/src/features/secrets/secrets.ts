@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import type { secrets } from '@skerry/contract/secrets'
 import type { InEnv } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
-import { pageFrom, pageOf } from '../../http/page.ts'
+import { notOfThisList, pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import {
   appendVersion,
@@ -46,6 +46,7 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
   const { db, env, params, query } = input
   const secret = await getSecret(db, env, params.name)
   const mark = pageFrom(query, limits.versionsDefault)
+  if (mark.id !== null && !/^\d{1,9}$/.test(mark.id)) throw notOfThisList()
   const page = pageOf(await listVersions(db, env, secret.id, mark), mark, (row) => [row.createdAt, String(row.version)])
   return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
 }

@@ -99,7 +99,7 @@ export const listVersions = (db: Sql, env: Env, secretId: string, mark: Mark) =>
        from secret_versions
       where org_id = $1 and secret_id = $2 and ($3::int is null or version < $3)
       order by version desc limit $4`,
-    [env.orgId, secretId, mark.id === null ? null : Number.parseInt(mark.id, 10) || 0, mark.take],
+    [env.orgId, secretId, mark.id === null ? null : Number(mark.id), mark.take],
   )
 
 export async function appendVersion(

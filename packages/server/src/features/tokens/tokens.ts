@@ -2,6 +2,7 @@ import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { tokens } from '@skerry/contract/tokens'
 import type { InOrg } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
+import { isInstant } from '../../http/instant.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findEnv, type Token } from '../../http/scope.ts'
@@ -21,7 +22,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
   const problem = publicKeyProblem(body.publicKeyJwk)
   if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
   const expiresAt = body.expiresAt ?? null
-  if (expiresAt !== null && (Number.isNaN(Date.parse(expiresAt)) || expiresAt <= now))
+  if (expiresAt !== null && (!isInstant(expiresAt) || expiresAt <= now))
     throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
   const environmentId = body.environmentId ?? null
   if (environmentId !== null) {

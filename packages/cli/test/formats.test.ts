@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process'
+import { parse } from 'dotenv'
+import { describe, expect, it } from 'vitest'
+import { readDotenv } from '../src/dotenv-file.ts'
+import { formatValues, readJsonValues, type Values } from '../src/formats.ts'
+import { random } from './random.ts'
+
+const pieces = ['a', 'B', '0', ' ', '  ', '\t', "'", '"', '`', '#', '$', '${', '\\', '\n', '\r\n', '\r', '=', ':']
+const more = ['é', '💥', '\\n', '\\r', "\\'", '\\"', 'export ', '\u2028', '\u00a0', '\ufeff', '{', '%', '!', ';', '&']
+
+function randomValues(next: () => number): Values {
+  const pick = () => [...pieces, ...more][Math.floor(next() * (pieces.length + more.length))]!
+  const text = () => Array.from({ length: Math.floor(next() * 8) }, pick).join('')
+  return new Map(Array.from({ length: 1 + Math.floor(next() * 5) }, (_, i) => [`NAME_${i}`, text()]))
+}
+
+describe('what is exported reads back exactly, or is refused by name', () => {
+  it('as dotenv, for 5,000 sets of values made of everything that is difficult', () => {
+    const next = random(20_261_004)
+    let refused = 0
+    for (let round = 0; round < 5000; round++) {
+      const values = randomValues(next)
+      let text: string
+      try {
+        text = formatValues(values, 'dotenv')
+      } catch (error) {
+        refused++
+        expect((error as Error).message).toMatch(/^the dotenv format cannot hold NAME_/)
+        continue
+      }
+      expect(parse(text)).toEqual(Object.fromEntries(values))
+      expect(readDotenv(text)).toEqual({ values, problems: [], warnings: [] })
+    }
+    // A carriage return beside a literal \\n is what the grammar has no words for; nothing ordinary may be refused.
+    expect(refused).toBeLessThan(750)
+  })
+
+  it('as dotenv, for every value without carriage return, a line break beside \\n, or all three quotes', () => {
+    const next = random(7)
+    const ordinary = (value: string) => !/\r|\\/.test(value) && !["'", '"', '`'].every((quote) => value.includes(quote))
+    for (let round = 0; round < 3000; round++) {
+      const values = new Map([...randomValues(next)].filter(([, value]) => ordinary(value)))
+      expect(parse(formatValues(values, 'dotenv'))).toEqual(Object.fromEntries(values))
+    }
+  })
+
+  it('as JSON', () => {
+    const next = random(3)
+    for (let round = 0; round < 500; round++) {
+      const values = randomValues(next)
+      expect(readJsonValues(formatValues(values, 'json'), 'x')).toEqual(values)
+    }
+  })
+
+  it('as shell, read by a shell', () => {
+    const next = random(5)
+    const values: Values = new Map()
+    for (let round = 0; round < 300; round++) {
+      for (const value of randomValues(next).values()) values.set(`N${values.size}`, value)
+    }
+    const print = [...values.keys()].map((name) => `printf '%s\\0' "$${name}"`).join('\n')
+    const script = `${formatValues(values, 'shell')}${print}\n`
+    const out = execFileSync('sh', ['-s'], { input: script, encoding: 'utf8' })
+    expect(out.split('\0').slice(0, -1)).toEqual([...values.values()])
+  })
+})
+
+describe('reading a .env file', () => {
+  it('gives what the dotenv package gives, for any text at all', () => {
+    const next = random(11)
+    const pick = () => [...pieces, ...more, 'A=', 'B=', '\nC=', '\nexport D=', '\n# ', 'E: '][Math.floor(next() * 39)]!
+    for (let round = 0; round < 20_000; round++) {
+      const text = Array.from({ length: Math.floor(next() * 20) }, pick).join('')
+      const { values } = readDotenv(text)
+      expect(Object.fromEntries(values), JSON.stringify(text)).toEqual(parse(text.replace(/^\ufeff/, '')))
+    }
+  })
+
+  it.each([
+    ['not an entry', 'A=1\nnonsense\n', [2]],
+    ['a name with a hyphen', 'A=1\n\n\nmy-name=2\n', [4]],
+    ['a name that begins with a digit', '1A=2\n', [1]],
+    ['an open quote', 'A=1\nB="open\nC=3\n', [2]],
+    ['several', 'x\nA=1\ny\n', [1, 3]],
+    ['behind a value of several lines', 'A="1\n2\n3"\nx\n', [4]],
+    ['with Windows line ends', 'A=1\r\n\r\nx\r\n', [3]],
+  ])('names the line of %s', (_, text, lines) => {
+    expect(readDotenv(text).problems.map(({ line }) => line)).toEqual(lines)
+  })
+
+  it('warns of a name that stands twice, with both lines', () => {
+    expect(readDotenv('A=1\n# A=2\nA=3\n').warnings).toEqual([
+      { line: 3, message: 'A stands on line 1 already; this one counts' },
+    ])
+  })
+
+  it('warns of a # that cuts a value off', () => {
+    expect(readDotenv('A=abc#def\n').warnings).toHaveLength(1)
+    expect(readDotenv('A=abc # a comment\nB="a#b"\nC=# a comment\n').warnings).toEqual([])
+  })
+
+  it('never repeats a value in a remark', () => {
+    const { problems, warnings } = readDotenv('hunter2\nA="hunter2\nB=hunter2#hunter2\nB=hunter2\nx-y=hunter2\n')
+    expect(JSON.stringify([problems, warnings])).not.toContain('hunter2')
+  })
+})
+
+describe('reading JSON', () => {
+  it.each(['[]', '1', 'null', '{"A":1}', '{"A":null}', '{"a-b":"x"}', '{', '{"A":{"B":"x"}}'])('refuses %s', (text) => {
+    expect(() => readJsonValues(text, 'values.json')).toThrow(/^values\.json/)
+  })
+})

@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatAge, parseDuration } from '../src/duration.ts'
+import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
+import { slugFrom } from '../src/names.ts'
+import { formatTable, showsValues } from '../src/output.ts'
+import { parsePlace, placeOptions } from '../src/places.ts'
+import { findProject } from '../src/project.ts'
+import { buildLaunch } from '../src/run/environment.ts'
+import { findProgram } from '../src/run/program.ts'
+
+describe('durations', () => {
+  it.each([
+    ['30s', 30],
+    ['15m', 900],
+    ['24h', 86_400],
+    ['7d', 604_800],
+    ['45', 45],
+  ])('%s is %i seconds', (text, seconds) => expect(parseDuration(text)).toBe(seconds))
+
+  it.each(['', 'h', '1.5h', '-1s', '1w', '1 h', '1h30m'])('%j is refused', (text) => {
+    expect(() => parseDuration(text)).toThrow(Failure)
+  })
+
+  it('an age is told in the unit that says it well', () => {
+    expect([3, 89, 600, 7200, 200_000].map(formatAge)).toEqual(['3 s', '89 s', '10 min', '2 h', '2 d'])
+  })
+})
+
+describe('failures', () => {
+  const token = `skt_${'a'.repeat(22)}_${'Zz-_'.repeat(11)}`
+
+  it('a token, a bearer or client credentials never get into a message', () => {
+    const text = redact(`refused ${token} with Bearer ${token} and Basic YWJjOmRlZg== and skm_${'x'.repeat(43)}`)
+    expect(text).not.toMatch(/Zz-_|YWJj|xxxx/)
+    expect(text).toContain(`skt_${'a'.repeat(22)}`)
+  })
+
+  it('every refusal of the API has its exit code', () => {
+    const codeOf = (code: string) => exitCodes[toFailure(Object.assign(new Error('x'), { code })).kind]
+    const codes = [
+      'unauthorized',
+      'forbidden',
+      'not_found',
+      'conflict',
+      'rate_limited',
+      'internal',
+      'unavailable',
+      'timeout',
+    ]
+    expect(codes.map(codeOf)).toEqual([3, 3, 4, 5, 6, 6, 6, 6])
+    expect(codeOf('invalid_request')).toBe(1)
+    expect(codeOf('something_new')).toBe(1)
+  })
+
+  it('a failure is one line', () => {
+    expect(tell(toFailure(new Error('first\nsecond\n    at file.ts:1:1')))).toBe('first')
+    expect(tell(toFailure(undefined))).toBe('something unexpected happened')
+  })
+})
+
+describe('names of environments', () => {
+  it.each([
+    ['production', { app: 'shop', env: 'production' }, '--app shop --env production'],
+    ['api/staging', { app: 'api', env: 'staging' }, '--app api --env staging'],
+    ['api/staging@pr-7', { app: 'api', env: 'staging', branch: 'pr-7' }, '--app api --env staging --branch pr-7'],
+    ['shared:staging', { group: 'shared', env: 'staging' }, '--group shared --env staging'],
+  ])('%s', (text, place, options) => {
+    expect(parsePlace(text, 'shop')).toEqual(place)
+    if (text.includes('/') || text.includes(':')) expect(placeOptions(text)).toBe(options)
+  })
+
+  it.each(['', 'a/b/c', 'A', 'a:b:c', 'a@', '/a'])('%j is refused', (text) => {
+    expect(() => parsePlace(text, 'shop')).toThrow(Failure)
+  })
+
+  it.each([
+    ['Acme & Söhne GmbH', 'acme-sohne-gmbh'],
+    ['  --x--  ', 'x'],
+    ['Ünïcode 2', 'unicode-2'],
+    ['日本', undefined],
+    ['a'.repeat(80), 'a'.repeat(63)],
+  ])('a slug is made of %s', (text, slug) => expect(slugFrom(text)).toBe(slug))
+})
+
+describe('values on a terminal', () => {
+  it('are shown to pipes, and to people who ask', () => {
+    expect(showsValues({}, false)).toBe(true)
+    expect(showsValues({}, true)).toBe(false)
+    expect(showsValues({ reveal: true }, true)).toBe(true)
+  })
+
+  it('cannot steer the terminal from a table', () => {
+    expect(formatTable(['name'], [['a\x1b[2Jb\r\n\u202ec']])).toBe('NAME\na?[2Jb???c\n')
+  })
+})
+
+describe('what a program is started with', () => {
+  const scope = { orgId: '', orgSlug: '', appId: '', appSlug: 'shop', envId: '', envSlug: 'dev' }
+  const launch = (values: Record<string, string>) => {
+    const provenance = Object.fromEntries(
+      Object.keys(values).map((name) => [
+        name,
+        { source: 'app' as const, environmentId: '', slug: 'dev', overrides: [] },
+      ]),
+    )
+    return buildLaunch({ resolved: { values, provenance, scope }, only: undefined, overlay: undefined, processEnv: {} })
+  }
+
+  it('a NUL byte in a value is refused, naming the secret', () => {
+    expect(() => launch({ GOOD: 'x', BAD: 'a\0b' })).toThrow(/BAD has a NUL byte/)
+  })
+
+  it('a value that no system starts a program with is refused, naming the secret', () => {
+    expect(() => launch({ HUGE: 'x'.repeat(131_072) })).toThrow(/HUGE is larger/)
+    expect(launch({ LARGE: 'x'.repeat(131_000) }).env.LARGE).toHaveLength(131_000)
+  })
+
+  it('a program is looked for along PATH, where an empty entry is this folder', () => {
+    expect(findProgram('sh', '/nonexistent:/bin')).toBe('/bin/sh')
+    expect(() => findProgram('package.json', '')).toThrow(/cannot be executed/)
+    expect(() => findProgram('sh', '/nonexistent')).toThrow(/not found/)
+  })
+})
+
+describe('skerry.json', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'skerry-project-'))
+    mkdirSync(join(folder, '.git'))
+    mkdirSync(join(folder, 'packages/api/src'), { recursive: true })
+    mkdirSync(join(folder, 'packages/apiary'), { recursive: true })
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const write = (value: unknown) => writeFileSync(join(folder, 'skerry.json'), JSON.stringify(value))
+
+  it('the entry of paths that encloses a folder most closely wins', () => {
+    const paths = { packages: { env: 'staging' }, './packages/api/': { app: 'api' } }
+    write({ org: 'acme', app: 'root', env: 'dev', paths })
+    const scopeIn = (path: string) => findProject(join(folder, path))?.scope
+    expect(scopeIn('.')).toEqual({ app: 'root', env: 'dev' })
+    expect(scopeIn('packages/apiary')).toEqual({ app: 'root', env: 'staging' })
+    expect(scopeIn('packages/api/src')).toEqual({ app: 'api', env: 'staging' })
+  })
+
+  it.each([[{ token: 'x' }], [{ app: 1 }], [{ paths: { a: { url: 'x' } } }], [[]]])('%j is refused', (value) => {
+    write(value)
+    expect(() => findProject(folder)).toThrow(Failure)
+  })
+
+  it('is not looked for above the repository', () => {
+    rmSync(join(folder, 'skerry.json'))
+    expect(findProject(join(folder, 'packages'))).toBeNull()
+  })
+})

@@ -1,0 +1,39 @@
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Stands between command and server, and answers itself where `refuse` says so. */
+export interface Proxy {
+  url: string
+  close: () => Promise<void>
+}
+
+export type Refuse = (method: string, path: string) => number | undefined
+
+export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> {
+  const server: Server = createServer((incoming, answer) => {
+    const status = refuse(incoming.method!, incoming.url!)
+    if (status !== undefined) {
+      incoming.resume()
+      answer.writeHead(status, { 'content-type': 'application/json' })
+      answer.end(
+        JSON.stringify({ error: { code: status === 409 ? 'conflict' : 'internal', message: 'refused by the test' } }),
+      )
+      return
+    }
+    const { method, headers } = incoming
+    const outgoing = request(new URL(incoming.url!, target), { method: method!, headers }, (reply) => {
+      answer.writeHead(reply.statusCode!, reply.headers)
+      reply.pipe(answer)
+    })
+    incoming.pipe(outgoing)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections()
+        server.close(() => done())
+      }),
+  }
+}

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
+import { openWire, type Wire } from '../../test/services/wire.ts'
+import type { Database } from './database.ts'
+import { openPostgres, type PostgresOptions } from './postgres.ts'
+import { isConnectionError, isUniqueViolation } from './sql-errors.ts'
+
+const missing = process.env.SKERRY_REQUIRE_SERVICES === '1' ? undefined : missingPostgres()
+
+describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let service: PostgresService
+  let closing: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    service = (await startPostgres({ fsync: false })) as PostgresService
+    const db = openPostgres(service.url)
+    await db.script('create table items (id integer primary key, note text)')
+    await db.close()
+  })
+  afterEach(async () => {
+    for (const close of closing.reverse()) await close()
+    closing = []
+  })
+  afterAll(() => service?.dispose())
+
+  function open(url = service.url, options: PostgresOptions = {}): Database {
+    const db = openPostgres(url, options)
+    closing.push(() => db.close())
+    return db
+  }
+  async function wire(): Promise<Wire> {
+    const opened = await openWire(service.url)
+    closing.push(() => opened.close())
+    return opened
+  }
+  const pidOf = async (db: Database) => (await db.row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
+  const insert = 'insert into items (id, note) values ($1, $2)'
+
+  it('gives an error per call while the database is down, and recovers by itself when it is back', async () => {
+    const idle: Error[] = []
+    const db = open(service.url, { onIdleError: (error) => idle.push(error) })
+    await Promise.all([1, 2, 3].map(() => db.rows('select pg_sleep(0.01)')))
+    await service.stop('fast')
+    for (let i = 0; i < 3; i++) expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
+    expect(isConnectionError(await refusal(db.transaction((tx) => tx.rows('select 1'))))).toBe(true)
+    await service.restart()
+    expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
+    expect(await db.transaction((tx) => tx.row('select 2 as two'))).toEqual({ two: 2 })
+    expect(idle.length).toBeGreaterThan(0)
+  })
+
+  it('recovers after the database was killed in the middle of transactions, which leave nothing', async () => {
+    const db = open()
+    let written = 0
+    const { promise: killed, resolve } = Promise.withResolvers<void>()
+    const failed = Array.from({ length: 5 }, (_, i) =>
+      refusal(
+        db.transaction(async (tx) => {
+          await tx.rows(insert, [i, 'half'])
+          if (++written === 5) resolve(service.kill9())
+          await killed
+          await tx.rows('select 1')
+        }),
+      ),
+    )
+    for (const error of await Promise.all(failed)) expect(isConnectionError(error)).toBe(true)
+    await service.restart()
+    expect(await db.rows('select * from items')).toEqual([])
+  })
+
+  it('throws when the connection broke during COMMIT, for nobody knows whether it happened', async () => {
+    const network = await wire()
+    const db = open(network.url)
+    const outcome = db.transaction(async (tx) => {
+      await tx.rows(insert, [10, 'unknown'])
+      network.cutAtNextAnswer()
+      return 'committed'
+    })
+    expect(isConnectionError(await refusal(outcome))).toBe(true)
+    // It did, which is exactly why this must not be reported as a failure to write either.
+    const direct = open()
+    expect(await direct.rows('select note from items where id = 10')).toEqual([{ note: 'unknown' }])
+  })
+
+  it('throws when the connection broke during a statement outside of a transaction, and does not run it again', async () => {
+    const network = await wire()
+    const db = open(network.url)
+    await db.rows('update items set note = note || $1 where id = 11', ['!'])
+    await open().rows(insert, [11, 'once'])
+    network.cutAtNextAnswer()
+    expect(isConnectionError(await refusal(db.rows('update items set note = note || $1 where id = 11', ['!'])))).toBe(
+      true,
+    )
+    expect(await open().rows('select note from items where id = 11')).toEqual([{ note: 'once!' }])
+  })
+
+  it('gives up on a database that falls silent', async () => {
+    const network = await wire()
+    const db = open(network.url, { connectTimeoutMs: 150, statementTimeoutMs: 150 })
+    await db.rows('select 1')
+    network.fallSilent()
+    expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
+    expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
+  })
+
+  it('ends a statement that takes too long, and goes on', async () => {
+    const db = open(service.url, { statementTimeoutMs: 100, poolSize: 1 })
+    expect(await refusal(db.rows('select pg_sleep(10)'))).toMatchObject({ code: '57014' })
+    expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('keeps its connection after an error in SQL, also in a transaction', async () => {
+    const db = open(service.url, { poolSize: 1 })
+    const pid = await pidOf(db)
+    await db.rows(insert, [20, 'first'])
+    expect(isUniqueViolation(await refusal(db.rows(insert, [20, 'second'])))).toBe(true)
+    const failed = db.transaction(async (tx) => {
+      await tx.rows(insert, [20, 'third'])
+    })
+    expect(isUniqueViolation(await refusal(failed), 'items_pkey')).toBe(true)
+    await refusal(db.transaction(() => Promise.reject(new Error('before any statement'))))
+    expect(await pidOf(db)).toBe(pid)
+  })
+
+  it('drops a connection that its administrator ended, and rolls back what was on it', async () => {
+    const db = open(service.url, { poolSize: 1 })
+    const other = open()
+    const failed = db.transaction(async (tx) => {
+      const row = await tx.row<{ pid: number }>('select pg_backend_pid() as pid')
+      await tx.rows(insert, [30, 'half'])
+      await open().rows('select pg_terminate_backend($1)', [row?.pid])
+      await tx.rows('select 1')
+    })
+    expect(isConnectionError(await refusal(failed))).toBe(true)
+    expect(await db.rows('select id from items where id = 30')).toEqual([])
+    expect(await other.rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('runs a transaction of one read and two writes in two round trips', async () => {
+    const network = await wire()
+    const db = open(network.url, { poolSize: 1 })
+    const put = (id: number) =>
+      db.transaction(async (tx) => {
+        await tx.row('select note from items where id = $1', [id])
+        tx.later(insert, [id, 'a'])
+        tx.later('update items set note = $2 where id = $1', [id, 'b'])
+      })
+    await put(40) // prepares
+    network.countWrites()
+    await put(41)
+    expect(network.countWrites()).toBe(2)
+    expect(await db.rows('select note from items where id = 41')).toEqual([{ note: 'b' }])
+  })
+
+  it('sessions run in UTC with ISO dates and read committed, however the database is configured', async () => {
+    const url = await service.createDatabase('elsewhere')
+    const admin = open(url)
+    await admin.script(`
+      alter database elsewhere set timezone = 'Asia/Kathmandu';
+      alter database elsewhere set datestyle = 'German';
+      alter database elsewhere set bytea_output = 'escape';
+      alter database elsewhere set default_transaction_isolation = 'serializable'`)
+    const db = open(url)
+    const bytes = Buffer.from([0, 92, 255])
+    expect(await db.row('select $1::timestamptz as at, $2::bytea as bytes', ['2026-01-01T00:00:00Z', bytes])).toEqual({
+      at: '2026-01-01T00:00:00.000Z',
+      bytes,
+    })
+    const isolation = `select current_setting('transaction_isolation') as level`
+    expect(await db.transaction((tx) => tx.row(isolation))).toEqual({ level: 'read committed' })
+  })
+
+  it('serves more callers at once than it has connections', async () => {
+    const db = open(service.url, { poolSize: 2 })
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => db.row<{ n: number }>('select $1::int as n', [n])),
+    )
+    expect(answers.map((row) => row?.n)).toEqual(Array.from({ length: 200 }, (_, n) => n))
+  })
+})
+
+async function refusal(promise: Promise<unknown>): Promise<Error> {
+  try {
+    await promise
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('Expected a failure')
+}

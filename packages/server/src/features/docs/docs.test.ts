@@ -1,0 +1,113 @@
+import { listEndpoints } from '@skerry/contract/endpoints'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openWorld, type World } from '../../../test/world.ts'
+import { routes } from '../../app.ts'
+import { accessWords, wordsOf } from './access-words.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const read = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(world.url + path, { method, headers })
+
+const documents = ['/docs', '/docs.css', '/openapi.json']
+
+describe.each(documents)('%s', (path) => {
+  test('is answered without a credential, and runs nothing of anyone', async () => {
+    const response = await read(path)
+    expect(response.status).toBe(200)
+    const policy = response.headers.get('content-security-policy')?.split('; ')
+    expect(policy).toEqual([
+      "default-src 'none'",
+      "style-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'public, no-cache',
+    })
+  })
+
+  test('a reader that has it is told so', async () => {
+    const etag = (await read(path)).headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const response = await read(path, { 'if-none-match': held })
+      expect([response.status, await response.text(), response.headers.get('etag')]).toEqual([304, '', etag])
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    }
+    expect((await read(path, { 'if-none-match': '"other"' })).status).toBe(200)
+  })
+
+  test('HEAD tells its size, and other methods are no such path', async () => {
+    const [head, whole] = [await read(path, {}, 'HEAD'), await (await read(path)).arrayBuffer()]
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(whole.byteLength)])
+    expect((await read(path, {}, 'POST')).status).toBe(404)
+  })
+})
+
+describe('the page', () => {
+  let page: string
+  beforeAll(async () => {
+    const response = await read('/docs')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    page = await response.text()
+  })
+
+  test('shows every operation, with who may call it', () => {
+    for (const { heading, name, endpoint } of listEndpoints()) {
+      expect(page).toContain(`<article id="${heading}.${name}">`)
+      expect(page.replaceAll('<wbr>', '')).toContain(`<code class="path">${endpoint.path}</code>`)
+    }
+    expect(page).toContain('<code>grantee(env(member))</code>')
+  })
+
+  test('loads its stylesheet and nothing else, and holds no script and no style of its own', () => {
+    expect([...page.matchAll(/<link [^>]*>/g)].map(String)).toEqual(['<link rel="stylesheet" href="docs.css">'])
+    expect(page).not.toMatch(/<script|<style|<img|<iframe|\sstyle=|\son\w+=|https?:/)
+  })
+
+  test('every link in it leads somewhere, and no two places have one name', () => {
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1])
+    expect(new Set(ids).size).toBe(ids.length)
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1])
+    expect(targets.length).toBeGreaterThan(listEndpoints().length)
+    for (const target of targets) expect(ids).toContain(target)
+  })
+
+  test('every element that opens is closed', () => {
+    const open: string[] = []
+    for (const [, end, name] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
+      if (['meta', 'link', 'wbr'].includes(name as string)) continue
+      if (end) expect(open.pop()).toBe(name)
+      else open.push(name as string)
+    }
+    expect(open).toEqual([])
+  })
+})
+
+describe('the OpenAPI document', () => {
+  test('has every route of this server', async () => {
+    const document = (await (await read('/openapi.json')).json()) as { paths: Record<string, object> }
+    for (const { endpoint } of routes) {
+      const path = endpoint.path.replace(/:(\w+)/g, '{$1}')
+      expect(document.paths[path]).toHaveProperty(endpoint.method.toLowerCase())
+    }
+  })
+
+  test('is right that an operation that takes nothing can still refuse what is sent', async () => {
+    expect((await read('/health?unknown=1')).status).toBe(400)
+  })
+})
+
+test('every word of an access is explained, and no other', () => {
+  const used = new Set(routes.flatMap(({ access }) => wordsOf(access.name)))
+  expect([...used].sort()).toEqual(Object.keys(accessWords).sort())
+})

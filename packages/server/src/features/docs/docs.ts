@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { openApiDocument } from '@skerry/contract/openapi'
+import { reference } from '@skerry/contract/reference-model'
+import type { FastifyInstance } from 'fastify'
+import type { Route } from '../../http/route.ts'
+import { accessFacts } from './access-words.ts'
+import { referencePage } from './page.ts'
+
+interface Document {
+  type: string
+  body: string
+}
+
+/** Nothing runs here and nothing is fetched from elsewhere, whatever might one day get into the text. */
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  // Asked for again on each visit, mostly answered with 304: after an update nobody reads of the old server.
+  'cache-control': 'public, no-cache',
+}
+
+/**
+ * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. They are made once, here,
+ * and need no credential, since they say nothing that the source does not.
+ */
+export function mountDocs(app: FastifyInstance, routes: Route[]): void {
+  const documents: Record<string, Document> = {
+    '/docs': { type: 'text/html; charset=utf-8', body: referencePage(reference(accessFacts(routes))) },
+    '/docs.css': { type: 'text/css; charset=utf-8', body: readFileSync(new URL('docs.css', import.meta.url), 'utf8') },
+    '/openapi.json': { type: 'application/json; charset=utf-8', body: JSON.stringify(openApiDocument()) },
+  }
+  for (const [path, document] of Object.entries(documents)) mountDocument(app, path, document)
+}
+
+function mountDocument(app: FastifyInstance, path: string, { type, body }: Document) {
+  const bytes = Buffer.from(body)
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`
+  app.get(path, async (request, reply) => {
+    reply.headers({ ...headers, etag, 'x-request-id': request.id })
+    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return reply.type(type).send(bytes)
+  })
+}
+
+/** RFC 9110 section 13.1.2: a list of tags, compared weakly, or any. */
+function matches(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes(etag) || tags.includes('*')
+}

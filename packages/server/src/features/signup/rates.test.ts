@@ -1,0 +1,131 @@
+import { me } from '@skerry/contract/me'
+import { oauth, signup } from '@skerry/contract/signup'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newToken, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { Refusal } from '../../http/errors.ts'
+import { rates } from '../../http/limits.ts'
+
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  world = await openWorld({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
+  tenant = await signUp(world)
+})
+afterAll(() => world.close())
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+const wrong = `Basic ${Buffer.from(`m2m_${'0'.repeat(22)}:wrong`).toString('base64')}`
+
+/** Sends until told to stop; a few more than the burst, for what trickles back meanwhile. */
+async function untilRefused(send: () => Promise<{ status: number; headers: Headers; error: unknown }>, burst: number) {
+  for (let sent = 0; sent < burst * 2 + 50; sent++) {
+    const answer = await send()
+    if (answer.status === 429) return { sent, answer }
+  }
+  throw new Error('never refused')
+}
+
+describe('signing up', () => {
+  const send = (address: string) => () =>
+    world.call(signup.create, { ...from(address), body: { orgName: 'Acme', orgSlug: 'rated' } })
+
+  test('is limited for an address, which is told when to come back, and for no other', async () => {
+    const { sent, answer } = await untilRefused(send('192.0.2.1'), rates.signup.burst)
+    expect(sent).toBe(rates.signup.burst)
+    expect(answer.error).toMatchObject({ code: 'rate_limited' })
+    const seconds = Number(answer.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(1 / rates.signup.perSecond)
+    expect((await send('192.0.2.2')()).status).toBe(201)
+  })
+
+  test('refused sign-ups make nothing', async () => {
+    const count = () => world.server.context.db.row<{ n: number }>('select count(*)::int as n from organizations')
+    await untilRefused(send('192.0.2.3'), rates.signup.burst)
+    const before = await count()
+    expect((await send('192.0.2.3')()).status).toBe(429)
+    expect(await count()).toEqual(before)
+  })
+})
+
+describe('wrong credentials', () => {
+  test('are limited for their address, while valid callers of the same address still pass', async () => {
+    const address = from('192.0.2.10')
+    const { sent } = await untilRefused(() => world.call(me.get, { as: wrong, ...address }), rates.stranger.burst)
+    expect(sent).toBeGreaterThanOrEqual(rates.stranger.burst)
+    const answers = await Promise.all(
+      [tenant.machine.as, tenant.admin.as].map((as) => world.call(me.get, { as, ...address })),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200])
+    expect((await world.call(me.get, { as: wrong, ...from('192.0.2.11') })).status).toBe(401)
+  })
+
+  test('are limited at the token endpoint, while valid clients of the same address still get tokens', async () => {
+    const address = from('192.0.2.20')
+    const body = { grant_type: 'client_credentials' }
+    const { answer } = await untilRefused(
+      () => world.call(oauth.token, { as: wrong, body, ...address }),
+      rates.stranger.burst,
+    )
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await world.call(oauth.token, { as: tenant.machine.as, body, ...address })).status).toBe(200)
+  })
+
+  test('missing ones count too', async () => {
+    const { sent } = await untilRefused(() => world.call(me.get, from('192.0.2.30')), rates.stranger.burst)
+    expect(sent).toBeGreaterThanOrEqual(rates.stranger.burst)
+  })
+})
+
+describe('a principal', () => {
+  /** Takes everything that the principal may send at once, without sending it. */
+  function exhaust(id: string) {
+    try {
+      for (let taken = 0; taken < 10 * rates.principal.burst; taken++)
+        world.server.context.limiter.take('principal', id)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'rate_limited') return
+      throw error
+    }
+    throw new Error('never refused')
+  }
+  const soon = async (send: () => Promise<{ status: number }>) => {
+    // What trickles back while a request travels lets one through at times.
+    for (let attempt = 0; attempt < 50; attempt++) if ((await send()).status === 429) return 429
+    return 'never refused'
+  }
+
+  test('that sends too much is told to wait, and its neighbours are not', async () => {
+    const token = await newToken(world, tenant)
+    const send = () => {
+      exhaust(token.id)
+      return world.call(me.get, { as: token.as })
+    }
+    expect(await soon(send)).toBe(429)
+    expect((await world.call(me.get, { as: tenant.admin.as })).status).toBe(200)
+  })
+
+  test('that is a machine client is limited at the token endpoint as elsewhere', async () => {
+    const other = await signUp(world)
+    const send = () => {
+      exhaust(other.machine.id)
+      return world.call(oauth.token, { as: other.machine.as, body: { grant_type: 'client_credentials' } })
+    }
+    expect(await soon(send)).toBe(429)
+  })
+})
+
+describe('an address', () => {
+  test('is the peer’s own where no proxy is trusted, whatever a header says', async () => {
+    const bare = await openWorld({ SKERRY_RATE_LIMITS: 'on' })
+    try {
+      let count = 0
+      const send = () =>
+        bare.call(signup.create, { ...from(`192.0.2.${++count}`), body: { orgName: 'Acme', orgSlug: 'rated' } })
+      expect((await untilRefused(send, rates.signup.burst)).sent).toBe(rates.signup.burst)
+    } finally {
+      await bare.close()
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
+import { me } from '@skerry/contract/me'
+import { orgs } from '@skerry/contract/orgs'
+import { signup } from '@skerry/contract/signup'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newOwner } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const slugForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const signUp = (orgSlug: string, more = {}) =>
+  world.call(signup.create, { body: { orgName: 'Acme', orgSlug, ...more } })
+const basic = ({ clientId, clientSecret }: { clientId: string; clientSecret: string }) =>
+  `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+
+describe('what signing up gives', () => {
+  test('an organization under the wanted slug, without members', async () => {
+    const { status, body } = await signUp('memberless')
+    expect(status).toBe(201)
+    expect(body.org).toMatchObject({ name: 'Acme', slug: 'memberless', role: 'admin' })
+    const { body: list } = await world.call(orgs.members, { as: basic(body.m2m), params: { orgId: body.org.id } })
+    expect(list.members).toEqual([])
+  })
+
+  test('a machine client with the admin role in that organization and in no other', async () => {
+    const own = (await signUp('reach-one')).body
+    const other = (await signUp('reach-two')).body
+    const body = { name: 'App', slug: 'app' }
+    const as = basic(own.m2m)
+    expect((await world.call(apps.create, { as, params: { orgId: own.org.id }, body })).status).toBe(201)
+    expect((await world.call(apps.create, { as, params: { orgId: other.org.id }, body })).status).toBe(404)
+  })
+
+  test('a client secret that no later answer shows', async () => {
+    const { body } = await signUp('shown-once')
+    const as = basic(body.m2m)
+    const params = { orgId: body.org.id }
+    await world.call(me.get, { as })
+    await world.call(orgs.get, { as, params })
+    await world.call(audit.list, { as, params })
+    expect(world.answers.filter((text) => text.includes(body.m2m.clientSecret))).toHaveLength(1)
+  })
+
+  test('a client under the name that was asked for, else one that says what it is for', async () => {
+    const named = (await signUp('named', { clientName: 'terraform' })).body
+    const unnamed = (await signUp('unnamed')).body
+    const names = await Promise.all(
+      [named, unnamed].map(async ({ org, m2m }) => {
+        const query = { action: 'machine_client.created' }
+        const { body } = await world.call(audit.list, { as: basic(m2m), params: { orgId: org.id }, query })
+        return body.entries.map(({ metadata, actorId, actorType }) => [
+          metadata.name,
+          actorType,
+          actorId === m2m.clientId,
+        ])
+      }),
+    )
+    expect(names).toEqual([[['terraform', 'm2m', true]], [['bootstrap', 'm2m', true]]])
+  })
+})
+
+describe('a taken slug', () => {
+  test('is told apart by a number, then by random characters, as often as it is wanted', async () => {
+    const slugs: string[] = []
+    for (let round = 0; round < 24; round++) {
+      const { status, body } = await signUp('crowded')
+      expect(status).toBe(201)
+      slugs.push(body.org.slug)
+    }
+    expect(slugs.slice(0, 3)).toEqual(['crowded', 'crowded-2', 'crowded-3'])
+    expect(new Set(slugs).size).toBe(24)
+    for (const slug of slugs) expect(slug).toMatch(/^crowded(-[a-z0-9]+)?$/)
+  })
+
+  test('of 63 characters is shortened to make room, and stays a slug where the cut falls on a hyphen', async () => {
+    const wanted = `${'a'.repeat(60)}-bc`
+    const slugs = [await signUp(wanted), await signUp(wanted), await signUp(wanted)].map(({ body }) => body.org.slug)
+    expect(slugs).toEqual([wanted, `${'a'.repeat(60)}-2`, `${'a'.repeat(60)}-3`])
+    for (const slug of slugs) expect(slug).toMatch(slugForm)
+  })
+
+  test('of one character works too', async () => {
+    const slugs = [await signUp('q'), await signUp('q')].map(({ body }) => body.org.slug)
+    expect(slugs).toEqual(['q', 'q-2'])
+  })
+
+  test('that belongs to a person’s organization counts as taken', async () => {
+    const owner = await newOwner(world)
+    const { body } = await world.call(orgs.get, { as: owner.as, params: { orgId: owner.orgId } })
+    expect((await signUp(body.org.slug)).body.org.slug).toBe(`${body.org.slug}-2`)
+  })
+
+  test('wanted by thirty at once gives thirty organizations with thirty slugs', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => signUp('stampede')))
+    expect(answers.map((answer) => answer.status)).toEqual(Array(30).fill(201))
+    expect(new Set(answers.map((answer) => answer.body.org.slug)).size).toBe(30)
+  })
+})
+
+test.each(['Acme', '-acme', 'acme-', 'ac_me', 'a b', '', 'a'.repeat(64)])(
+  'slug %j is refused, by name',
+  async (slug) => {
+    const { status, error } = await signUp(slug)
+    expect([status, error?.code]).toEqual([400, 'invalid_request'])
+    expect(error?.message).toContain('body.orgSlug')
+  },
+)

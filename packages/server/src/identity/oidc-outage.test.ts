@@ -1,0 +1,56 @@
+import { me } from '@skerry/contract/me'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type KeyIssuer, newKey, type SigningKey, sign, startKeyIssuer } from '../../test/services/key-issuer.ts'
+import { signUp } from '../../test/tenant.ts'
+import { openWorld, type World } from '../../test/world.ts'
+
+const audience = 'skerry-tests'
+let world: World
+let issuer: KeyIssuer
+let key: SigningKey
+beforeAll(async () => {
+  key = await newKey('ES256', 'one')
+  issuer = await startKeyIssuer([key])
+  world = await openWorld({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: audience })
+})
+afterAll(async () => {
+  await world.close()
+  await issuer.close()
+})
+
+async function signIn() {
+  const seconds = Math.floor(world.clock.now().getTime() / 1000)
+  const jwt = await sign(key, { iss: issuer.url, aud: audience, sub: 'someone', exp: seconds + 60 })
+  return world.call(me.get, { as: `Bearer ${jwt}` })
+}
+
+// In this order: the server has never heard of its issuer until the last line.
+describe('an issuer that cannot be asked', () => {
+  test.each(['failing', 'garbled', 'gone', 'misnamed'] as const)(
+    'because discovery is %s: 500, not 401',
+    async (mood) => {
+      issuer.discovery = mood
+      const { status, error } = await signIn()
+      expect([status, error?.code]).toEqual([500, 'internal'])
+      expect(error?.message).not.toContain(issuer.url)
+      expect(world.log.at(-2)).toContain('"error":"IssuerUnavailable","code":"discovery"')
+    },
+  )
+
+  test('does not keep machines out', async () => {
+    const tenant = await signUp(world)
+    for (const actor of [tenant.machine, tenant.admin])
+      expect((await world.call(me.get, { as: actor.as })).status).toBe(200)
+  })
+
+  test.each(['failing', 'garbled', 'gone'] as const)('because its first keys are %s: 500, not 401', async (mood) => {
+    issuer.discovery = 'well'
+    issuer.jwks = mood
+    expect((await signIn()).status).toBe(500)
+  })
+
+  test('is asked again, so that people get in when it is back', async () => {
+    issuer.jwks = 'well'
+    expect((await signIn()).status).toBe(200)
+  })
+})

@@ -1,0 +1,79 @@
+import { me } from '@skerry/contract/me'
+import { invites, orgs } from '@skerry/contract/orgs'
+import { decodeProtectedHeader } from 'jose'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { signInAt } from '../../test/services/browser.ts'
+import { client, type IdentityProvider, resource, startProvider } from '../../test/services/provider.ts'
+import { signUp, type Tenant } from '../../test/tenant.ts'
+import { openWorld, type World } from '../../test/world.ts'
+
+// A real provider, its pages and all: what our own issuers in tests assert of tokens must be what providers send.
+
+// It warns that its pages are for development, which is what they are for here.
+for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
+
+const whoAmI = (world: World, token: string) => world.call(me.get, { as: `Bearer ${token}` })
+
+describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with %s', (algorithm) => {
+  let provider: IdentityProvider
+  let world: World
+  let tenant: Tenant
+  beforeAll(async () => {
+    provider = await startProvider(algorithm)
+    world = await openWorld({ SKERRY_OIDC_ISSUER: provider.url, SKERRY_OIDC_AUDIENCE: resource })
+    tenant = await signUp(world)
+  })
+  afterAll(async () => {
+    await world.close()
+    await provider.close()
+  })
+
+  const invite = (email: string) =>
+    world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
+
+  test('brings an invited person into the organization by an access token', async () => {
+    await invite('ada@example.com')
+    const { accessToken } = await signInAt(provider.url, 'ada@example.com')
+    expect(decodeProtectedHeader(accessToken)).toMatchObject({ alg: algorithm, typ: 'at+jwt' })
+    const { status, body } = await whoAmI(world, accessToken)
+    expect(status).toBe(200)
+    expect(body.user).toMatchObject({ email: 'ada@example.com', name: 'ada' })
+    expect(body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'member']])
+    const answer = await world.call(orgs.get, { as: `Bearer ${accessToken}`, params: { orgId: tenant.orgId } })
+    expect(answer.body.org.role).toBe('member')
+  })
+
+  test('knows the person again at the next sign-in', async () => {
+    const ids = []
+    for (let round = 0; round < 2; round++) {
+      const { accessToken } = await signInAt(provider.url, 'again@example.com')
+      ids.push((await whoAmI(world, accessToken)).body.principal.id)
+    }
+    expect(ids[0]).toBe(ids[1])
+  })
+
+  test('does not bring in someone whose address it has not verified', async () => {
+    await invite('unverified-eve@example.com')
+    const { accessToken } = await signInAt(provider.url, 'unverified-eve@example.com')
+    expect((await whoAmI(world, accessToken)).body.orgs).toEqual([])
+  })
+
+  test('is refused where a token is meant for another audience: an ID token is for its client', async () => {
+    const { idToken } = await signInAt(provider.url, 'bob@example.com')
+    expect((await whoAmI(world, idToken)).status).toBe(401)
+  })
+})
+
+test('an ID token brings its person in where the audience is the client', async () => {
+  const provider = await startProvider('RS256')
+  const world = await openWorld({ SKERRY_OIDC_ISSUER: provider.url, SKERRY_OIDC_AUDIENCE: client.id })
+  const tenant = await signUp(world)
+  const body = { email: 'ida@example.com', role: 'admin' }
+  await world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body })
+  const { idToken, accessToken } = await signInAt(provider.url, 'ida@example.com')
+  const answer = await whoAmI(world, idToken)
+  expect(answer.body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+  expect((await whoAmI(world, accessToken)).status).toBe(401)
+  await world.close()
+  await provider.close()
+})

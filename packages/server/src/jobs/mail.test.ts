@@ -1,0 +1,160 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { invites, orgs } from '@skerry/contract/orgs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MailServer, startMailServer } from '../../test/services/smtp.ts'
+import { signUp, type Tenant } from '../../test/tenant.ts'
+import { until } from '../../test/until.ts'
+import { openWorld, type World } from '../../test/world.ts'
+
+const invite = (world: World, tenant: Tenant, email: string) =>
+  world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
+
+/** A mail's text as its reader sees it: quoted-printable undone. */
+function textOf(source: string): string {
+  const joined = source.slice(source.indexOf('\n\n') + 2).replace(/=\n/g, '')
+  if (!/^content-transfer-encoding: quoted-printable$/im.test(source)) return joined
+  const bytes = joined.replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
+const headersOf = (source: string) =>
+  source
+    .slice(0, source.indexOf('\n\n'))
+    .replace(/\n[ \t]+/g, ' ')
+    .split('\n')
+
+describe('with an SMTP server', () => {
+  let mails: MailServer
+  let world: World
+  let tenant: Tenant
+  beforeAll(async () => {
+    mails = await startMailServer()
+    world = await openWorld({
+      SKERRY_SMTP_URL: mails.url,
+      SKERRY_MAIL_FROM: 'Skerry <secrets@skerry.example>',
+      SKERRY_BASE_URL: 'https://skerry.example/',
+    })
+    tenant = await signUp(world)
+  })
+  afterAll(async () => {
+    await world.close()
+    await mails.close()
+  })
+  const mailTo = (address: string) =>
+    until(`a mail to ${address}`, () => mails.received.find(({ to }) => to.includes(address)))
+
+  test('an invitation is mailed to its address, and says to where, until when and from whom', async () => {
+    await world.call(orgs.update, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId },
+      body: { name: 'Acme & Søns <Ltd>' },
+    })
+    const { body } = await invite(world, tenant, 'Guest@Example.com')
+    const { from, to, source } = await mailTo('guest@example.com')
+    expect([from, to]).toEqual(['secrets@skerry.example', ['guest@example.com']])
+    expect(headersOf(source)).toContain('From: Skerry <secrets@skerry.example>')
+    const text = textOf(source)
+    expect(text).toContain('“Acme & Søns <Ltd>”')
+    expect(text).toContain(`at https://skerry.example until ${body.invite.expiresAt.slice(0, 10)}`)
+  })
+
+  test('a mail that the server turns away is sent again later, and arrives once', async () => {
+    mails.turnAway = 1
+    await invite(world, tenant, 'later@example.com')
+    await until(
+      'the first attempt',
+      () => mails.turnAway === 0 && world.log.some((line) => line.includes('job failed')),
+    )
+    await endPause(world)
+    await mailTo('later@example.com')
+    expect(mails.received.filter(({ to }) => to.includes('later@example.com'))).toHaveLength(1)
+  })
+
+  test('a failure is logged without address or text', async () => {
+    const lines = world.log.filter((line) => line.includes('job failed'))
+    expect(lines.length).toBeGreaterThan(0)
+    for (const line of lines) expect(line).not.toMatch(/example\.com|invited/)
+  })
+
+  test('what looks like several addresses goes to nobody else', async () => {
+    const { status } = await invite(world, tenant, 'x<mallory@example.com>')
+    if (status === 201) await invite(world, tenant, 'after@example.com').then(() => mailTo('after@example.com'))
+    expect(mails.received.flatMap(({ to }) => to)).not.toContain('mallory@example.com')
+  })
+
+  test('an organization’s name cannot add a header: a line break in it is refused at the door', async () => {
+    const params = { orgId: tenant.orgId }
+    for (const name of ['Acme\r\nBcc: mallory@example.com', 'Acme\nBcc: mallory@example.com'])
+      expect((await world.call(orgs.update, { as: tenant.admin.as, params, body: { name } })).status).toBe(400)
+    const lineSeparator = 'Acme\u2028Bcc: mallory@example.com'
+    await world.call(orgs.update, { as: tenant.admin.as, params, body: { name: lineSeparator } })
+    await invite(world, tenant, 'header@example.com')
+    const { to, source } = await mailTo('header@example.com')
+    expect(to).toEqual(['header@example.com'])
+    expect(headersOf(source).filter((line) => /^bcc:/i.test(line))).toEqual([])
+  })
+
+  test('a mail is sent if, and only if, what it tells of was committed', async () => {
+    const { queue, db } = world.server.context
+    const mail = (to: string) => ({ to, subject: 'A subject', text: 'A text' })
+    const undone = db.transaction(async (tx) => {
+      await queue.enqueue(tx, 'mail', mail('undone@example.com'))
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    await db.transaction((tx) => queue.enqueue(tx, 'mail', mail('done@example.com')))
+    await mailTo('done@example.com')
+    expect(mails.received.flatMap(({ to }) => to)).not.toContain('undone@example.com')
+  })
+
+  test('a refused invitation mails nothing', async () => {
+    await invite(world, tenant, 'twice@example.com')
+    expect((await invite(world, tenant, 'twice@example.com')).status).toBe(409)
+    await mailTo('twice@example.com')
+    await invite(world, tenant, 'last@example.com')
+    await mailTo('last@example.com')
+    expect(mails.received.filter(({ to }) => to.includes('twice@example.com'))).toHaveLength(1)
+  })
+})
+
+/** Lets what waits between two attempts be due now. */
+const endPause = ({ server }: World) =>
+  server.context.db.foreign(`update jobs.job set start_after = now() where state = 'retry'`)
+
+describe('an SMTP server that is down', () => {
+  test('does not stop the invitation, and gets the mail when it is back', async () => {
+    const mails = await startMailServer()
+    await mails.close()
+    const world = await openWorld({ SKERRY_SMTP_URL: mails.url })
+    const tenant = await signUp(world)
+    expect((await invite(world, tenant, 'patient@example.com')).status).toBe(201)
+    await until('an attempt', () => world.log.some((line) => line.includes('job failed')))
+    const waiting = await world.server.context.db.foreign<{ n: number }>(
+      `select count(*)::int as n from jobs.job where name = 'mail' and state = 'retry'`,
+    )
+    expect(waiting).toEqual([{ n: 1 }])
+    await world.close()
+  })
+})
+
+describe('without an SMTP server', () => {
+  test('a mail is a file in the outbox, for its owner’s eyes, and says where to sign in', async () => {
+    const world = await openWorld()
+    const tenant = await signUp(world)
+    await invite(world, tenant, 'outbox@example.com')
+    const folder = join(world.server.context.config.dataDir, 'outbox')
+    const [name] = await until('a file', async () => {
+      const names = await readdir(folder).catch(() => [])
+      return names.length > 0 && names
+    })
+    const path = join(folder, name as string)
+    const source = await until('its text', async () => (await readFile(path, 'utf8')) || undefined)
+    expect(name).toMatch(/\.eml$/)
+    expect(headersOf(source)).toContain('To: outbox@example.com')
+    expect(textOf(source)).toContain(`at ${world.url} until`)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    await world.close()
+  })
+})

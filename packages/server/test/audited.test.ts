@@ -1,0 +1,244 @@
+import { apps } from '@skerry/contract/apps'
+import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
+import { listEndpoints } from '@skerry/contract/endpoints'
+import { branches } from '@skerry/contract/envs'
+import { me } from '@skerry/contract/me'
+import { invites } from '@skerry/contract/orgs'
+import { resolve } from '@skerry/contract/resolve'
+import { tokens } from '@skerry/contract/tokens'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expireBranches } from '../src/features/branches/jobs.ts'
+import { wrappedKey } from './blobs.ts'
+import { buildPlace, type Place } from './callers.ts'
+import { buildWalk, type Walk } from './mutations.ts'
+import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
+import type { Step } from './step.ts'
+import { newMember, newPerson, newToken } from './tenant.ts'
+import { openWorld, type World } from './world.ts'
+
+const userAgent = 'audited/1.0 (a suite)'
+
+let world: World
+let walk: Walk
+let place: Place
+/** Every string of every body that the walk sent. */
+const sent: string[] = []
+
+beforeAll(async () => {
+  world = await openWorld()
+  await stopSchedules(world)
+  walk = await buildWalk(world)
+  place = await buildPlace(world)
+})
+afterAll(() => world.close())
+
+const titleOf = ({ endpoint, note }: Pick<Step, 'endpoint' | 'note'>) =>
+  `${endpoint.method} ${endpoint.path}${note ? ` (${note})` : ''}`
+
+async function send({ endpoint, as, params, body }: Step, more: Record<string, unknown> = {}) {
+  const input = { ...body?.(), ...more }
+  sent.push(...Object.values(input).filter((value) => typeof value === 'string'))
+  return world.call(endpoint, {
+    ...(as ? { as: as() } : {}),
+    ...(params ? { params: params() } : {}),
+    ...(body || Object.keys(more).length > 0 ? { body: input } : {}),
+    headers: { 'user-agent': userAgent },
+  })
+}
+
+type Answer = Awaited<ReturnType<typeof send>>
+
+/** Sends the step, refused first: that must leave nothing. Then in earnest, and compares what is new in the trail. */
+async function check(step: Step): Promise<AuditAction[]> {
+  const refused = await newEntries(world, async () => {
+    expect((await send(step, { probe: 1 })).error?.message).toBe('body: unknown field "probe"')
+  })
+  expect(refused, titleOf(step)).toEqual([])
+  let answer: Answer | undefined
+  const entries = await newEntries(world, async () => {
+    answer = await send(step)
+  })
+  expect(answer?.status, `${titleOf(step)}: ${answer?.error?.message}`).toBeLessThan(300)
+  const expected = step.entries(answer?.body as never)
+  expect(expected.length).toBeGreaterThan(0)
+  const common = { ipAddress: '127.0.0.1', userAgent, requestId: answer?.headers.get('x-request-id') }
+  expect(entries.map(facts).sort(byAction), titleOf(step)).toEqual(
+    expected
+      .map(({ action, resourceId, actor, orgId = walk.tenant.orgId }) => ({
+        ...common,
+        orgId,
+        action,
+        resourceType: auditActions[action],
+        resourceId,
+        actorType: actor.type,
+        actorId: actor.id,
+      }))
+      .sort(byAction),
+  )
+  return expected.map((entry) => entry.action)
+}
+
+const facts = ({ id: _id, metadata: _metadata, createdAt: _at, ...rest }: AuditRow & { createdAt?: string }) => rest
+const byAction = (a: { action: string }, b: { action: string }) => (a.action < b.action ? -1 : 1)
+
+describe('a mutation', () => {
+  test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {
+    const written = new Map<string, Set<string>>()
+    for (const step of walk.steps) {
+      const key = titleOf({ endpoint: step.endpoint })
+      const actions = written.get(key) ?? new Set()
+      for (const action of await check(step)) actions.add(action)
+      written.set(key, actions)
+    }
+    const mutations = listEndpoints().filter(({ endpoint }) => endpoint.method !== 'GET' && !endpoint.unaudited)
+    const declared = mutations.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
+    expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
+      Object.fromEntries(declared),
+    )
+  }, 60_000)
+
+  test('is left out of the trail only for a reason that stands in the contract; none is', () => {
+    const unaudited = listEndpoints().filter(({ endpoint }) => endpoint.unaudited !== undefined)
+    expect(unaudited.map(({ endpoint }) => [titleOf({ endpoint }), endpoint.unaudited])).toEqual([])
+  })
+
+  test('that changes nothing, as a second revocation, leaves no entry', async () => {
+    const target = await newToken(world, place.tenant)
+    const params = { orgId: place.tenant.orgId, tokenId: target.id }
+    const revoke = () => world.call(tokens.revoke, { as: place.tenant.admin.as, params })
+    expect(await newEntries(world, revoke)).toHaveLength(1)
+    expect(await newEntries(world, revoke)).toEqual([])
+  })
+
+  test('that is refused late, by a conflict, leaves no entry', async () => {
+    const { orgId, admin } = place.tenant
+    const create = () =>
+      world.call(apps.create, { as: admin.as, params: { orgId }, body: { name: 'A', slug: 'twice' } })
+    expect((await create()).status).toBe(201)
+    const entries = await newEntries(world, async () => expect((await create()).status).toBe(409))
+    expect(entries).toEqual([])
+  })
+
+  test('whose entry cannot be written does not happen', async () => {
+    const { db } = world.server.context
+    await db.script(`create function refuse_entry() returns trigger language plpgsql as $$
+      begin if new.action = 'app.created' then raise exception 'no room'; end if; return new; end $$;
+      create trigger refuse_entry before insert on audit_entries for each row execute function refuse_entry()`)
+    const before = await stateOf(world)
+    const { orgId, admin } = place.tenant
+    const body = { name: 'Unseen', slug: 'unseen' }
+    const response = await fetch(`${world.url}/v1/orgs/${orgId}/apps`, {
+      method: 'POST',
+      headers: { authorization: admin.as, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBe(500)
+    await db.script('drop trigger refuse_entry on audit_entries; drop function refuse_entry()')
+    expect(await stateOf(world)).toEqual(before)
+    expect((await world.call(apps.create, { as: admin.as, params: { orgId }, body })).status).toBe(201)
+  })
+})
+
+describe('what happens without a mutation of the contract', () => {
+  test('a first sign-in records the person and the organization joined, and from where', async () => {
+    const { orgId, machine } = place.tenant
+    const email = 'joins@example.com'
+    const invite = await world.call(invites.create, { as: machine.as, params: { orgId }, body: { email } })
+    const as = `Bearer ${await world.issuer.token({ sub: 'sub-joins', email, email_verified: true })}`
+    let answer: Awaited<ReturnType<typeof signIn>> | undefined
+    const signIn = () => world.call(me.get, { as, headers: { 'user-agent': userAgent } })
+    const entries = await newEntries(world, async () => {
+      answer = await signIn()
+    })
+    const id = answer?.body.principal.id
+    const common = {
+      actorType: 'user',
+      actorId: id,
+      resourceType: 'user',
+      resourceId: id,
+      ipAddress: '127.0.0.1',
+      userAgent,
+      requestId: answer?.headers.get('x-request-id'),
+    }
+    expect(entries.sort(byAction)).toMatchObject([
+      { ...common, action: 'member.joined', orgId, metadata: { inviteId: invite.body.invite.id, role: 'member' } },
+      { ...common, action: 'user.created', orgId: null, metadata: { issuer: world.issuer.url } },
+    ])
+    expect(await newEntries(world, signIn)).toEqual([])
+  })
+
+  test('a branch that ends by itself is recorded, with nobody as the actor', async () => {
+    const { orgId, admin } = place.tenant
+    const params = { orgId, envId: place.params.envId as string }
+    const body = { slug: 'short', ttlSeconds: 60, wrappedDek: wrappedKey() }
+    const branch = await world.call(branches.create, { as: admin.as, params, body })
+    world.clock.advance(61)
+    const entries = await newEntries(world, () => expireBranches(world.server.context))
+    const nobody = { actorType: 'system', actorId: null, ipAddress: null, userAgent: null, requestId: null }
+    expect(entries).toMatchObject([{ ...nobody, action: 'branch.expired', resourceId: branch.body.branch.id, orgId }])
+  })
+
+  test('a denied resolve is recorded once, with who was denied and where', async () => {
+    const stranger = await newMember(world, place.tenant)
+    const envId = place.params.envId as string
+    const ask = () =>
+      world.call(resolve.get, { as: stranger.as, query: { env: envId }, headers: { 'user-agent': userAgent } })
+    let requestId: string | null = null
+    const entries = await newEntries(world, async () => {
+      requestId = (await ask()).headers.get('x-request-id')
+    })
+    const who = { actorType: 'user', actorId: stranger.id, ipAddress: '127.0.0.1', userAgent, requestId }
+    const what = { action: 'env.resolve_denied', resourceType: 'environment', resourceId: envId }
+    expect(entries).toMatchObject([{ ...who, ...what, orgId: place.tenant.orgId }])
+  })
+
+  test('every other read leaves no entry', async () => {
+    const { tenant, params } = place
+    const person = await newPerson(world, 'reader@example.com')
+    for (const { endpoint } of listEndpoints().filter(({ endpoint }) => endpoint.method === 'GET')) {
+      const as = endpoint.path.startsWith('/v1/me') ? person.as : tenant.admin.as
+      const query = endpoint.path === '/v1/resolve' ? { env: params.envId } : {}
+      const entries = await newEntries(world, async () => {
+        const answer = await world.call(endpoint, { as, params, query })
+        expect([endpoint.path, answer.status]).toEqual([endpoint.path, 200])
+      })
+      expect(entries, endpoint.path).toEqual([])
+    }
+  })
+})
+
+describe('the trail', () => {
+  test('knows every action that the contract names', async () => {
+    const seen = new Set((await auditRows(world)).map((entry) => entry.action))
+    expect([...seen].sort()).toEqual(Object.keys(auditActions).sort())
+  })
+
+  test('holds no ciphertext, wrapped key, key, hash, bearer or address of a mail', async () => {
+    const rows = await auditRows(world)
+    const text = JSON.stringify(rows.map(({ userAgent: _, ...row }) => row))
+    expect(text).not.toMatch(/(?:sc1|wd1|pk1|pk2)\.|skt_\w{22}_|skm_|eyJ|@|-----BEGIN/)
+    const secret = sent.filter((value) => value.length >= 40)
+    expect(secret.length).toBeGreaterThan(10)
+    for (const value of secret) expect(text).not.toContain(value)
+  })
+
+  test('refuses UPDATE, DELETE and TRUNCATE, in the table and in each partition, to the owner of the table too', async () => {
+    const { db } = world.server.context
+    const partitions = await db.rows<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_entries'::regclass`,
+    )
+    expect(partitions.length).toBeGreaterThan(3)
+    const before = await auditRows(world)
+    let filled = 0
+    for (const { name } of [{ name: 'audit_entries' }, ...partitions]) {
+      const refused = { code: '23001' }
+      await expect(db.rows(`truncate ${name}`), name).rejects.toMatchObject(refused)
+      if ((await db.row(`select 1 from ${name} limit 1`)) === undefined) continue
+      filled++
+      await expect(db.rows(`update ${name} set metadata = '{}'`), name).rejects.toMatchObject(refused)
+      await expect(db.rows(`delete from ${name}`), name).rejects.toMatchObject(refused)
+    }
+    expect(filled).toBeGreaterThan(1)
+    expect(await auditRows(world)).toEqual(before)
+  })
+})

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Sql } from '../src/db/database.ts'
+import { listLayers } from '../src/features/resolve/store.ts'
+import type { Principal } from '../src/http/principal.ts'
+import { findServiceToken } from '../src/identity/store.ts'
+import { tablesOf } from './state.ts'
+import { openWorld, type World } from './world.ts'
+
+/** Tables without an org_id that is never null, and why. */
+const notOfOneTenant: Record<string, string> = {
+  organizations: 'is the tenant: its id is the org_id of all others',
+  users: 'a person may be in several organizations',
+  audit_entries: 'org_id is null for what concerns a person outside of any organization',
+  schema_migrations: 'is about the schema',
+}
+
+/** Unique without org_id, and why one tenant may notice that another has the value. */
+const uniqueAcrossTenants: Record<string, string> = {
+  organizations_pkey: 'is the tenant',
+  organizations_slug: 'slugs of organizations are public names',
+  users_pkey: 'a person may be in several organizations',
+  users_subject: 'a person may be in several organizations',
+  schema_migrations_pkey: 'is about the schema',
+  machine_clients_id: 'looked up by what a caller presents, before the tenant is known',
+  machine_tokens_pkey: 'looked up by what a caller presents, before the tenant is known',
+  service_tokens_id: 'chosen by clients, 131 random bits, and names a caller everywhere',
+  service_tokens_hash: 'looked up by what a caller presents, before the tenant is known',
+  environments_id: 'resolve names the environment alone',
+}
+
+/** Tables that resolve reads and that need no trigger of their own, and why. */
+const changesWithAnother: Record<string, string> = {
+  organizations: 'resolve shows id and slug, which never change',
+  secret_versions: 'a version is only ever added together with current_version of its secret',
+}
+
+interface ForeignKey {
+  name: string
+  from: string
+  to: string
+  columns: string[]
+  targets: string[]
+}
+
+interface Index {
+  name: string
+  table: string
+  columns: string[]
+  isUnique: boolean
+}
+
+let world: World
+let db: Sql
+let tables: string[]
+
+beforeAll(async () => {
+  world = await openWorld()
+  db = world.server.context.db
+  tables = await tablesOf(world)
+})
+afterAll(() => world.close())
+
+const names = (relation: string, numbers: string) =>
+  `(select array_agg(a.attname::text order by n.place)
+      from unnest(${numbers}) with ordinality as n(number, place)
+      join pg_attribute a on a.attrelid = ${relation} and a.attnum = n.number)`
+
+const foreignKeys = () =>
+  db.rows<ForeignKey>(
+    `select c.conname::text as name, c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to",
+            ${names('c.conrelid', 'c.conkey')} as columns, ${names('c.confrelid', 'c.confkey')} as targets
+       from pg_constraint c
+      where c.contype = 'f' and c.connamespace = 'public'::regnamespace order by 1`,
+  )
+
+const indexes = () =>
+  db.rows<Index>(
+    `select i.indexrelid::regclass::text as name, i.indrelid::regclass::text as "table", i.indisunique as is_unique,
+            ${names('i.indrelid', 'i.indkey::int2[]')} as columns
+       from pg_index i join pg_class t on t.oid = i.indrelid
+      where t.relnamespace = 'public'::regnamespace and not t.relispartition order by 1`,
+  )
+
+/** Triggers that fire as usual, as `table event level`. */
+async function triggers(functionPattern: string): Promise<string[]> {
+  const rows = await db.rows<{ name: string; type: number }>(
+    `select tgrelid::regclass::text as name, tgtype as type from pg_trigger
+      where tgfoid::regproc::text ~ $1 and tgenabled in ('O', 'A') order by 1`,
+    [functionPattern],
+  )
+  const events = { 4: 'insert', 8: 'delete', 16: 'update', 32: 'truncate' }
+  return rows.flatMap(({ name, type }) =>
+    Object.entries(events)
+      .filter(([bit]) => (type & Number(bit)) !== 0)
+      .map(([, event]) => `${name} ${event} ${type & 1 ? 'row' : 'statement'}`),
+  )
+}
+
+describe('tenants', () => {
+  test('every table belongs to one tenant by an org_id that is never null, or is excepted with a reason', async () => {
+    const withOrg = await db.rows<{ name: string }>(
+      `select attrelid::regclass::text as name from pg_attribute where attname = 'org_id' and attnotnull`,
+    )
+    const of = new Set(withOrg.map((row) => row.name))
+    expect(tables.length).toBeGreaterThan(15)
+    expect(tables.filter((table) => !of.has(table)).sort()).toEqual(Object.keys(notOfOneTenant).sort())
+  })
+
+  test('every foreign key between tables of tenants includes org_id, so that no row points into another tenant', async () => {
+    const keys = await foreignKeys()
+    const between = keys.filter((key) => !(key.from in notOfOneTenant) && !(key.to in notOfOneTenant))
+    expect(between.length).toBeGreaterThan(8)
+    for (const { name, columns, targets } of between)
+      expect([name, columns[0], targets[0]]).toEqual([name, 'org_id', 'org_id'])
+    for (const { name, columns } of keys.filter((key) => key.to === 'organizations'))
+      expect([name, columns]).toEqual([name, ['org_id']])
+  })
+
+  test('every key that holds org_id leads with it, so that a tenant’s rows lie together', async () => {
+    const keyed = (await indexes()).filter(({ columns }) => columns.includes('org_id'))
+    expect(keyed.length).toBeGreaterThan(15)
+    expect(keyed.filter(({ columns }) => columns[0] !== 'org_id')).toEqual([])
+  })
+
+  test('every primary key and unique index holds org_id, or is excepted with a reason', async () => {
+    const unique = (await indexes()).filter((index) => index.isUnique && !index.columns.includes('org_id'))
+    expect(unique.map((index) => index.name).sort()).toEqual(Object.keys(uniqueAcrossTenants).sort())
+  })
+
+  test('every table has a primary key, but for those that are only ever appended to', async () => {
+    const primary = await db.rows<{ name: string }>(
+      `select conrelid::regclass::text as name from pg_constraint where contype = 'p'`,
+    )
+    const keyed = new Set(primary.map((row) => row.name))
+    expect(tables.filter((table) => !keyed.has(table))).toEqual(['audit_entries', 'changes'])
+  })
+
+  test('every foreign key has an index on its side, so that a deletion does not read whole tables', async () => {
+    const all = await indexes()
+    const bare = (await foreignKeys()).filter(
+      ({ from, columns }) =>
+        !all.some((index) => index.table === from && columns.every((column, place) => index.columns[place] === column)),
+    )
+    expect(bare.map((key) => `${key.from} (${key.columns.join(', ')})`)).toEqual([])
+  })
+})
+
+describe('the resolve cache', () => {
+  test('hears of every change to every table that resolve reads', async () => {
+    const read = await tablesReadByResolve()
+    expect(read.length).toBeGreaterThan(8)
+    const needed = read.filter((table) => !(table in changesWithAnother))
+    const heard = await triggers('^record_(secret|org)_change$')
+    for (const table of needed)
+      for (const event of ['insert', 'update', 'delete']) expect(heard).toContain(`${table} ${event} statement`)
+    expect(Object.keys(changesWithAnother).filter((table) => !read.includes(table))).toEqual([])
+  })
+})
+
+/** As the planner sees it: what the queries name, whatever views or CTEs stand between. */
+async function tablesReadByResolve(): Promise<string[]> {
+  const asked = { environmentId: 'env_a', branch: 'b', groups: ['g'], slugs: ['s'], now: new Date().toISOString() }
+  const token = { type: 'service_token', id: 'skt_a', orgId: 'org_a' } as Principal
+  const user = { type: 'user', id: 'usr_a' } as Principal
+  const read = new Set<string>()
+  const explaining: Sql = {
+    async rows(text, values) {
+      const [row] = await db.rows<Record<string, unknown>>(`explain (format json) ${text}`, values)
+      for (const [, name] of JSON.stringify(row).matchAll(/"Relation Name":"(\w+)"/g)) read.add(name as string)
+      return []
+    },
+    async row(text, values) {
+      await this.rows(text, values)
+      return undefined
+    },
+    foreign: () => Promise.reject(new Error('resolve uses no library’s SQL')),
+  }
+  await listLayers(explaining, { ...asked, principal: token })
+  await listLayers(explaining, { ...asked, principal: user })
+  await findServiceToken(explaining, 'hash')
+  return [...read].sort()
+}
+
+describe('the audit trail', () => {
+  test('refuses change in the table and in every partition, those of months to come included', async () => {
+    await db.rows(`select create_audit_partition('2031-05-01')`)
+    const partitions = await db.rows<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit_entries'::regclass`,
+    )
+    expect(partitions.map((row) => row.name)).toContain('audit_entries_2031_05')
+    const refused = await triggers('^refuse_change$')
+    for (const { name } of [{ name: 'audit_entries' }, ...partitions])
+      expect(refused).toEqual(
+        expect.arrayContaining([`${name} update row`, `${name} delete row`, `${name} truncate statement`]),
+      )
+  })
+})

@@ -1,0 +1,10 @@
+// oidc-provider carries no types; this is as much of it as our suites use.
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http'
+
+  export class Provider {
+    constructor(issuer: string, configuration: object)
+    callback(): (request: IncomingMessage, response: ServerResponse) => void
+    on(event: string, listener: (...values: unknown[]) => void): this
+  }
+}

@@ -1,0 +1,49 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+
+export interface ReceivedMail {
+  from: string
+  to: string[]
+  /** Headers and text, with lines ended by `\n`. */
+  source: string
+}
+
+export interface MailServer {
+  url: string
+  received: ReceivedMail[]
+  /** How many of the mails to come it turns away with 451, "try later". */
+  turnAway: number
+  close(): Promise<void>
+}
+
+/** A real SMTP server on loopback. */
+export async function startMailServer(): Promise<MailServer> {
+  const smtp = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onMailFrom(_address, _session, callback) {
+      if (mails.turnAway === 0) return callback()
+      mails.turnAway--
+      callback(Object.assign(new Error('try later'), { responseCode: 451 }))
+    },
+    onData(stream, { envelope }, callback) {
+      const parts: Buffer[] = []
+      stream.on('data', (part: Buffer) => parts.push(part))
+      stream.on('end', () => {
+        mails.received.push({
+          from: envelope.mailFrom ? envelope.mailFrom.address : '',
+          to: envelope.rcptTo.map(({ address }) => address),
+          source: Buffer.concat(parts).toString().replaceAll('\r\n', '\n'),
+        })
+        callback()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+  const mails: MailServer = {
+    url: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+    received: [],
+    turnAway: 0,
+    close: () => new Promise((resolve) => smtp.close(() => resolve())),
+  }
+  return mails
+}

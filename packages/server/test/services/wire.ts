@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A network between server and database that a test can count on, silence and cut. */
+export interface Wire {
+  url: string
+  /** Writes that arrived from the client since the last call: one per round trip that it started. */
+  countWrites(): number
+  /** Whatever the database answers from now on is lost, and the connection breaks at its next answer. */
+  cutAtNextAnswer(): void
+  /** Nothing passes in either direction any more, and nobody is told. */
+  fallSilent(): void
+  close(): Promise<void>
+}
+
+export async function openWire(url: string): Promise<Wire> {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let mode: 'open' | 'cutting' | 'silent' = 'open'
+  let writes = 0
+  const server = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname)
+    for (const socket of [client, database]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+    }
+    client.on('data', (chunk) => {
+      writes++
+      if (mode !== 'silent') database.write(chunk)
+    })
+    database.on('data', (chunk) => {
+      if (mode === 'open') client.write(chunk)
+      else if (mode === 'cutting') client.resetAndDestroy()
+    })
+    client.on('close', () => database.end())
+    database.on('close', () => client.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('No port')
+  const own = new URL(url)
+  own.port = String(address.port)
+  return {
+    url: own.href,
+    countWrites() {
+      const counted = writes
+      writes = 0
+      return counted
+    },
+    cutAtNextAnswer() {
+      mode = 'cutting'
+    },
+    fallSilent() {
+      mode = 'silent'
+    },
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/** Looks again and again until there is something to see; fails with what was waited for when the deadline passes. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  deadlineMs = 15_000,
+): Promise<T> {
+  const end = performance.now() + deadlineMs
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined && seen !== false) return seen
+    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,11 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { generatedFiles, root } from './generate.ts'
+
+test.each(Object.entries(generatedFiles()))(
+  'generated files are what the tables generate: %s (else: npm run generate)',
+  async (path, text) => {
+    expect(await readFile(join(root, path), 'utf8')).toBe(text)
+  },
+)
