@@ -2,7 +2,7 @@ import { parse } from 'dotenv'
 import { isSecretName } from './names.ts'
 
 /** Where in a file, counted from 1, and what is to be said about it. Never holds the line's text: it may be a value. */
-export interface LineRemark {
+interface LineRemark {
   line: number
   message: string
 }

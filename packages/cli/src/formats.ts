@@ -16,7 +16,7 @@ export function formatValues(values: Values, format: ExportFormat): string {
 }
 
 /** In single quotes a POSIX shell takes everything as it is, except a single quote itself and NUL. */
-export function quoteForShell(value: string): string {
+function quoteForShell(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`
 }
 

@@ -46,10 +46,7 @@ export function noKey(session: Session, label: string): Failure {
 }
 
 /** The environments of composed groups that have one of the same slug; others contribute nothing. */
-export async function composedEnvironments(
-  session: Session,
-  place: Place,
-): Promise<{ envId: string; label: string }[]> {
+async function composedEnvironments(session: Session, place: Place): Promise<{ envId: string; label: string }[]> {
   if (place.kind === 'group') return []
   const { orgId, parentId } = place
   const { groups } = await session.client.composition.list({ params: { orgId, envId: parentId } })

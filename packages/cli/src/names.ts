@@ -6,7 +6,7 @@ const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
 const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const isSecretName = (name: string) => secretName.test(name)
-export const isSlug = (slug: string) => slugPattern.test(slug)
+const isSlug = (slug: string) => slugPattern.test(slug)
 
 /** The text is not repeated when it is no name: it may be a value that got into the wrong place. */
 export function checkSecretName(name: string): string {

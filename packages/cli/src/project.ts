@@ -5,7 +5,7 @@ import { Failure } from './failure.ts'
 import { readIfThere, writeWhole } from './files.ts'
 
 /** What a folder's commands work on. Nothing in it is secret: it is made to be committed. */
-export interface ProjectScope {
+interface ProjectScope {
   app?: string
   env?: string
 }

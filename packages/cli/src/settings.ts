@@ -3,7 +3,7 @@ import { isReplaced, type Profile, profileName, readCredentials } from './creden
 import { Failure, usage } from './failure.ts'
 import { type FoundProject, findProject } from './project.ts'
 
-export const defaultUrl = 'http://127.0.0.1:4700'
+const defaultUrl = 'http://127.0.0.1:4700'
 
 /** Options that every command understands; undefined where they were not given. */
 export interface Flags {
@@ -19,7 +19,7 @@ export interface Flags {
 }
 
 /** Where the credential comes from, most explicit first: `--profile`, the environment, the credentials file. */
-export type CredentialSource =
+type CredentialSource =
   | { from: 'environment'; token: string }
   | { from: 'machine'; clientId: string; clientSecret: string; name: string; cached: Profile | undefined }
   | { from: 'profile'; name: string; profile: Profile }
@@ -65,7 +65,7 @@ export function readSettings(flags: Flags): Settings {
   }
 }
 
-export function checkUrl(url: string, allowInsecure: boolean): string {
+function checkUrl(url: string, allowInsecure: boolean): string {
   try {
     return parseBaseUrl(url, { allowInsecure })
   } catch (error) {
@@ -94,7 +94,7 @@ function pickCredential(flags: Flags, url: string | undefined, org: string | und
   return chosen ? { from: 'profile', name: chosen[0], profile: chosen[1] } : { from: 'none' }
 }
 
-export const isOrg = ({ org }: Profile, wanted: string) => org.slug === wanted || org.id === wanted
+const isOrg = ({ org }: Profile, wanted: string) => org.slug === wanted || org.id === wanted
 
 /** A profile by its name, or by its organization's slug when only one has it. */
 export function namedProfile(wanted: string): { name: string; profile: Profile } {

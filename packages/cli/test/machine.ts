@@ -18,28 +18,28 @@ export interface Machine {
   remove: () => Promise<void>
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Standard input; null leaves it open. */
   input?: string | Buffer | null
   env?: Record<string, string>
   cwd?: string
 }
 
-export interface Ended {
+interface Ended {
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
 
-export interface Running {
+interface Running {
   child: ChildProcess
   ended: Promise<Ended>
   /** Waits until stdout holds the text. */
   says: (text: string) => Promise<void>
 }
 
-export const main = new URL('../src/main.ts', import.meta.url).pathname
+const main = new URL('../src/main.ts', import.meta.url).pathname
 
 export async function newMachine(url: string): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'skerry-cli-'))
@@ -52,6 +52,8 @@ export async function newMachine(url: string): Promise<Machine> {
     PATH: `${bin}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     SKERRY_URL: url,
     LANG: 'C.UTF-8',
+    // Compiled code is the same on every machine: shared, so that each need not compile it anew.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'skerry-cli-test-compiled'),
   }
   const start = (file: string, args: string[], options: RunOptions = {}) => {
     const child = spawn(file, args, { cwd: options.cwd ?? project, env: { ...env, ...options.env } })

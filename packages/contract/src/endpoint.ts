@@ -42,6 +42,8 @@ export interface Endpoint<
   unaudited?: string
   /** Needs no credential. */
   open: boolean
+  /** Answers come with an ETag, and `If-None-Match` with 304. */
+  tagged: boolean
 }
 
 interface Shape<Q, B, R, A> {
@@ -53,6 +55,7 @@ interface Shape<Q, B, R, A> {
   audits?: readonly A[]
   unaudited?: string
   open?: boolean
+  tagged?: boolean
 }
 
 /** A mutation's shape, in which the question of audit cannot be left out. */
@@ -69,6 +72,7 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     refuses: shape.refuses ?? [],
     audits: shape.audits ?? [],
     open: shape.open ?? false,
+    tagged: shape.tagged ?? false,
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }
 }

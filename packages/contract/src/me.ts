@@ -33,12 +33,13 @@ export const me = {
     responses: {
       200: Strict({ publicKeyJwk: Nullable(Type.String()), encryptedPrivateKey: Nullable(Type.String()) }),
     },
+    refuses: ['forbidden'],
   }),
   putKeys: put('/v1/me/keys', {
     summary: 'Upload the caller’s keys, once',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Ok },
-    refuses: ['conflict'],
+    refuses: ['forbidden', 'conflict'],
     audits: ['user.keys_uploaded'],
   }),
 }

@@ -46,7 +46,7 @@ type Content = Record<string, { schema: JsonSchema }>
 interface Response {
   description: string
   headers?: Record<string, { description: string; schema: JsonSchema }>
-  content: Content
+  content?: Content
 }
 
 /** Audit actions that an operation writes, or why it writes none. */
@@ -190,7 +190,10 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
     String(status),
     { $ref: `#/components/responses/${refusalName(codes)}` },
   ])
-  return Object.fromEntries([...answers, ...refusals])
+  const unchanged: [string, Response][] = endpoint.tagged
+    ? [['304', { description: 'Not changed since the answer with the ETag that `If-None-Match` names' }]]
+    : []
+  return Object.fromEntries([...answers, ...unchanged, ...refusals])
 }
 
 const refusalName = (codes: ErrorCode[]) => codes.join('.')

@@ -40,7 +40,7 @@ export const orgs = {
     summary: 'Create an organization; the caller becomes its owner',
     body: Strict({ name: DisplayName, slug: Slug }),
     responses: { 201: One },
-    refuses: ['conflict'],
+    refuses: ['forbidden', 'conflict'],
     audits: ['org.created'],
   }),
   get: get('/v1/orgs/:orgId', { summary: 'One organization and the caller’s role', responses: { 200: One } }),

@@ -28,6 +28,7 @@ export const Scope = Strict({
 export const resolve = {
   get: get('/v1/resolve', {
     summary: 'Everything a program needs to start: layers of ciphertext and keys, lowest precedence first',
+    tagged: true,
     query: Strict({
       env: Type.Optional(Id('environment')),
       with: Type.Optional(

@@ -37,9 +37,11 @@ export const SecretName = Type.String({
   description: 'an environment variable name',
 })
 
+const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f]+'
 export const Email = Type.String({
   maxLength: limits.emailCharacters,
-  pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+\\.[^\\s@\\u0000-\\u001f\\u007f]+$',
+  // Without what separates addresses in a header, so that one can never be read as several.
+  pattern: `^${emailCharacters}@${emailCharacters}\\.${emailCharacters}$`,
 })
 
 export const Blob = (maxLength: number, ...prefixes: BlobPrefix[]) =>

@@ -32,7 +32,7 @@ async function tableDump(): Promise<Place[]> {
   )
   const places: Place[] = []
   for (const { name } of tables) {
-    const rows = await db.rows<{ text: string }>(`select t::text from ${name} t`)
+    const rows = await db.rows<{ text: string }>(`select t::text as text from ${name} t`)
     places.push({ where: `table ${name}`, text: rows.map((row) => row.text).join('\n') })
   }
   return places

@@ -33,7 +33,10 @@ type Page = Answer<typeof endpoints.list>
 
 async function audit(flags: Options): Promise<void> {
   if (flags.action !== undefined && !Object.hasOwn(auditActions, flags.action)) {
-    throw usage(`there is no action '${flags.action}'`, `known: ${Object.keys(auditActions).join(', ')}`)
+    throw usage(
+      `there is no action '${flags.action}'`,
+      'actions are named like secret.written; --json shows those that happened',
+    )
   }
   if (!/^\d{1,9}$/.test(flags.limit)) throw usage('--limit takes a whole number')
   const session = await openSession(flags)

@@ -104,6 +104,13 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
     const { code } = error as { code?: string }
     if (code === 'forbidden')
       throw new Failure('refused', `${label}: ${(error as Error).message}`, nextOf(error as Error, session, label))
+    if (code === 'not_found' && session.settings.branch !== undefined) {
+      throw new Failure(
+        'notFound',
+        `there is no branch '${session.settings.branch}' of ${label}`,
+        'see `skerry branch list`',
+      )
+    }
     if (code === 'offline') {
       throw new Failure(
         'unavailable',

@@ -38,8 +38,10 @@ export class DurableFs extends NodeFS {
     const addFsync = (module: unknown) => {
       const { NODEFS } = module as EmscriptenModule
       NODEFS.stream_ops.fsync = (stream) => {
-        NODEFS.tryFSOperation(() => fsyncSync(stream.nfd))
-        this.onFsync?.(stream.node.name)
+        NODEFS.tryFSOperation(() => {
+          fsyncSync(stream.nfd)
+          this.onFsync?.(stream.node.name)
+        })
         return 0
       }
     }

@@ -1,29 +1,51 @@
 import { spawn } from 'node:child_process'
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import { extname } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fsyncParent, fsyncTree } from './durable-fs.ts'
 
 /**
- * Makes a new PostgreSQL data directory, all of it or nothing: it is built beside its place, synced and renamed. What a
- * killed attempt left is removed by the next; the owner lock of the directory above keeps attempts apart.
+ * Makes a new PostgreSQL data directory, all of it or nothing: it is built beside its place, synced and renamed. The
+ * owner lock of the directory above keeps other servers away, but not the child process of a server that was killed,
+ * which may go on for seconds: hence a new name each time.
  */
 export async function createPgDir(pgDir: string, log?: (message: string) => void): Promise<void> {
   if (existsSync(pgDir)) return
   log?.('Creating the embedded database, which takes a few seconds once')
-  const draft = `${pgDir}.new`
-  rmSync(draft, { recursive: true, force: true })
-  await runInit(draft)
-  fsyncTree(draft)
-  renameSync(draft, pgDir)
-  fsyncParent(pgDir)
+  const prefix = `${basename(pgDir)}.new-`
+  removeDrafts(dirname(pgDir), prefix)
+  const draft = join(dirname(pgDir), prefix + randomUUID())
+  try {
+    await runInit(draft)
+    fsyncTree(draft)
+    renameSync(draft, pgDir)
+    fsyncParent(pgDir)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** What earlier attempts left that were killed. */
+function removeDrafts(directory: string, prefix: string): void {
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(prefix)) continue
+    try {
+      rmSync(join(directory, name), { recursive: true, force: true })
+    } catch {
+      // Still being written to. It is in nobody's way, and the next creation removes it.
+    }
+  }
 }
 
 const entry = fileURLToPath(new URL(`./embedded-init${extname(import.meta.url)}`, import.meta.url))
 
 function runInit(directory: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', entry, directory], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(process.execPath, ['--no-warnings', entry, directory], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+    })
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
     let stderr = ''

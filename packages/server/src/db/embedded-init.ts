@@ -6,6 +6,9 @@ import { startPglite } from './embedded-start.ts'
 
 const directory = process.argv[2]
 if (directory === undefined) throw new Error('embedded-init needs a directory')
+// Its other end is the server. When that was killed, nobody waits for this.
+process.stdin.on('end', () => process.exit(1)).resume()
 const pglite = await startPglite(directory)
 await pglite.exec('CHECKPOINT')
 await pglite.close()
+process.exit(0)

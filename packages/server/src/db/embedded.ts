@@ -10,7 +10,7 @@ import { type Connection, openConnection } from './pglite-connection.ts'
 
 export interface EmbeddedOptions {
   log?: (message: string) => void
-  /** Called after each file or directory that PostgreSQL has synced. */
+  /** Called after each file or directory that PostgreSQL has synced; for tests, which may let the sync fail here. */
   onFsync?: (file: string) => void
 }
 
@@ -43,8 +43,10 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
   const connection = openConnection(pglite)
   const guard = createGuard()
   const queue = mutex()
+  let closing: Promise<void> | undefined
   const exclusive = <T>(work: () => Promise<T>) => {
     guard.checkOutside()
+    if (closing) throw new Error('The database has been closed')
     return queue(work)
   }
   const rows: Sql['rows'] = async (text, values) => exclusive(() => connection.rows(text, values))
@@ -59,15 +61,15 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
       }
     })
   const script = (text: string) => loose(() => connection.script(text))
-  let closing: Promise<void> | undefined
-  const close = async () => {
-    try {
-      await script('CHECKPOINT').catch(() => {}) // without it the next start replays the log, no more
-      await exclusive(() => pglite.close())
-    } finally {
-      lock.release()
-    }
-  }
+  const close = () =>
+    queue(async () => {
+      try {
+        await connection.script('CHECKPOINT').catch(() => {}) // without it the next start replays the log, no more
+        await pglite.close()
+      } finally {
+        lock.release()
+      }
+    })
   return {
     engine: 'embedded',
     rows,

@@ -70,7 +70,8 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('throws when the connection broke during COMMIT, for nobody knows whether it happened', async () => {
     const network = await wire()
-    const db = open(network.url)
+    const db = open(network.url, { poolSize: 1 })
+    await db.transaction((tx) => tx.rows(insert, [9, 'prepares'])) // so that COMMIT needs one round trip
     const outcome = db.transaction(async (tx) => {
       await tx.rows(insert, [10, 'unknown'])
       network.cutAtNextAnswer()

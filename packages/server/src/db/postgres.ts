@@ -33,6 +33,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   // Without a listener, a connection that breaks while idle would end the process.
   pool.pg.on('error', (error) => options.onIdleError?.(error))
 
+  let closing: Promise<void> | undefined
   const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
   return {
     engine: 'postgres',
@@ -41,7 +42,10 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values)),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
-    close: () => pool.pg.end(),
+    close: () => {
+      closing ??= pool.pg.end()
+      return closing
+    },
   }
 }
 

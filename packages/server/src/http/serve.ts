@@ -7,6 +7,7 @@ import { type Context, instant, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
 import { type In, Reply, type Route } from './route.ts'
 import { type Origin, recordDenial, unit } from './unit.ts'
+import { answerUnreadable, unreadablePath } from './unreadable.ts'
 import { compileChecks } from './validate.ts'
 
 declare module 'fastify' {
@@ -27,6 +28,8 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
     genReqId: () => `req_${boot}${(count++).toString(36)}`,
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: true,
+    frameworkErrors: (error, request, reply) => void refuse(context, request, reply, unreadablePath(error)),
+    clientErrorHandler: answerUnreadable,
   })
   app.decorateRequest('origin')
   acceptBodies(app)
@@ -37,23 +40,28 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   return app
 }
 
-/** JSON; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
+/** JSON in UTF-8; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
 function acceptBodies(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined)
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined)
+    let body: unknown
     try {
-      done(null, JSON.parse(text as string))
+      body = JSON.parse(utf8.decode(bytes as Buffer))
     } catch {
       // JSON.parse quotes what it chokes on, and that may be a secret.
-      done(fail('invalid_request', 'body: is not JSON'))
+      return done(fail('invalid_request', 'body: is not JSON'))
     }
+    done(null, body)
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, text, done) => {
     if (request.routeOptions.url !== '/oauth/token') return done(fail('invalid_request', 'body: send JSON'))
     done(null, Object.fromEntries(new URLSearchParams(text as string)))
   })
 }
+
+/** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function mount(app: FastifyInstance, context: Context, route: Route) {
   const { endpoint } = route

@@ -22,7 +22,7 @@ export function compileChecks(endpoint: Endpoint): Checks {
   return {
     params: paramsCheck(endpoint.path),
     query: (given) => check(query, coerce(given), 'query'),
-    body: (given) => check(body, given ?? {}, 'body'),
+    body: (given) => wellFormed(check(body, given === undefined ? {} : given, 'body')),
   }
 }
 
@@ -46,19 +46,28 @@ function coercion(schema: TObject<TProperties>): (query: unknown) => Record<stri
   const integers = new Set(kinds.filter(([, type]) => type === 'integer').map(([name]) => name))
   const arrays = new Set(kinds.filter(([, type]) => type === 'array').map(([name]) => name))
   return (query) => {
-    const coerced: Record<string, unknown> = {}
-    for (const [name, value] of Object.entries(query as Record<string, unknown>)) {
-      if (integers.has(name) && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) coerced[name] = Number(value)
-      else if (arrays.has(name) && !Array.isArray(value)) coerced[name] = [value]
-      else coerced[name] = value
+    const coerced = ([name, value]: [string, unknown]) => {
+      if (integers.has(name) && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return [name, Number(value)]
+      if (arrays.has(name) && !Array.isArray(value)) return [name, [value]]
+      return [name, value]
     }
-    return coerced
+    // Not by assignment: a parameter called __proto__ is an unknown field like any other.
+    return Object.fromEntries(Object.entries(query as Record<string, unknown>).map(coerced))
   }
 }
 
 function check(validator: Validator, value: unknown, place: 'query' | 'body'): Fields {
   if (validator.Check(value)) return value as Fields
   throw fail('invalid_request', complaint(validator as Validator<TProperties, TSchema>, value, place))
+}
+
+/** A lone surrogate, which JSON can spell and UTF-8 cannot: stored, it would be another character. */
+function wellFormed<T>(value: T, place = 'body'): T {
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw fail('invalid_request', `${place}: is not well-formed Unicode`)
+  if (typeof value === 'object' && value !== null)
+    for (const [key, member] of Object.entries(value)) wellFormed(member, `${place}.${key}`)
+  return value
 }
 
 interface Problem {

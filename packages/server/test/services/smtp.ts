@@ -17,7 +17,7 @@ export interface MailServer {
 }
 
 /** A real SMTP server on loopback. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer(port = 0): Promise<MailServer> {
   const smtp = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     onMailFrom(_address, _session, callback) {
@@ -38,7 +38,7 @@ export async function startMailServer(): Promise<MailServer> {
       })
     },
   })
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => smtp.listen(port, '127.0.0.1', resolve))
   const mails: MailServer = {
     url: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
     received: [],

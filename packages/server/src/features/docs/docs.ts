@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { openApiDocument } from '@skerry/contract/openapi'
 import { reference } from '@skerry/contract/reference-model'
 import type { FastifyInstance } from 'fastify'
+import { matches } from '../../http/etag.ts'
 import type { Route } from '../../http/route.ts'
 import { accessFacts } from './access-words.ts'
 import { referencePage } from './page.ts'
@@ -44,10 +45,4 @@ function mountDocument(app: FastifyInstance, path: string, { type, body }: Docum
     if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
     return reply.type(type).send(bytes)
   })
-}
-
-/** RFC 9110 section 13.1.2: a list of tags, compared weakly, or any. */
-function matches(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return tags.includes(etag) || tags.includes('*')
 }

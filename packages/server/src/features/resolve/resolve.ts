@@ -2,6 +2,7 @@ import type { resolve } from '@skerry/contract/resolve'
 import { anyone } from '../../http/access.ts'
 import { sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
+import { matches } from '../../http/etag.ts'
 import type { TokenPrincipal, UserPrincipal } from '../../http/principal.ts'
 import { type Access, type In, type Out, Reply } from '../../http/route.ts'
 import type { Answer } from './cache.ts'
@@ -37,12 +38,6 @@ async function readAndKeep(input: Request, key: string): Promise<Answer> {
 }
 
 const notModified = (answer: Answer) => new Reply(304, null as never, { etag: answer.etag })
-
-/** RFC 9110 section 13.1.2: a list of tags, compared weakly, or any. */
-function matches(header: string | string[] | undefined, etag: string): boolean {
-  if (typeof header !== 'string') return false
-  return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-}
 
 async function read({ db, principal, query, now }: Request): Promise<Answer> {
   const environmentId = environmentOf(principal, query.env)

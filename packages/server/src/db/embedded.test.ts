@@ -1,0 +1,246 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, watch } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { makeTemplate, type Template } from '../../test/db/template.ts'
+import { type EmbeddedDatabase, type EmbeddedOptions, openEmbedded } from './embedded.ts'
+
+const ownerProgram = fileURLToPath(new URL('../../test/db/owner.ts', import.meta.url))
+const walFile = /^[0-9A-F]{24}$/
+
+let template: Template
+let opened: EmbeddedDatabase[] = []
+let children: ChildProcessWithoutNullStreams[] = []
+
+beforeAll(async () => {
+  template = await makeTemplate((db) => db.script('create table items (id integer primary key, note text)'))
+})
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const db of opened) await db.close()
+  opened = []
+  children = []
+})
+afterAll(() => template.remove())
+
+async function open(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  const db = await openEmbedded(dataDir, options)
+  opened.push(db)
+  return db
+}
+
+/** A process of its own that opens the data directory, and the lines that it prints. */
+function spawnOwner(dataDir: string, ...args: string[]) {
+  const child = spawn(process.execPath, [ownerProgram, dataDir, ...args])
+  children.push(child)
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return { child, nextLine: async () => (await lines.next()).value as string }
+}
+
+async function kill9(child: ChildProcessWithoutNullStreams): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+const insert = 'insert into items values ($1, $2)'
+
+describe('the data directory', () => {
+  it('that another process owns is refused, with its pid', async () => {
+    const dataDir = await template.copy()
+    const { child, nextLine } = spawnOwner(dataDir)
+    expect(await nextLine()).toBe('ready')
+    await expect(openEmbedded(dataDir)).rejects.toThrow(`is in use by process ${child.pid}, running since`)
+  })
+
+  it('that this process owns already is refused', async () => {
+    const dataDir = await template.copy()
+    await open(dataDir)
+    await expect(openEmbedded(dataDir)).rejects.toThrow(`is in use by process ${process.pid}`)
+  })
+
+  it('of an owner that was killed is free at once, with every acknowledged row and no half of one', async () => {
+    const dataDir = await template.copy()
+    for (let round = 0, before = 0; round < 3; round++) {
+      const { child, nextLine } = spawnOwner(dataDir, 'write')
+      expect(await nextLine()).toBe('ready')
+      let acknowledged = 0
+      for (let i = 0; i < 20; i++) acknowledged = Number(await nextLine())
+      expect(acknowledged).toBeGreaterThan(before)
+      await kill9(child)
+      const db = await openEmbedded(dataDir)
+      const [row] = await db.rows<{ n: number; whole: number }>(
+        'select count(*) as n, count(*) filter (where other = n) as whole from acknowledged',
+      )
+      await db.close()
+      expect(row?.n).toBeGreaterThanOrEqual(acknowledged)
+      expect(row?.whole).toBe(row?.n)
+      before = row?.n ?? 0
+    }
+  })
+
+  it('is given up by close, even when it is opened again at once', async () => {
+    const dataDir = await template.copy()
+    const db = await open(dataDir)
+    await db.rows(insert, [1, 'kept'])
+    await Promise.all([db.close(), db.close()])
+    expect(await (await open(dataDir)).rows('select id from items')).toEqual([{ id: 1 }])
+  })
+})
+
+describe('creating a database', () => {
+  it('leaves nothing half done when it is killed, and works the next time', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
+    const started = new Promise<void>((resolve) => {
+      const watcher = watch(dataDir, (_, name) => {
+        if (!name?.startsWith('postgres.new-')) return
+        watcher.close()
+        resolve()
+      })
+    })
+    const { child } = spawnOwner(dataDir)
+    await started
+    await kill9(child)
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
+    const lines: string[] = []
+    const db = await open(dataDir, { log: (line) => lines.push(line) })
+    expect(await db.row('select 1 as one')).toEqual({ one: 1 })
+    expect(lines).toEqual(['Creating the embedded database, which takes a few seconds once'])
+    expect(statSync(dataDir).mode & 0o077).toBe(0)
+    await db.close()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  it('and using it stays below 250 MB', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
+    const { child, nextLine } = spawnOwner(dataDir, 'write')
+    expect(await nextLine()).toBe('ready')
+    for (let i = 0; i < 300; i++) await nextLine()
+    child.stdin.end()
+    let last = ''
+    for (let line = await nextLine(); line !== undefined; line = await nextLine()) last = line
+    expect(last).toMatch(/^peak \d+$/)
+    expect(Number(last.slice(5))).toBeLessThan(250)
+    rmSync(dataDir, { recursive: true })
+  })
+})
+
+describe('a commit', () => {
+  let synced: string[] = []
+  let db: EmbeddedDatabase
+
+  beforeAll(async () => {
+    db = await openEmbedded(await template.copy(), { onFsync: (file) => synced.push(file) })
+  })
+  afterAll(() => db.close())
+
+  it('is synced to disk before it is acknowledged', async () => {
+    for (let id = 1; id <= 5; id++) {
+      synced = []
+      await db.rows(insert, [id, 'a'])
+      expect(synced).toContainEqual(expect.stringMatching(walFile))
+    }
+  })
+
+  it('of several statements is synced once', async () => {
+    synced = []
+    await db.transaction(async (tx) => {
+      for (let id = 10; id < 20; id++) await tx.rows(insert, [id, 'b'])
+      expect(synced).toEqual([])
+    })
+    expect(synced).toEqual([expect.stringMatching(walFile)])
+  })
+
+  it('of nothing costs no sync: reading and rolling back', async () => {
+    synced = []
+    await db.rows('select * from items')
+    await db
+      .transaction(async (tx) => {
+        await tx.rows(insert, [30, 'c'])
+        throw new Error('back')
+      })
+      .catch(() => {})
+    expect(synced).toEqual([])
+  })
+
+  it('reaches the table files, synced too, with a checkpoint', async () => {
+    const file = await db.row<{ file: string }>(`select split_part(pg_relation_filepath('items'), '/', 3) as file`)
+    synced = []
+    await db.rows(insert, [40, 'd'])
+    await db.checkpoint()
+    expect(synced).toEqual(expect.arrayContaining([file?.file, 'pg_control']))
+  })
+
+  it('that could not be synced is not acknowledged, and nothing is until a restart', async () => {
+    const dataDir = await template.copy()
+    let failing = false
+    const failingDb = await open(dataDir, {
+      onFsync() {
+        if (failing) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' })
+      },
+    })
+    await failingDb.rows(insert, [1, 'kept'])
+    failing = true
+    await expect(failingDb.rows(insert, [2, 'lost?'])).rejects.toThrow()
+    failing = false
+    await expect(failingDb.rows('select 1')).rejects.toThrow('The embedded database has stopped')
+    await failingDb.close()
+    expect(await (await open(dataDir)).rows('select id from items where id = 1')).toEqual([{ id: 1 }])
+  })
+})
+
+describe('one connection', () => {
+  it('lets rows outside wait for a running transaction', async () => {
+    const db = await open(await template.copy())
+    const order: string[] = []
+    const { promise: started, resolve: start } = Promise.withResolvers<void>()
+    const transaction = db.transaction(async (tx) => {
+      await tx.rows(insert, [1, 'a'])
+      start()
+      await new Promise(setImmediate)
+      await tx.rows(insert, [2, 'b'])
+      order.push('transaction')
+    })
+    await started
+    const outside = db.rows('select id from items').then((rows) => {
+      order.push('outside')
+      return rows
+    })
+    await transaction
+    expect([await outside, order]).toEqual([
+      [{ id: 1 }, { id: 2 }],
+      ['transaction', 'outside'],
+    ])
+  })
+
+  it('finishes what was asked before close, and refuses what is asked after it', async () => {
+    const db = await open(await template.copy())
+    const pending = Promise.all([db.rows(insert, [1, 'a']), db.rows('select id from items')])
+    const closed = db.close()
+    await expect(db.rows('select 1')).rejects.toThrow('The database has been closed')
+    expect((await pending)[1]).toEqual([{ id: 1 }])
+    await closed
+  })
+})
+
+describe('maintenance', () => {
+  it('keeps the write-ahead log small and gives back the room of dead rows', async () => {
+    const dataDir = await template.copy()
+    const db = await open(dataDir)
+    const sizeOf = async () => (await db.row<{ size: number }>(`select pg_relation_size('items') as size`))?.size
+    await db.rows(`insert into items select n, repeat('x', 500) from generate_series(1, 20000) n`)
+    for (let i = 0; i < 6; i++) {
+      await db.rows('update items set note = note')
+      await db.vacuum()
+      await db.checkpoint()
+    }
+    const full = 20_000 * 550
+    expect(await sizeOf()).toBeLessThan(3 * full)
+    const wal = readdirSync(join(dataDir, 'postgres', 'pg_wal')).filter((name) => walFile.test(name))
+    expect(wal.length * 4).toBeLessThanOrEqual(72) // MB
+  })
+})

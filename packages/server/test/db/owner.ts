@@ -1,0 +1,27 @@
+/**
+ * A process that owns a data directory, for suites to kill: prints `ready`, then the number of each row that was
+ * acknowledged, and at last its peak memory when its standard input ends.
+ */
+import { openEmbedded } from '../../src/db/embedded.ts'
+
+const dataDir = process.argv[2]
+if (dataDir === undefined) throw new Error('owner needs a data directory')
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const db = await openEmbedded(dataDir)
+await db.script('create table if not exists acknowledged (n integer primary key, other integer not null)')
+print('ready')
+let writing = process.argv[3] === 'write'
+process.stdin.resume().on('end', async () => {
+  writing = false
+  await db.close()
+  print(`peak ${Math.round(process.resourceUsage().maxRSS / 1024)}`)
+})
+const start = (await db.row<{ n: number }>('select coalesce(max(n), 0) as n from acknowledged'))?.n ?? 0
+for (let n = start + 1; writing; n++) {
+  await db.transaction(async (tx) => {
+    await tx.rows('insert into acknowledged values ($1, 0)', [n])
+    await tx.rows('update acknowledged set other = $1 where n = $1', [n])
+  })
+  print(String(n))
+}
