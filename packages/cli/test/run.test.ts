@@ -201,6 +201,19 @@ describe('--watch', () => {
     expect(await run.ended).toMatchObject({ signal: 'SIGKILL' })
   })
 
+  it('does not start the program again when it is told to end meanwhile', async () => {
+    await machine.skerry(['secrets', 'set', 'SLOW'], { input: 'one' })
+    const program = `trap 'echo ending; sleep 3; exit 4' TERM; echo "has $SLOW"; while :; do sleep 0.1; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'SLOW'], { input: 'two' })
+    await run.says('ending\n')
+    run.child.kill('SIGTERM')
+    const { code, stdout } = await run.ended
+    expect(code).toBe(4)
+    expect(stdout).not.toContain('has two')
+  })
+
   it('ends as the program ends', async () => {
     expect(await machine.skerry(['run', '--watch', '--', 'sh', '-c', 'exit 7'])).toMatchObject({ code: 7 })
   })

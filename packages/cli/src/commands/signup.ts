@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
-import { credentialsPath, profileName, saveProfile } from '../credentials.ts'
+import { credentialsPath, profileName, saveProfile, updateCredentials } from '../credentials.ts'
 import { usage } from '../failure.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { common } from '../options.ts'
@@ -21,6 +21,8 @@ async function signup(orgName: string, flags: Flags & { slug?: string }): Promis
   checkSlug(orgSlug, 'an organization')
   // A new organization: what the project or the environment says of another one does not matter here.
   const settings = { ...readSettings(flags), org: undefined }
+  // The client's secret comes back once: what cannot be stored must show before, not after.
+  updateCredentials(() => {})
   const body = { orgName, orgSlug, clientName: `CLI on ${hostname()}`.slice(0, 200) }
   const { org, m2m } = await connect(settings).signup.create({ body })
 

@@ -13,10 +13,14 @@ export interface Child {
   done: Promise<Ending>
   /** SIGTERM, and SIGKILL when the program takes too long over it. */
   stop: () => Promise<void>
+  /** Someone told the command to end: it must not start the program again. */
+  askedToEnd: () => boolean
 }
 
 const graceMs = 10_000
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
+
+const ending: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 
 /** A terminal sends these to every process in its foreground: the program has them already. */
 const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
@@ -25,8 +29,10 @@ const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 export function startChild(file: string, argv: string[], env: Record<string, string>): Child {
   const [argv0 = file, ...args] = argv
   const child = spawn(file, args, { argv0, env, stdio: 'inherit', shell: false })
+  let asked = false
   const listeners = forwarded.map((signal) => {
     const forward = () => {
+      asked ||= ending.includes(signal)
       if (!(fromTerminal.includes(signal) && isInForeground())) child.kill(signal)
     }
     process.on(signal, forward)
@@ -43,7 +49,7 @@ export function startChild(file: string, argv: string[], env: Record<string, str
     const kill = setTimeout(() => child.kill('SIGKILL'), graceMs)
     await done.finally(() => clearTimeout(kill))
   }
-  return { done, stop }
+  return { done, stop, askedToEnd: () => asked }
 }
 
 /** Ends as the program ended: by the same signal, or with the same code. */

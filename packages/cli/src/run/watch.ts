@@ -40,6 +40,7 @@ export async function runWatched(watched: Watched): Promise<Ending> {
     restarting = true
     await child.stop()
     restarting = false
+    if (child.askedToEnd()) return finish(child.done)
     env = next
     child = watched.start(env)
     follow(child)

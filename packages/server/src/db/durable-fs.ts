@@ -8,8 +8,9 @@ interface Stream {
   node: { name: string }
 }
 
-/** The parts of the emscripten module that concern fsync. */
+/** The parts of the emscripten module that concern fsync and the end of PostgreSQL. */
 interface EmscriptenModule {
+  stackRestore(pointer: number): void
   NODEFS: {
     stream_ops: { fsync?: (stream: Stream) => number }
     tryFSOperation<T>(operation: () => T): T
@@ -23,6 +24,8 @@ type InitOptions = Parameters<NodeFS['init']>[1]
  * PostgreSQL's fsync(2) does nothing and an acknowledged commit is lost when the machine stops. Failures go to
  * PostgreSQL as errno, which stops rather than trusts a page cache that failed to write (data_sync_retry = off).
  *
+ * When PostgreSQL panics, as it does then, its call ends with an exception.
+ *
  * emscripten's fdatasync ignores even this callback, so PostgreSQL must run with wal_sync_method = fsync.
  */
 export class DurableFs extends NodeFS {
@@ -35,8 +38,10 @@ export class DurableFs extends NodeFS {
 
   override async init(pglite: PGlite, options: InitOptions): ReturnType<NodeFS['init']> {
     const result = await super.init(pglite, options)
-    const addFsync = (module: unknown) => {
-      const { NODEFS } = module as EmscriptenModule
+    let module: EmscriptenModule
+    const addFsync = (started: unknown) => {
+      module = started as EmscriptenModule
+      const { NODEFS } = module
       NODEFS.stream_ops.fsync = (stream) => {
         NODEFS.tryFSOperation(() => {
           fsyncSync(stream.nfd)
@@ -46,6 +51,13 @@ export class DurableFs extends NodeFS {
       }
     }
     const { emscriptenOpts } = result
+    emscriptenOpts.onAbort = () => {
+      // PGlite swallows the exception and would call the dead PostgreSQL for ever, for the rest of the message. This is
+      // the one call in its loop that is outside of its try.
+      module.stackRestore = () => {
+        throw new Error('PostgreSQL has ended')
+      }
+    }
     emscriptenOpts.preRun = [...(emscriptenOpts.preRun ?? []), addFsync]
     return result
   }

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, watch } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -81,6 +81,16 @@ describe('the data directory', () => {
       expect(row?.whole).toBe(row?.n)
       before = row?.n ?? 0
     }
+  })
+
+  it('that PostgreSQL refuses is refused with its words, and is free again', async () => {
+    const dataDir = await template.copy()
+    const version = join(dataDir, 'postgres', 'PG_VERSION')
+    const right = readFileSync(version)
+    writeFileSync(version, '12\n')
+    await expect(openEmbedded(dataDir)).rejects.toThrow('database files are incompatible with server')
+    writeFileSync(version, right)
+    expect(await (await open(dataDir)).rows('select id from items')).toEqual([])
   })
 
   it('is given up by close, even when it is opened again at once', async () => {
@@ -178,16 +188,20 @@ describe('a commit', () => {
   it('that could not be synced is not acknowledged, and nothing is until a restart', async () => {
     const dataDir = await template.copy()
     let failing = false
+    const stopped: string[] = []
     const failingDb = await open(dataDir, {
       onFsync() {
         if (failing) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' })
       },
+      onStopped: (error) => stopped.push(error.message),
     })
     await failingDb.rows(insert, [1, 'kept'])
     failing = true
-    await expect(failingDb.rows(insert, [2, 'lost?'])).rejects.toThrow()
+    await expect(failingDb.rows(insert, [2, 'lost?'])).rejects.toThrow('The embedded database has stopped')
     failing = false
     await expect(failingDb.rows('select 1')).rejects.toThrow('The embedded database has stopped')
+    await expect(failingDb.transaction(async () => {})).rejects.toThrow('The embedded database has stopped')
+    expect(stopped).toEqual([expect.stringContaining('could not fsync file')])
     await failingDb.close()
     expect(await (await open(dataDir)).rows('select id from items where id = 1')).toEqual([{ id: 1 }])
   })
@@ -215,6 +229,16 @@ describe('one connection', () => {
       [{ id: 1 }, { id: 2 }],
       ['transaction', 'outside'],
     ])
+  })
+
+  it('leaves room for other work between statements', async () => {
+    const db = await open(await template.copy())
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 1)
+    const end = performance.now() + 200
+    while (performance.now() < end) await db.rows('select 1')
+    clearInterval(timer)
+    expect(ticks).toBeGreaterThan(3)
   })
 
   it('finishes what was asked before close, and refuses what is asked after it', async () => {

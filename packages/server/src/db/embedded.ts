@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { PGlite } from '@electric-sql/pglite'
 import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
@@ -12,6 +11,11 @@ export interface EmbeddedOptions {
   log?: (message: string) => void
   /** Called after each file or directory that PostgreSQL has synced; for tests, which may let the sync fail here. */
   onFsync?: (file: string) => void
+  /**
+   * PostgreSQL has ended itself, as it does when its log cannot be written or synced: the disk is full or broken.
+   * Every call fails from now on, and only a new process can recover.
+   */
+  onStopped?: (error: Error) => void
 }
 
 export interface EmbeddedDatabase extends Database {
@@ -30,17 +34,32 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   try {
     const pgDir = join(directory, PG_DIR)
     await createPgDir(pgDir, options.log)
-    return databaseOver(await startPglite(pgDir, options.onFsync), lock)
+    return databaseOver(await start(pgDir, options), lock)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
+async function start(pgDir: string, options: EmbeddedOptions): Promise<Connection> {
+  let why: string | undefined
+  const onPanic = (line: string) => {
+    why ??= line
+  }
+  const pglite = await startPglite(pgDir, { onFsync: options.onFsync, onPanic }).catch((cause: Error) => {
+    throw new Error(`The embedded database in ${pgDir} does not start: ${why ?? cause.message}`, { cause })
+  })
+  return openConnection(pglite, (cause) => {
+    const reason = why ?? (cause as Error).message
+    const error = new Error(`The embedded database has stopped (${reason}); restart the server`, { cause })
+    options.onStopped?.(error)
+    return error
+  })
+}
+
 export const PG_DIR = 'postgres'
 
-function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
-  const connection = openConnection(pglite)
+function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase {
   const guard = createGuard()
   const queue = mutex()
   let closing: Promise<void> | undefined
@@ -64,8 +83,7 @@ function databaseOver(pglite: PGlite, lock: OwnerLock): EmbeddedDatabase {
   const close = () =>
     queue(async () => {
       try {
-        await connection.script('CHECKPOINT').catch(() => {}) // without it the next start replays the log, no more
-        await pglite.close()
+        await connection.close()
       } finally {
         lock.release()
       }

@@ -11,17 +11,28 @@ export interface DatabaseConfig {
   poolSize?: number | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
+  /** The embedded database has stopped for good, say because the disk is full: the process should end. */
+  onStopped?: ((error: Error) => void) | undefined
 }
 
 /** The server's log fits. */
 export interface DatabaseLog {
   info(message: string): void
   warn(message: string): void
+  error(message: string): void
 }
 
 /** Opens the configured engine and returns once it has answered. */
 export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Promise<Database> {
-  if (!config.databaseUrl) return await openEmbedded(config.dataDir, { log: (message) => log.info(message) })
+  if (!config.databaseUrl) {
+    return await openEmbedded(config.dataDir, {
+      log: (message) => log.info(message),
+      onStopped(error) {
+        log.error(error.message)
+        config.onStopped?.(error)
+      },
+    })
+  }
   const place = placeOf(config.databaseUrl)
   const db = openPostgres(config.databaseUrl, {
     ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize }),
@@ -56,8 +67,12 @@ async function waitUntilUp(db: Database, place: string, waitMs: number, log: Dat
 
 /** Host, port and database of a connection URL: never user, password or parameters. */
 export function placeOf(url: string): string {
-  const { host, pathname } = new URL(url)
-  return `${host || 'localhost'}${pathname}`
+  const parsed = URL.parse(url)
+  // Without a cause: that of the parser shows the whole URL.
+  if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new Error('SKERRY_DATABASE_URL is not of the form postgres://user:password@host:port/database')
+  }
+  return `${parsed.host || 'localhost'}${parsed.pathname}`
 }
 
 function reasonOf(error: unknown): string {

@@ -1,3 +1,4 @@
+import { type IdKind, idPattern } from '@skerry/contract/prefixes'
 import { fail } from './errors.ts'
 import { isInstant } from './instant.ts'
 
@@ -9,17 +10,31 @@ export interface Mark {
   take: number | null
 }
 
+/** What a list's rows are, and so what its cursors end in: a cursor of another list is refused, not misread. */
+type Kind = IdKind | 'version'
+
+const idForms = new Map<Kind, RegExp>([['version', /^\d{1,9}$/]])
+
+function idForm(kind: Kind): RegExp {
+  const form = idForms.get(kind) ?? new RegExp(idPattern(kind as IdKind))
+  idForms.set(kind, form)
+  return form
+}
+
 /** Reads `cursor` and `limit`. Cursors are opaque to callers: `base64url(<instant> <id>)`. */
-export function pageFrom(query: { cursor?: string | undefined; limit?: number | undefined }, fallback?: number): Mark {
+export function pageFrom(
+  query: { cursor?: string | undefined; limit?: number | undefined },
+  kind: Kind,
+  fallback?: number,
+): Mark {
   const limit = query.limit ?? fallback
   const take = limit === undefined ? null : limit + 1
   if (query.cursor === undefined) return { at: null, id: null, take }
   const [at, id, ...rest] = Buffer.from(query.cursor, 'base64url').toString().split(' ')
-  if (!at || !id || rest.length > 0 || !isInstant(at) || !/^\w{1,64}$/.test(id)) throw notOfThisList()
+  if (!at || !id || rest.length > 0 || !isInstant(at) || !idForm(kind).test(id))
+    throw fail('invalid_request', 'query.cursor: not a cursor of this list')
   return { at, id, take }
 }
-
-export const notOfThisList = () => fail('invalid_request', 'query.cursor: not a cursor of this list')
 
 /** Cuts the extra row off and says where the next page starts; null at the end. */
 export function pageOf<Row>(

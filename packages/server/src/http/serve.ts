@@ -26,14 +26,18 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
     bodyLimit: limits.bodyBytes,
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     genReqId: () => `req_${boot}${(count++).toString(36)}`,
-    routerOptions: { maxParamLength: 300 },
+    // As long as a request line can be: what is too long, the table of parameters says.
+    routerOptions: { maxParamLength: 16_384 },
     forceCloseConnections: true,
-    frameworkErrors: (error, request, reply) => void refuse(context, request, reply, unreadablePath(error)),
+    frameworkErrors: (_error, request, reply) => void refuse(context, request, reply, unreadablePath()),
     clientErrorHandler: answerUnreadable,
   })
   app.decorateRequest('origin')
   acceptBodies(app)
-  app.setNotFoundHandler((request, reply) => refuse(context, request, reply, fail('not_found', 'no such path')))
+  const noSuchPath = () => fail('not_found', 'no such path')
+  // Before the body is read, here too.
+  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? noSuchPath() : undefined))
+  app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
   for (const route of routes) mount(app, context, route)
@@ -56,7 +60,10 @@ function acceptBodies(app: FastifyInstance) {
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, text, done) => {
     if (request.routeOptions.url !== '/oauth/token') return done(fail('invalid_request', 'body: send JSON'))
-    done(null, Object.fromEntries(new URLSearchParams(text as string)))
+    const fields = new URLSearchParams(text as string)
+    // RFC 6749 section 3.2: parameters must not be included more than once.
+    if (new Set(fields.keys()).size < fields.size) return done(fail('invalid_request', 'body: a parameter comes twice'))
+    done(null, Object.fromEntries(fields))
   })
 }
 

@@ -4,11 +4,8 @@ import { fail, type Refusal } from './errors.ts'
 // Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat
 // the path, and a path may hold what was meant for a body.
 
-/** A path whose escapes are no UTF-8; a parameter longer than any that is known. */
-export function unreadablePath(error: { code?: string }): Refusal {
-  if (error.code === 'FST_ERR_BAD_URL') return fail('invalid_request', 'path: is not percent-encoded UTF-8')
-  return fail('not_found', 'no such path')
-}
+/** A path whose escapes are no UTF-8: all that the router itself refuses. */
+export const unreadablePath = (): Refusal => fail('invalid_request', 'path: is not percent-encoded UTF-8')
 
 /** What is not HTTP, or has a header longer than Node reads: there is no request to answer, only a connection. */
 export function answerUnreadable(error: { code?: string }, socket: Socket): void {

@@ -12,10 +12,8 @@ const db = await openEmbedded(dataDir)
 await db.script('create table if not exists acknowledged (n integer primary key, other integer not null)')
 print('ready')
 let writing = process.argv[3] === 'write'
-process.stdin.resume().on('end', async () => {
+process.stdin.resume().on('end', () => {
   writing = false
-  await db.close()
-  print(`peak ${Math.round(process.resourceUsage().maxRSS / 1024)}`)
 })
 const start = (await db.row<{ n: number }>('select coalesce(max(n), 0) as n from acknowledged'))?.n ?? 0
 for (let n = start + 1; writing; n++) {
@@ -24,4 +22,8 @@ for (let n = start + 1; writing; n++) {
     await tx.rows('update acknowledged set other = $1 where n = $1', [n])
   })
   print(String(n))
+}
+if (process.argv[3] === 'write') {
+  await db.close()
+  print(`peak ${Math.round(process.resourceUsage().maxRSS / 1024)}`)
 }

@@ -172,13 +172,17 @@ function killTree(pid: number): void {
   }
 }
 
+/** SKERRY_POSTGRES_BIN, then the newest of the distribution's packages, then PATH. */
 function findBinaries(): string | undefined {
+  if (process.env.SKERRY_POSTGRES_BIN) return [process.env.SKERRY_POSTGRES_BIN].find(hasBinaries)
   const packaged = '/usr/lib/postgresql'
   const versions = existsSync(packaged) ? readdirSync(packaged).map(Number).filter(Number.isInteger) : []
   const newest = versions.sort((a, b) => b - a).map((version) => join(packaged, String(version), 'bin'))
-  return [...newest, ...(process.env.PATH ?? '').split(delimiter)].find(
-    (dir) => isExecutable(join(dir, 'postgres')) && isExecutable(join(dir, 'initdb')),
-  )
+  return [...newest, ...(process.env.PATH ?? '').split(delimiter)].find(hasBinaries)
+}
+
+function hasBinaries(dir: string): boolean {
+  return isExecutable(join(dir, 'postgres')) && isExecutable(join(dir, 'initdb'))
 }
 
 function isExecutable(path: string): boolean {

@@ -11,7 +11,7 @@ import { deleteApp, insertApp, listApps, renameApp } from './store.ts'
 type InApp = InOrg & { app: App }
 
 export async function list({ db, org, query }: In<typeof apps.list, InOrg>): Out<typeof apps.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'application')
   const page = pageOf(await listApps(db, org, mark), mark, byCreation)
   return { apps: page.rows, nextCursor: page.nextCursor }
 }
@@ -47,7 +47,7 @@ export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>):
 }
 
 export async function listEnvs({ db, app, principal, query }: In<typeof apps.envs, InApp>): Out<typeof apps.envs> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'environment')
   const page = pageOf(await listAppEnvs(db, app, principal, mark), mark, byCreation)
   return { environments: page.rows, nextCursor: page.nextCursor }
 }
@@ -65,7 +65,7 @@ export async function listBranches({
   query,
   now,
 }: In<typeof apps.branches, InApp>): Out<typeof apps.branches> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'environment')
   const page = pageOf(await listAppBranches(db, app, now, mark), mark, byCreation)
   return { branches: page.rows, nextCursor: page.nextCursor }
 }

@@ -10,7 +10,7 @@ import { insertGrant } from '../grants/store.ts'
 import { deleteExpiredBranch, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'environment')
   const page = pageOf(await listBranches(db, env, now, mark), mark, byCreation)
   return { branches: page.rows, nextCursor: page.nextCursor }
 }

@@ -25,7 +25,7 @@ export async function remove({ db, env, audit }: In<typeof envs.delete, InEnv>):
 }
 
 export async function grantees({ db, env, query, now }: In<typeof envs.grantees, InEnv>): Out<typeof envs.grantees> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'keyGrant')
   const page = pageOf(await listGrantees(db, env, now, mark), mark, (row) => [row.createdAt, row.id])
   return { grantees: page.rows.map(({ createdAt, id, ...grantee }) => grantee), nextCursor: page.nextCursor }
 }

@@ -11,7 +11,7 @@ export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof gra
 }
 
 export async function list({ db, env, query }: In<typeof grants.list, InEnv>): Out<typeof grants.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'keyGrant')
   const page = pageOf(await listGrants(db, env, mark), mark, byCreation)
   return { grants: page.rows, nextCursor: page.nextCursor }
 }

@@ -11,7 +11,7 @@ import { deleteGroup, insertGroup, listGroups, renameGroup } from './store.ts'
 type InGroup = InOrg & { group: Group }
 
 export async function list({ db, org, query }: In<typeof groups.list, InOrg>): Out<typeof groups.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'group')
   const page = pageOf(await listGroups(db, org, mark), mark, byCreation)
   return { groups: page.rows, nextCursor: page.nextCursor }
 }
@@ -58,7 +58,7 @@ export async function listEnvs({
   principal,
   query,
 }: In<typeof groups.envs, InGroup>): Out<typeof groups.envs> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'environment')
   const page = pageOf(await listGroupEnvs(db, group, principal, mark), mark, byCreation)
   return { environments: page.rows, nextCursor: page.nextCursor }
 }

@@ -9,7 +9,7 @@ import { invitationMail } from './invite-mail.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'invitation')
   const page = pageOf(await listInvites(db, org, now, mark), mark, byCreation)
   return { invites: page.rows, nextCursor: page.nextCursor }
 }

@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import type { secrets } from '@skerry/contract/secrets'
 import type { InEnv } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
-import { notOfThisList, pageFrom, pageOf } from '../../http/page.ts'
+import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import {
   appendVersion,
@@ -16,7 +16,7 @@ import {
 } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
-  const mark = pageFrom(query)
+  const mark = pageFrom(query, 'secret')
   const page = pageOf(await listSecrets(db, env, mark), mark, (row) => [row.createdAt, row.id])
   return { secrets: page.rows, nextCursor: page.nextCursor }
 }
@@ -45,8 +45,7 @@ const conflict = (name: string, expected: number | undefined) =>
 export async function versions(input: In<typeof secrets.versions, InEnv>): Out<typeof secrets.versions> {
   const { db, env, params, query } = input
   const secret = await getSecret(db, env, params.name)
-  const mark = pageFrom(query, limits.versionsDefault)
-  if (mark.id !== null && !/^\d{1,9}$/.test(mark.id)) throw notOfThisList()
+  const mark = pageFrom(query, 'version', limits.versionsDefault)
   const page = pageOf(await listVersions(db, env, secret.id, mark), mark, (row) => [row.createdAt, String(row.version)])
   return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
 }

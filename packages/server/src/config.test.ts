@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, readConfig, settings } from './config.ts'
+
+function refusal(environment: Record<string, string>): string {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+describe('what is set', () => {
+  test('nothing at all is a server on loopback with an embedded database, limits on', () => {
+    expect(readConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 4700,
+      baseUrl: null,
+      databaseUrl: null,
+      dataDir: './.skerry',
+      oidc: null,
+      smtpUrl: null,
+      logLevel: 'info',
+      rateLimits: true,
+      trustedProxies: [],
+    })
+  })
+
+  test('an empty value is like none: a line `SKERRY_PORT=` in a file sets nothing', () => {
+    const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']))
+    expect(readConfig(empty)).toEqual(readConfig({}))
+  })
+
+  test('every value arrives where it belongs', () => {
+    const read = readConfig({
+      SKERRY_HOST: '127.0.0.2',
+      SKERRY_PORT: '0',
+      SKERRY_BASE_URL: 'https://skerry.example/base//',
+      SKERRY_TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1',
+      SKERRY_DATABASE_URL: 'postgresql://db/skerry',
+      SKERRY_DATABASE_POOL: '3',
+      SKERRY_DATA_DIR: '/data',
+      SKERRY_OIDC_ISSUER: 'https://id.example',
+      SKERRY_OIDC_AUDIENCE: 'skerry',
+      SKERRY_SMTP_URL: 'smtps://mail.example',
+      SKERRY_RESOLVE_CACHE_MB: '2',
+      SKERRY_LOG_LEVEL: 'debug',
+      SKERRY_RATE_LIMITS: 'off',
+    })
+    expect(read).toMatchObject({
+      host: '127.0.0.2',
+      port: 0,
+      baseUrl: 'https://skerry.example/base',
+      trustedProxies: ['10.0.0.0/8', '127.0.0.1'],
+      databaseUrl: 'postgresql://db/skerry',
+      databasePool: 3,
+      dataDir: '/data',
+      oidc: { issuer: 'https://id.example', audience: 'skerry' },
+      smtpUrl: 'smtps://mail.example',
+      resolveCacheBytes: 2 * 1024 * 1024,
+      logLevel: 'debug',
+      rateLimits: false,
+    })
+  })
+
+  test('variables that are not ours, and those of the CLI, are let be', () => {
+    const environment = { PATH: '/bin', SKERRY_TOKEN: 'skt_x', SKERRY_URL: 'http://127.0.0.1:4700', skerry_port: '1' }
+    expect(readConfig(environment)).toEqual(readConfig({}))
+  })
+})
+
+describe('what is refused', () => {
+  test.each(['SKERRY_DATABSE_URL', 'SKERRY_', 'SKERRY_toString', 'SKERRY___proto__'])(
+    'a variable of ours that is none: %s, by name and without its value',
+    (name) => {
+      const message = refusal({ [name]: 'postgres://u:hunter2@h/db' })
+      expect(message).toContain(`${name}: no such setting`)
+      expect(message).not.toContain('hunter2')
+    },
+  )
+
+  test.each([
+    ['SKERRY_PORT', ['-1', '65536', '1.5', '4700x', '0x10', '1e3', ' ', 'four', '9'.repeat(20)]],
+    ['SKERRY_DATABASE_POOL', ['0', '1', '201', 'NaN', 'Infinity']],
+    ['SKERRY_RESOLVE_CACHE_MB', ['-1', '4097', '1_000']],
+  ])('a number that is none or out of bounds: %s', (name, values) => {
+    for (const value of values)
+      expect(refusal({ [name]: value })).toMatch(new RegExp(`^${name}: must be a whole number`))
+  })
+
+  test.each([
+    ['SKERRY_LOG_LEVEL', 'verbose'],
+    ['SKERRY_RATE_LIMITS', 'true'],
+    ['SKERRY_ALLOW_PLAINTEXT', 'YES'],
+  ])('a word that is not one of its own: %s', (name, value) => {
+    expect(refusal({ [name]: value })).toMatch(new RegExp(`^${name}: must be one of `))
+  })
+
+  test.each([
+    ['SKERRY_DATABASE_URL', 'mysql://u:hunter2@h/db'],
+    ['SKERRY_DATABASE_URL', 'u:hunter2@h/db'],
+    ['SKERRY_SMTP_URL', 'https://u:hunter2@mail.example'],
+    ['SKERRY_SMTP_URL', 'smtp://u:hunter2@'],
+    ['SKERRY_BASE_URL', 'skerry.example/hunter2'],
+    ['SKERRY_BASE_URL', 'https://skerry.example\nhunter2'],
+    ['SKERRY_OIDC_ISSUER', 'id.example/hunter2'],
+  ])('an address of another kind: %s, without repeating it', (name, value) => {
+    const message = refusal({ [name]: value, ...(name === 'SKERRY_OIDC_ISSUER' ? { SKERRY_OIDC_AUDIENCE: 'a' } : {}) })
+    expect(message).toMatch(new RegExp(`^${name}: must `))
+    expect(message).not.toContain('hunter2')
+  })
+
+  test('an issuer without an audience, and an audience without an issuer', () => {
+    expect(refusal({ SKERRY_OIDC_ISSUER: 'https://id.example' })).toContain('set both or neither')
+    expect(refusal({ SKERRY_OIDC_AUDIENCE: 'skerry' })).toContain('set both or neither')
+  })
+})
+
+describe('an address to listen on', () => {
+  test.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('%s needs no permission', (host) => {
+    expect(readConfig({ SKERRY_HOST: host }).host).toBe(host)
+  })
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'skerry.example', '127.evil.example', '127.0.0.1.example', '1127.0.0.1'])(
+    '%s is refused and says why, unless plain HTTP is allowed',
+    (host) => {
+      expect(refusal({ SKERRY_HOST: host })).toMatch(/SKERRY_HOST: .* in the clear.* SKERRY_ALLOW_PLAINTEXT=yes/)
+      expect(readConfig({ SKERRY_HOST: host, SKERRY_ALLOW_PLAINTEXT: 'yes' }).host).toBe(host)
+      expect(() => readConfig({ SKERRY_HOST: host, SKERRY_ALLOW_PLAINTEXT: 'no' })).toThrow(ConfigError)
+    },
+  )
+})

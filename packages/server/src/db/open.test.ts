@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeTemplate, type Template } from '../../test/db/template.ts'
+import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
+import { openDatabase } from './open.ts'
+
+const missing = process.env.SKERRY_REQUIRE_SERVICES === '1' ? undefined : missingPostgres()
+const password = 'planted-password'
+
+function collector() {
+  const lines: string[] = []
+  const add = (line: string) => lines.push(line)
+  return { lines, log: { info: add, warn: add, error: add } }
+}
+
+it('without a URL the database is embedded, in the data directory', async () => {
+  const template: Template = await makeTemplate()
+  const db = await openDatabase({ databaseUrl: null, dataDir: await template.copy() }, collector().log)
+  expect([db.engine, await db.rows('select 1 as one')]).toEqual(['embedded', [{ one: 1 }]])
+  await db.close()
+  await template.remove()
+})
+
+it('a URL that is none is refused without showing it', async () => {
+  const { lines, log } = collector()
+  for (const databaseUrl of [`postgres://a:${password}@host:port/x`, password, `mysql://a:${password}@host/x`]) {
+    const failure = await openDatabase({ databaseUrl, dataDir: '' }, log).catch((error: Error) => error)
+    expect(failure).toBeInstanceOf(Error)
+    expect(String((failure as Error).stack)).not.toContain(password)
+    expect((failure as Error).message).toContain('SKERRY_DATABASE_URL')
+  }
+  expect(lines).toEqual([])
+})
+
+describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let service: PostgresService
+  let url: string
+
+  beforeAll(async () => {
+    service = (await startPostgres({ fsync: false })) as PostgresService
+    url = service.url.replace('postgres@', `postgres:${password}@`)
+  })
+  afterAll(() => service?.dispose())
+
+  it('waits for a database that comes up later, and says so without the password', async () => {
+    await service.stop()
+    const { lines, log } = collector()
+    let restarted: Promise<void> | undefined
+    const warn = (line: string) => {
+      log.warn(line)
+      restarted ??= service.restart()
+    }
+    const db = await openDatabase({ databaseUrl: url, dataDir: '' }, { ...log, warn })
+    await restarted
+    expect([db.engine, await db.rows('select 1 as one')]).toEqual(['postgres', [{ one: 1 }]])
+    await db.close()
+    const place = new URL(url).host
+    expect(lines[0]).toMatch(`PostgreSQL at ${place}/postgres does not answer yet (connect ECONNREFUSED`)
+    expect(lines.join()).not.toContain(password)
+  })
+
+  it('gives up after the time that it was given', async () => {
+    await service.stop()
+    const { lines, log } = collector()
+    const failed = openDatabase({ databaseUrl: url, dataDir: '', waitMs: 250 }, log)
+    await expect(failed).rejects.toThrow(/did not answer within 0.25 s: connect ECONNREFUSED/)
+    expect(lines.length).toBeGreaterThan(0)
+    await service.restart()
+  })
+
+  it('does not wait where waiting cannot help', async () => {
+    const wrong = url.replace('//postgres:', '//no_such_role:')
+    const { lines, log } = collector()
+    const failed = openDatabase({ databaseUrl: wrong, dataDir: '' }, log)
+    await expect(failed).rejects.toThrow(/refuses access: role "no_such_role" does not exist/)
+    expect(lines).toEqual([])
+  })
+})

@@ -1,0 +1,163 @@
+import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Actor,
+  newApp,
+  newEnv,
+  newGroup,
+  newMember,
+  newToken,
+  putSecret,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
+import { walk } from '../../../test/walk.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let envId: string
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  const app = await newApp(world, tenant)
+  envId = (await newEnv(world, tenant, app.id)).id
+  for (const name of ['A', 'B', 'C']) await putSecret(world, tenant, envId, name)
+})
+afterAll(() => world.close())
+
+const ask = (query: Record<string, unknown> = {}, actor: Actor = tenant.admin, at = tenant) =>
+  world.call(audit.list, { as: actor.as, params: { orgId: at.orgId }, query })
+
+describe('the trail', () => {
+  test('tells newest first who did what to which, from where', async () => {
+    const app = await newApp(world, tenant)
+    const { entries } = (await ask()).body
+    expect(entries[0]).toMatchObject({
+      action: 'app.created',
+      actorType: 'service_token',
+      actorId: tenant.admin.id,
+      resourceType: 'application',
+      resourceId: app.id,
+      metadata: { slug: app.slug },
+      ipAddress: '127.0.0.1',
+      userAgent: 'node',
+      requestId: expect.stringMatching(/^req_/),
+    })
+    const instants = entries.map(({ createdAt }) => createdAt)
+    expect(instants).toEqual(instants.toSorted().reverse())
+  })
+
+  test('carries the id that the answer to the request carried', async () => {
+    const answer = await world.call(apps.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId },
+      body: { name: 'Traced', slug: 'traced' },
+    })
+    const { entries } = (await ask({ resourceId: answer.body.app.id })).body
+    expect(entries.map(({ requestId }) => requestId)).toEqual([answer.headers.get('x-request-id')])
+  })
+
+  test('is for admins, a machine client and an admin token among them', async () => {
+    for (const actor of [tenant.machine, tenant.admin, await newMember(world, tenant, 'admin')])
+      expect((await ask({}, actor)).status).toBe(200)
+    for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
+      expect((await ask({}, actor)).status).toBe(403)
+  })
+
+  test('is an organization’s own', async () => {
+    const stranger = await signUp(world)
+    expect((await ask({}, stranger.admin)).status).toBe(404)
+    const { entries } = (await ask({ limit: 200 }, stranger.admin, stranger)).body
+    expect(entries.map(({ action }) => action).sort()).toEqual([
+      'machine_client.created',
+      'org.created',
+      'token.created',
+    ])
+  })
+
+  test('shortens a long user agent and never holds a bearer', async () => {
+    const headers = { 'user-agent': 'x'.repeat(2000) }
+    await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, headers })
+    const { status } = await ask({}, { as: 'Bearer skt_nobody', id: '' })
+    expect(status).toBe(401)
+    const { body } = await ask({ limit: 200 })
+    for (const { userAgent } of body.entries) expect((userAgent ?? '').length).toBeLessThanOrEqual(500)
+    expect(JSON.stringify(body)).not.toContain(tenant.admin.as.split('_').at(-1))
+  })
+})
+
+describe('filters', () => {
+  test('by action, resource type, resource and actor each keep what matches and drop the rest', async () => {
+    const other = await newToken(world, tenant, { role: 'admin' })
+    await newApp(world, { ...tenant, admin: other })
+    const cases: [Record<string, string>, (entry: Record<string, unknown>) => boolean][] = [
+      [{ action: 'secret.written' }, (entry) => entry.action === 'secret.written'],
+      [{ resourceType: 'service_token' }, (entry) => entry.resourceType === 'service_token'],
+      [{ resourceId: envId }, (entry) => entry.resourceId === envId],
+      [{ actorId: other.id }, (entry) => entry.actorId === other.id],
+    ]
+    const all = (await ask({ limit: 200 })).body.entries
+    for (const [query, matches] of cases) {
+      const { entries } = (await ask({ limit: 200, ...query })).body
+      expect(entries.length).toBeGreaterThan(0)
+      expect(entries.length).toBeLessThan(all.length)
+      expect(entries).toEqual(all.filter(matches))
+    }
+  })
+
+  test('combine: all must match', async () => {
+    const query = { action: 'secret.written', actorId: tenant.admin.id, resourceType: 'secret' }
+    expect((await ask(query)).body.entries).toHaveLength(3)
+    expect((await ask({ ...query, actorId: tenant.machine.id })).body.entries).toEqual([])
+    expect((await ask({ ...query, resourceType: 'group' })).body.entries).toEqual([])
+  })
+
+  test.each([
+    { action: 'secret.read' },
+    { action: 'secretXwritten' },
+    { action: '' },
+    { resourceType: 'nothing' },
+    { resourceId: "'; drop table audit_entries; --" },
+    { actorId: 'x'.repeat(65) },
+    { color: 'red' },
+  ])('that name nothing there is are refused: %j', async (query) => {
+    expect((await ask(query)).status).toBe(400)
+  })
+})
+
+describe('pages', () => {
+  test('are 50 entries unless asked otherwise, and at most 200', async () => {
+    for (let n = 0; n < 52; n++) await newGroup(world, tenant)
+    const { body } = await ask()
+    expect(body.entries).toHaveLength(50)
+    expect(body.nextCursor).not.toBeNull()
+    expect((await ask({ limit: 60 })).body.entries).toHaveLength(60)
+    for (const limit of [0, 201, 'many']) expect((await ask({ limit })).status).toBe(400)
+  })
+
+  test('walk every entry once, though entries are added meanwhile', async () => {
+    const all = (await ask({ limit: 200 })).body.entries.map(({ id }) => id)
+    const pages = await walk(
+      async (cursor) => {
+        const { body } = await ask({ limit: 20, ...cursor })
+        return { rows: body.entries.map(({ id }) => id), nextCursor: body.nextCursor }
+      },
+      async () => {
+        world.clock.advance(1)
+        await newApp(world, tenant)
+      },
+    )
+    expect(pages.flat()).toEqual(all)
+    for (const page of pages.slice(0, -1)) expect(page).toHaveLength(20)
+  })
+
+  test('keep to the filter they began with', async () => {
+    const pages = await walk(async (cursor) => {
+      const { body } = await ask({ limit: 1, action: 'secret.written', ...cursor })
+      return { rows: body.entries.map(({ action }) => action), nextCursor: body.nextCursor }
+    })
+    expect(pages).toEqual([['secret.written'], ['secret.written'], ['secret.written']])
+  })
+})

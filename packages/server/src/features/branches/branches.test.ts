@@ -1,0 +1,192 @@
+import { apps } from '@skerry/contract/apps'
+import { branches, envs } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { limits } from '@skerry/contract/limits'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newToken,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let appId: string
+let envId: string
+let holder: Actor
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  appId = (await newApp(world, tenant)).id
+  envId = (await newEnv(world, tenant, appId)).id
+  holder = await newToken(world, tenant)
+  await grantKey(world, tenant, envId, holder)
+})
+afterAll(() => world.close())
+
+let count = 0
+const on = (id: string) => ({ orgId: tenant.orgId, envId: id })
+const fork = (body: object = {}, actor: Actor = holder, parent = envId) =>
+  world.call(branches.create, {
+    as: actor.as,
+    params: on(parent),
+    body: { slug: `branch-${++count}`, wrappedDek: wrappedKey(), ...body },
+  })
+const holdersOf = async (id: string) =>
+  (await world.call(grants.list, { as: tenant.admin.as, params: on(id) })).body.grants.map((grant) => grant.principalId)
+const grantFor = (actor: Actor) => ({
+  principalType: actor.id.startsWith('usr_') ? 'user' : 'service_token',
+  principalId: actor.id,
+  wrappedDek: wrappedKey(),
+})
+const lifetime = ({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }) =>
+  expiresAt && (Date.parse(expiresAt) - Date.parse(createdAt)) / 1000
+
+describe('a branch', () => {
+  test('is an environment of the same application, under its parent', async () => {
+    const { status, body } = await fork({ slug: 'feature', name: 'A feature' })
+    expect(status).toBe(201)
+    expect(body.branch).toMatchObject({
+      applicationId: appId,
+      groupId: null,
+      parentEnvironmentId: envId,
+      slug: 'feature',
+      name: 'A feature',
+    })
+    expect((await world.call(envs.get, { as: holder.as, params: on(body.branch.id) })).body.environment).toEqual(
+      body.branch,
+    )
+  })
+
+  test('is named like its slug unless it has a name', async () => {
+    expect((await fork({ slug: 'nameless' })).body.branch.name).toBe('nameless')
+  })
+
+  test('lives seven days unless told otherwise, and for ever where that is null', async () => {
+    expect(lifetime((await fork()).body.branch)).toBe(7 * 86_400)
+    expect(lifetime((await fork({ ttlSeconds: 60 })).body.branch)).toBe(60)
+    expect(lifetime((await fork({ ttlSeconds: limits.branchTtlMaxSeconds })).body.branch)).toBe(30 * 86_400)
+    expect((await fork({ ttlSeconds: null })).body.branch.expiresAt).toBeNull()
+  })
+
+  test.each([30 * 86_400 + 1, 0, -1, 59, 90.5, '3600'])('with a lifetime of %j is refused', async (ttlSeconds) => {
+    const { status, error } = await fork({ ttlSeconds })
+    expect(status).toBe(400)
+    expect(error?.message).toContain('body.ttlSeconds')
+  })
+
+  test('is in the lists of its environment and application, and not among the environments', async () => {
+    const own = await newApp(world, tenant)
+    const parent = await newEnv(world, tenant, own.id)
+    const other = await newEnv(world, tenant, own.id, 'staging')
+    const { branch } = (await fork({}, tenant.admin, parent.id)).body
+    const second = (await fork({}, tenant.admin, other.id)).body.branch
+    const params = { orgId: tenant.orgId, appId: own.id }
+    const list = await world.call(branches.list, { as: tenant.admin.as, params: on(parent.id) })
+    expect(list.body.branches).toEqual([branch])
+    expect((await world.call(apps.branches, { as: tenant.admin.as, params })).body.branches).toEqual([branch, second])
+    const ids = [parent.id, other.id]
+    const environments = (await world.call(apps.envs, { as: tenant.admin.as, params })).body.environments
+    expect(environments.map(({ id }) => id)).toEqual(ids)
+    const detail = (await world.call(apps.get, { as: tenant.admin.as, params })).body.environments
+    expect(detail.map(({ id }) => id)).toEqual(ids)
+  })
+
+  test('has a slug of its own under its parent; another environment may have the same', async () => {
+    await fork({ slug: 'taken' })
+    const { status, error } = await fork({ slug: 'taken' })
+    expect([status, error?.code]).toEqual([409, 'conflict'])
+    const other = await newEnv(world, tenant, appId, 'other-parent')
+    expect((await fork({ slug: 'taken' }, tenant.admin, other.id)).status).toBe(201)
+    expect((await fork({ slug: 'production' })).status).toBe(201)
+  })
+})
+
+describe('forking', () => {
+  test('needs a grant on the parent, and no admin role', async () => {
+    const ungranted = await newMember(world, tenant, 'admin')
+    for (const actor of [ungranted, await newToken(world, tenant), tenant.machine])
+      expect((await fork({}, actor)).status).toBe(403)
+    await grantKey(world, tenant, envId, ungranted)
+    expect((await fork({}, ungranted)).status).toBe(201)
+    expect((await fork({}, holder)).status).toBe(201)
+  })
+
+  test('a branch, or an environment of a group, is refused', async () => {
+    const { branch } = (await fork()).body
+    const ofGroup = await newGroupEnv(world, tenant, (await newGroup(world, tenant)).id)
+    await grantKey(world, tenant, ofGroup.id, holder)
+    for (const parent of [branch.id, ofGroup.id]) {
+      const { status, error } = await fork({}, holder, parent)
+      expect([status, error?.code]).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  test('grants the key to the caller, and to those that it names among the holders on the parent', async () => {
+    const person = await newMember(world, tenant)
+    await grantKey(world, tenant, envId, person)
+    expect(await holdersOf((await fork()).body.branch.id)).toEqual([holder.id])
+    const { body } = await fork({ grants: [grantFor(person), grantFor(tenant.admin)] })
+    expect((await holdersOf(body.branch.id)).sort()).toEqual([holder.id, person.id, tenant.admin.id].sort())
+    const own = await world.call(grants.own, { as: person.as, params: on(body.branch.id) })
+    expect(own.status).toBe(200)
+  })
+
+  test('for someone who holds no grant on the parent is refused whole', async () => {
+    const stranger = await signUp(world)
+    for (const actor of [await newToken(world, tenant), await newMember(world, tenant), stranger.admin]) {
+      const { status, error } = await fork({ slug: 'widened', grants: [grantFor(tenant.admin), grantFor(actor)] })
+      expect([status, error?.code]).toEqual([400, 'invalid_request'])
+      expect(error?.message).toMatch(/^body\.grants\.1: /)
+    }
+    const { body } = await world.call(branches.list, { as: holder.as, params: on(envId) })
+    expect(body.branches.map(({ slug }) => slug)).not.toContain('widened')
+  })
+
+  test('for someone twice, or for the caller once more, is refused', async () => {
+    for (const list of [[grantFor(tenant.admin), grantFor(tenant.admin)], [grantFor(holder)]])
+      expect((await fork({ grants: list })).status).toBe(400)
+  })
+
+  test('for a user under the type of a token is refused: the pair is what holds', async () => {
+    const grant = { ...grantFor(tenant.admin), principalType: 'user' }
+    expect((await fork({ grants: [grant] })).status).toBe(400)
+  })
+
+  test('of an environment elsewhere is not found', async () => {
+    const stranger = await signUp(world)
+    const answer = await world.call(branches.create, {
+      as: stranger.admin.as,
+      params: { orgId: stranger.orgId, envId },
+      body: { slug: 'theirs', wrappedDek: wrappedKey() },
+    })
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('tearing a branch down', () => {
+  const remove = (id: string, actor: Actor) => world.call(envs.delete, { as: actor.as, params: on(id) })
+
+  test('is for whoever holds its key, and for admins, who need not', async () => {
+    const forker = await newToken(world, tenant)
+    await grantKey(world, tenant, envId, forker)
+    expect((await remove((await fork({}, forker)).body.branch.id, forker)).body).toEqual({ ok: true })
+    expect((await remove((await fork({}, forker)).body.branch.id, tenant.machine)).status).toBe(200)
+  })
+
+  test('is not for a holder on the parent alone, nor does it reach the parent', async () => {
+    const { branch } = (await fork({}, tenant.admin)).body
+    expect((await remove(branch.id, holder)).status).toBe(403)
+    expect((await remove(envId, holder)).status).toBe(403)
+    expect((await world.call(envs.get, { as: holder.as, params: on(branch.id) })).status).toBe(200)
+  })
+})

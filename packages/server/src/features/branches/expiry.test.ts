@@ -1,0 +1,136 @@
+import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
+import { branches, envs } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { resolve } from '@skerry/contract/resolve'
+import { secrets } from '@skerry/contract/secrets'
+import { tokens } from '@skerry/contract/tokens'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
+import { newApp, newEnv, newToken, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { expireBranches } from './jobs.ts'
+
+// The server's own schedule may run the job between two lines of a test. No line here minds.
+
+let world: World
+let tenant: Tenant
+let appId: string
+let envId: string
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  appId = (await newApp(world, tenant)).id
+  envId = (await newEnv(world, tenant, appId)).id
+})
+afterAll(() => world.close())
+
+const org = () => ({ orgId: tenant.orgId })
+const on = (id: string) => ({ ...org(), envId: id })
+const as = () => tenant.admin.as
+const fork = async (slug: string, ttlSeconds: number | null = 60) =>
+  (
+    await world.call(branches.create, {
+      as: as(),
+      params: on(envId),
+      body: { slug, wrappedDek: wrappedKey(), ttlSeconds },
+    })
+  ).body.branch
+const rowsOf = (id: string) => world.server.context.db.rows('select 1 from environments where id = $1', [id])
+const ended = async (resourceId: string) =>
+  (await world.call(audit.list, { as: as(), params: org(), query: { action: 'branch.expired', resourceId } })).body
+    .entries
+
+test('a branch whose time is up is gone from every route, swept or not', async () => {
+  const branch = await fork('invisible')
+  await putSecret(world, tenant, branch.id, 'A')
+  const params = on(branch.id)
+  const named = { ...params, name: 'A' }
+  const statuses = async () =>
+    Promise.all([
+      world.call(envs.get, { as: as(), params }),
+      world.call(envs.grantees, { as: as(), params }),
+      world.call(grants.own, { as: as(), params }),
+      world.call(secrets.list, { as: as(), params }),
+      world.call(secrets.versions, { as: as(), params: named }),
+      world.call(resolve.get, { as: as(), query: { env: branch.id } }),
+      world.call(resolve.get, { as: as(), query: { env: envId, branch: 'invisible' } }),
+    ]).then((answers) => answers.map(({ status }) => status))
+  expect(await statuses()).toEqual(Array(7).fill(200))
+  world.clock.advance(61)
+  expect(await statuses()).toEqual(Array(7).fill(404))
+  const body = { ciphertext: ciphertext() }
+  expect((await world.call(secrets.put, { as: as(), params: named, body })).status).toBe(404)
+  expect((await world.call(envs.delete, { as: as(), params })).status).toBe(404)
+  const list = await world.call(branches.list, { as: as(), params: on(envId) })
+  const all = await world.call(apps.branches, { as: as(), params: { ...org(), appId } })
+  for (const { id } of [...list.body.branches, ...all.body.branches]) expect(id).not.toBe(branch.id)
+})
+
+test('its slug is free at once: whoever forks again need not wait for the sweep', async () => {
+  const old = await fork('again')
+  expect((await fork('again'))?.id).toBeUndefined()
+  world.clock.advance(61)
+  const fresh = await fork('again')
+  expect(fresh.id).not.toBe(old.id)
+  expect(await rowsOf(old.id)).toEqual([])
+  expect(await ended(old.id)).toHaveLength(1)
+  expect(await ended(fresh.id)).toEqual([])
+})
+
+test('the sweep deletes overrides, key grants and bound tokens with it, and leaves one entry by the system', async () => {
+  const branch = await fork('swept')
+  await putSecret(world, tenant, branch.id, 'A')
+  const bound = await newToken(world, tenant, { environmentId: branch.id })
+  const free = await newToken(world, tenant)
+  world.clock.advance(61)
+  await expireBranches(world.server.context)
+  await expireBranches(world.server.context)
+  expect(await rowsOf(branch.id)).toEqual([])
+  const { db } = world.server.context
+  for (const table of ['secrets', 'key_grants', 'service_tokens'])
+    expect(await db.rows(`select 1 from ${table} where environment_id = '${branch.id}'`)).toEqual([])
+  expect((await world.call(me.get, { as: bound.as })).status).toBe(401)
+  expect((await world.call(me.get, { as: free.as })).status).toBe(200)
+  const list = await world.call(tokens.list, { as: as(), params: org() })
+  expect(list.body.tokens.map(({ id }) => id)).not.toContain(bound.id)
+  const entries = await ended(branch.id)
+  expect(entries).toHaveLength(1)
+  expect(entries[0]).toMatchObject({
+    actorType: 'system',
+    actorId: null,
+    resourceType: 'environment',
+    metadata: { slug: 'swept', parentEnvironmentId: envId, expiresAt: branch.expiresAt },
+  })
+})
+
+test('the sweep spares branches that have time left or no end, and every environment', async () => {
+  const kept = [await fork('young', 3600), await fork('endless', null)]
+  world.clock.advance(61)
+  await expireBranches(world.server.context)
+  for (const { id } of kept) expect(await rowsOf(id)).toHaveLength(1)
+  world.clock.advance(365 * 86_400)
+  await expireBranches(world.server.context)
+  expect(await rowsOf(kept[0]?.id as string)).toEqual([])
+  expect(await rowsOf(kept[1]?.id as string)).toHaveLength(1)
+  expect(await rowsOf(envId)).toHaveLength(1)
+})
+
+test('one sweep ends all that are due, however many', async () => {
+  const made = await Promise.all(Array.from({ length: 205 }, (_, n) => fork(`many-${n}`)))
+  world.clock.advance(61)
+  await expireBranches(world.server.context)
+  const left = await world.server.context.db.rows(`select 1 from environments where slug like 'many-%'`)
+  expect([made.length, left.length]).toEqual([205, 0])
+})
+
+test('several sweeps at once leave one entry for each branch', async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, (_, n) => fork(`raced-${n}`)))
+  world.clock.advance(61)
+  await Promise.all(Array.from({ length: 4 }, () => expireBranches(world.server.context)))
+  for (const { id } of made) {
+    expect(await rowsOf(id)).toEqual([])
+    expect(await ended(id)).toHaveLength(1)
+  }
+})

@@ -1,0 +1,206 @@
+import { branches } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { secrets } from '@skerry/contract/secrets'
+import { tokens } from '@skerry/contract/tokens'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newToken,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let appId: string
+let envId: string
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  appId = (await newApp(world, tenant)).id
+  envId = (await newEnv(world, tenant, appId)).id
+})
+afterAll(() => world.close())
+
+const on = (id = envId) => ({ orgId: tenant.orgId, envId: id })
+const typeOf = ({ id }: Actor) => (id.startsWith('usr_') ? 'user' : 'service_token')
+const grant = (to: Actor, id = envId, more: object = {}, by: Actor = tenant.admin) =>
+  world.call(grants.create, {
+    as: by.as,
+    params: on(id),
+    body: { principalType: typeOf(to), principalId: to.id, wrappedDek: wrappedKey(), ...more },
+  })
+const own = (actor: Actor, id = envId) => world.call(grants.own, { as: actor.as, params: on(id) })
+const list = async (id = envId) => (await world.call(grants.list, { as: tenant.admin.as, params: on(id) })).body.grants
+const revoke = (grantId: string, by: Actor = tenant.admin, id = envId) =>
+  world.call(grants.delete, { as: by.as, params: { ...on(id), grantId } })
+
+describe('granting', () => {
+  test('gives a token, and a person, the key as it was wrapped to them', async () => {
+    for (const actor of [await newToken(world, tenant), await newMember(world, tenant)]) {
+      const wrappedDek = wrappedKey()
+      const { status, body } = await grant(actor, envId, { wrappedDek })
+      expect(status).toBe(201)
+      expect(body.grant).toMatchObject({ environmentId: envId, principalType: typeOf(actor), principalId: actor.id })
+      expect((await own(actor)).body).toEqual({ wrappedDek })
+      expect(await list()).toContainEqual(body.grant)
+    }
+  })
+
+  test('is for admins, a machine client among them', async () => {
+    expect((await grant(await newToken(world, tenant), envId, {}, tenant.machine)).status).toBe(201)
+    const member = await newMember(world, tenant)
+    await grant(member)
+    for (const actor of [member, await newToken(world, tenant)]) {
+      expect((await grant(await newToken(world, tenant), envId, {}, actor)).status).toBe(403)
+      expect((await world.call(grants.list, { as: actor.as, params: on() })).status).toBe(403)
+    }
+  })
+
+  test('twice is a conflict, and leaves the first key', async () => {
+    const token = await newToken(world, tenant)
+    const first = (await grant(token)).body.grant
+    const { status, error } = await grant(token)
+    expect([status, error?.code]).toEqual([409, 'conflict'])
+    expect((await own(token)).body.wrappedDek).toBe(first.wrappedDek)
+  })
+
+  test('by ten at once to one principal makes one grant', async () => {
+    const token = await newToken(world, tenant)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => grant(token)))
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)])
+  })
+
+  test('to someone of another organization, or to nobody, is refused', async () => {
+    const stranger = await signUp(world)
+    const strangers = [stranger.admin, await newMember(world, stranger), { as: '', id: `usr_${'0'.repeat(22)}` }]
+    for (const actor of [...strangers, { as: '', id: `skt_${'0'.repeat(22)}` }]) {
+      const { status, error } = await grant(actor)
+      expect([status, error?.code]).toEqual([400, 'invalid_request'])
+      expect(error?.message).toMatch(/^body\.principalId: /)
+    }
+  })
+
+  test('to an id under the other type is refused', async () => {
+    const [token, person] = [await newToken(world, tenant), await newMember(world, tenant)]
+    expect((await grant(token, envId, { principalType: 'user' })).status).toBe(400)
+    expect((await grant(person, envId, { principalType: 'service_token' })).status).toBe(400)
+    expect((await grant(tenant.machine, envId, { principalType: 'm2m' })).status).toBe(400)
+  })
+
+  test('to a person without keys is refused, until they are uploaded', async () => {
+    const person = await newMember(world, tenant, 'member', { keys: false })
+    const { status, error } = await grant(person)
+    expect([status, error?.code]).toEqual([400, 'invalid_request'])
+  })
+
+  test('to a token that is revoked or expired is refused', async () => {
+    const revoked = await newToken(world, tenant)
+    const params = { orgId: tenant.orgId, tokenId: revoked.id }
+    await world.call(tokens.revoke, { as: tenant.admin.as, params })
+    const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
+    const expired = await newToken(world, tenant, { expiresAt })
+    world.clock.advance(61)
+    for (const token of [revoked, expired]) expect((await grant(token)).status).toBe(400)
+  })
+
+  test('in an environment of another organization is not found', async () => {
+    const stranger = await signUp(world)
+    const answer = await world.call(grants.create, {
+      as: stranger.admin.as,
+      params: { orgId: stranger.orgId, envId },
+      body: { principalType: 'service_token', principalId: stranger.admin.id, wrappedDek: wrappedKey() },
+    })
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('a bound token', () => {
+  test('is granted its environment, branches of it, and groups; no other environment', async () => {
+    const token = await newToken(world, tenant, { environmentId: envId })
+    const forked = await world.call(branches.create, {
+      as: tenant.admin.as,
+      params: on(),
+      body: { slug: 'for-bound', wrappedDek: wrappedKey() },
+    })
+    const inGroup = await newGroupEnv(world, tenant, (await newGroup(world, tenant)).id)
+    for (const id of [envId, forked.body.branch.id, inGroup.id]) expect((await grant(token, id)).status).toBe(201)
+    const sibling = await newEnv(world, tenant, appId, 'sibling')
+    const elsewhere = await newEnv(world, tenant, (await newApp(world, tenant)).id)
+    for (const id of [sibling.id, elsewhere.id]) {
+      const { status, error } = await grant(token, id)
+      expect([status, error?.message]).toEqual([400, 'body.principalId: this token is bound to another environment'])
+    }
+  })
+
+  test('to a branch is granted the parent too, whose layer it reads, and not a sister branch', async () => {
+    const fork = (slug: string) =>
+      world.call(branches.create, { as: tenant.admin.as, params: on(), body: { slug, wrappedDek: wrappedKey() } })
+    const [one, two] = [(await fork('sister-one')).body.branch, (await fork('sister-two')).body.branch]
+    const token = await newToken(world, tenant, { environmentId: one.id })
+    expect((await grant(token, one.id)).status).toBe(201)
+    expect((await grant(token, envId)).status).toBe(201)
+    expect((await grant(token, two.id)).status).toBe(400)
+  })
+
+  test('without a grant signs in and reads nothing', async () => {
+    const token = await newToken(world, tenant, { environmentId: envId })
+    expect((await own(token)).status).toBe(403)
+    expect((await world.call(secrets.list, { as: token.as, params: on() })).status).toBe(403)
+  })
+})
+
+describe('one’s own key', () => {
+  test('tells "no grant here" (403) from "no such environment" (404)', async () => {
+    const token = await newToken(world, tenant)
+    expect((await own(token)).status).toBe(403)
+    expect((await own(token, `env_${'0'.repeat(22)}`)).status).toBe(404)
+    expect((await own((await signUp(world)).admin)).status).toBe(404)
+  })
+
+  test('is nothing that a machine client has', async () => {
+    const { status, error } = await own(tenant.machine)
+    expect([status, error?.code]).toEqual([403, 'forbidden'])
+  })
+})
+
+describe('revoking', () => {
+  test('is for admins, takes the key away at once, and leaves the other grants', async () => {
+    const [token, other] = [await newToken(world, tenant), await newToken(world, tenant)]
+    const { id } = await grantKey(world, tenant, envId, token)
+    await grantKey(world, tenant, envId, other)
+    expect((await revoke(id, other)).status).toBe(403)
+    expect((await revoke(id, tenant.machine)).body).toEqual({ ok: true })
+    expect([(await own(token)).status, (await own(other)).status]).toEqual([403, 200])
+    expect((await revoke(id)).status).toBe(404)
+  })
+
+  test('makes room for another grant to the same principal', async () => {
+    const token = await newToken(world, tenant)
+    await revoke((await grantKey(world, tenant, envId, token)).id)
+    expect((await grant(token)).status).toBe(201)
+  })
+
+  test('finds a grant in its own environment alone', async () => {
+    const token = await newToken(world, tenant)
+    const other = await newEnv(world, tenant, appId, 'not-here')
+    const { id } = await grantKey(world, tenant, envId, token)
+    expect((await revoke(id, tenant.admin, other.id)).status).toBe(404)
+    expect((await own(token)).status).toBe(200)
+  })
+
+  test('takes from a person what it takes from a token', async () => {
+    const person = await newMember(world, tenant)
+    await revoke((await grantKey(world, tenant, envId, person)).id)
+    expect((await own(person)).status).toBe(403)
+    expect((await world.call(secrets.list, { as: person.as, params: on() })).status).toBe(403)
+  })
+})

@@ -1,0 +1,194 @@
+import { audit } from '@skerry/contract/audit'
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { tokens } from '@skerry/contract/tokens'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { publicKeyJwk } from '../../../test/blobs.ts'
+import { type Actor, grantKey, newApp, newEnv, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
+import { until } from '../../../test/until.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { sha256 } from '../../http/context.ts'
+
+let world: World
+let tenant: Tenant
+let envId: string
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+})
+afterAll(() => world.close())
+
+const org = () => ({ orgId: tenant.orgId })
+const revoke = ({ id }: Actor, by: Actor = tenant.admin) =>
+  world.call(tokens.revoke, { as: by.as, params: { ...org(), tokenId: id } })
+const remove = ({ id }: Actor, by: Actor = tenant.admin) =>
+  world.call(tokens.delete, { as: by.as, params: { ...org(), tokenId: id } })
+const statusOf = async ({ as }: Actor) => (await world.call(me.get, { as })).status
+const shown = async ({ id }: Actor) => {
+  const { body } = await world.call(tokens.list, { as: tenant.admin.as, params: org() })
+  return body.tokens.find((token) => token.id === id)
+}
+const trail = async (action: string, { id }: Actor) => {
+  const query = { action, resourceId: id }
+  return (await world.call(audit.list, { as: tenant.admin.as, params: org(), query })).body.entries
+}
+
+describe('revoking', () => {
+  test('ends the token on its next request and keeps it in the list', async () => {
+    const token = await newToken(world, tenant)
+    expect(await statusOf(token)).toBe(200)
+    expect((await revoke(token)).body).toEqual({ ok: true })
+    const answer = await world.call(me.get, { as: token.as })
+    expect([answer.status, answer.error]).toEqual([401, { code: 'unauthorized', message: 'unknown service token' }])
+    expect((await shown(token))?.revokedAt).toEqual(expect.any(String))
+  })
+
+  test('again is fine: the first instant stays, and so does the one entry', async () => {
+    const token = await newToken(world, tenant)
+    await revoke(token)
+    const first = (await shown(token))?.revokedAt
+    world.clock.advance(10)
+    expect((await revoke(token)).body).toEqual({ ok: true })
+    expect((await shown(token))?.revokedAt).toBe(first)
+    expect(await trail('token.revoked', token)).toHaveLength(1)
+  })
+
+  test('by ten at once leaves one entry', async () => {
+    const token = await newToken(world, tenant)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(token)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(await trail('token.revoked', token)).toHaveLength(1)
+  })
+
+  test('is for admins of the organization', async () => {
+    const token = await newToken(world, tenant)
+    expect((await revoke(token, await newToken(world, tenant))).status).toBe(403)
+    const stranger = await signUp(world)
+    const params = { orgId: stranger.orgId, tokenId: token.id }
+    expect((await world.call(tokens.revoke, { as: stranger.admin.as, params })).status).toBe(404)
+    expect(await statusOf(token)).toBe(200)
+  })
+
+  test('leaves the grants, so that what the token could read is still told', async () => {
+    const token = await newToken(world, tenant)
+    const grant = await grantKey(world, tenant, envId, token)
+    await revoke(token)
+    const list = await world.call(grants.list, { as: tenant.admin.as, params: { ...org(), envId } })
+    expect(list.body.grants).toContainEqual(grant)
+  })
+})
+
+describe('deleting for good', () => {
+  test('is refused while the token is in force, and changes nothing', async () => {
+    const token = await newToken(world, tenant)
+    const { status, error } = await remove(token)
+    expect([status, error?.code]).toEqual([409, 'conflict'])
+    expect(await statusOf(token)).toBe(200)
+    expect(await shown(token)).toBeDefined()
+  })
+
+  test('is refused for one that has merely expired', async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + 1000).toISOString()
+    const token = await newToken(world, tenant, { expiresAt })
+    world.clock.advance(2)
+    expect((await remove(token)).status).toBe(409)
+  })
+
+  test('hides a revoked token, drops its grants, and it never works again', async () => {
+    const token = await newToken(world, tenant)
+    await grantKey(world, tenant, envId, token)
+    await revoke(token)
+    expect((await remove(token)).body).toEqual({ ok: true })
+    expect(await shown(token)).toBeUndefined()
+    const list = await world.call(grants.list, { as: tenant.admin.as, params: { ...org(), envId } })
+    expect(list.body.grants.map(({ principalId }) => principalId)).not.toContain(token.id)
+    expect(await statusOf(token)).toBe(401)
+    expect(await trail('token.deleted', token)).toHaveLength(1)
+  })
+
+  test('makes it not found on every route of its own', async () => {
+    const token = await newToken(world, tenant)
+    await revoke(token)
+    await remove(token)
+    const params = { ...org(), tokenId: token.id }
+    const answers = [
+      await revoke(token),
+      await remove(token),
+      await world.call(tokens.update, { as: tenant.admin.as, params, body: { name: 'back' } }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+  })
+
+  test('does not free its id or its hash', async () => {
+    const token = await newToken(world, tenant)
+    await revoke(token)
+    await remove(token)
+    const body = {
+      name: 'again',
+      tokenId: token.id,
+      tokenHash: sha256(token.as.slice('Bearer '.length)),
+      publicKeyJwk: publicKeyJwk(),
+    }
+    const register = (more: object) =>
+      world.call(tokens.create, { as: tenant.admin.as, params: org(), body: { ...body, ...more } })
+    expect((await register({})).status).toBe(409)
+    expect((await register({ tokenHash: 'A'.repeat(43) })).status).toBe(409)
+    expect((await register({ tokenId: `skt_${'0'.repeat(22)}` })).status).toBe(409)
+    expect(await statusOf(token)).toBe(401)
+  })
+
+  test('is for admins', async () => {
+    const token = await newToken(world, tenant)
+    await revoke(token)
+    expect((await remove(token, await newToken(world, tenant))).status).toBe(403)
+    expect((await remove(token, tenant.machine)).status).toBe(200)
+  })
+})
+
+describe('lastUsedAt', () => {
+  const noted = (token: Actor, than?: string | null) =>
+    until('a later use', async () => {
+      const at = (await shown(token))?.lastUsedAt
+      return at != null && at !== than && at
+    })
+
+  test('is null until the first use, and then says when', async () => {
+    const token = await newToken(world, tenant)
+    expect((await shown(token))?.lastUsedAt).toBeNull()
+    const before = world.clock.now().toISOString()
+    await statusOf(token)
+    expect((await noted(token)) >= before).toBe(true)
+  })
+
+  test('is written at most once a minute', async () => {
+    const token = await newToken(world, tenant)
+    await statusOf(token)
+    const first = await noted(token)
+    for (const seconds of [20, 10, 10]) {
+      world.clock.advance(seconds)
+      await statusOf(token)
+    }
+    // A use by another token is noted after those, so nothing of them is still on its way.
+    const other = await newToken(world, tenant)
+    await statusOf(other)
+    await noted(other)
+    expect((await shown(token))?.lastUsedAt).toBe(first)
+    world.clock.advance(25)
+    await statusOf(token)
+    expect((await noted(token, first)) > first).toBe(true)
+  })
+
+  test('is not moved by a token that is refused', async () => {
+    const token = await newToken(world, tenant)
+    await statusOf(token)
+    const last = await noted(token)
+    await revoke(token)
+    world.clock.advance(120)
+    expect(await statusOf(token)).toBe(401)
+    const other = await newToken(world, tenant)
+    await statusOf(other)
+    await noted(other)
+    expect((await shown(token))?.lastUsedAt).toBe(last)
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { Refusal } from './errors.ts'
+import { openLimiter, rates } from './limits.ts'
+
+/** A limiter whose clock stands still until it is moved. */
+function limiter() {
+  let nowMs = 1_000_000
+  const { take } = openLimiter(() => nowMs)
+  return {
+    advance: (ms: number) => {
+      nowMs += ms
+    },
+    /** Seconds to wait, or null where the request may pass. */
+    ask: (key = 'someone', rate: keyof typeof rates = 'stranger') => {
+      try {
+        take(rate, key)
+        return null
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'rate_limited') return error.retryAfterSeconds
+        throw error
+      }
+    },
+  }
+}
+const passed = (answers: unknown[]) => answers.filter((answer) => answer === null).length
+const times = <T>(count: number, ask: () => T) => Array.from({ length: count }, ask)
+
+describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSecond }) => {
+  const rate = name as keyof typeof rates
+
+  test('lets a burst through, and then as many as come back in the time that passes', () => {
+    const { ask, advance } = limiter()
+    expect(passed(times(burst, () => ask('someone', rate)))).toBe(burst)
+    expect(ask('someone', rate)).toBeGreaterThan(0)
+    advance((3 / perSecond) * 1000)
+    expect(passed(times(10, () => ask('someone', rate)))).toBe(3)
+  })
+
+  test('says how long to wait, and after that long one more passes', () => {
+    const { ask, advance } = limiter()
+    times(burst, () => ask('someone', rate))
+    const seconds = ask('someone', rate) as number
+    expect(seconds).toBe(Math.ceil(1 / perSecond))
+    advance(seconds * 1000)
+    expect(ask('someone', rate)).toBeNull()
+  })
+
+  test('is full again after as long as it took to use up, and holds no more than its burst', () => {
+    const { ask, advance } = limiter()
+    times(burst, () => ask('someone', rate))
+    advance((burst / perSecond) * 1000 * 100)
+    expect(passed(times(burst * 2, () => ask('someone', rate)))).toBe(burst)
+  })
+})
+
+test('refused requests cost nothing: whoever keeps asking does not wait longer', () => {
+  const { ask, advance } = limiter()
+  times(rates.stranger.burst, () => ask())
+  const first = ask()
+  times(1000, () => ask())
+  expect(ask()).toBe(first)
+  advance(1000 / rates.stranger.perSecond)
+  expect(ask()).toBeNull()
+})
+
+test('each key, and each limit of one key, is counted apart', () => {
+  const { ask } = limiter()
+  times(rates.stranger.burst, () => ask('one'))
+  expect(ask('one')).not.toBeNull()
+  expect(ask('two')).toBeNull()
+  expect(ask('one', 'signup')).toBeNull()
+})
+
+test('the seconds to wait are whole and at least one', () => {
+  const { ask, advance } = limiter()
+  times(rates.principal.burst, () => ask('someone', 'principal'))
+  advance(1)
+  expect(ask('someone', 'principal')).toBe(1)
+})
+
+test('memory is bounded: beyond a hundred thousand keys the one longest unused is forgotten', () => {
+  const { ask } = limiter()
+  times(rates.stranger.burst, () => ask('old'))
+  times(rates.stranger.burst, () => ask('kept'))
+  expect([ask('old'), ask('kept')]).toEqual([1, 1])
+  for (let n = 0; n < 99_999; n++) ask(`address-${n}`)
+  expect(ask('kept')).toBe(1)
+  expect(ask('old')).toBeNull()
+})

@@ -1,0 +1,232 @@
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { listEndpoints } from '@skerry/contract/endpoints'
+import { limits } from '@skerry/contract/limits'
+import { Compile } from 'typebox/compile'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildPlace, type Place } from './callers.ts'
+import { blobFaults, type Fault, faultsOf, formFaults, type Schema } from './faults.ts'
+import { type Broken, expectRefused } from './refusals.ts'
+import { buildSamples, pathOf, type Sample, titleOf } from './samples.ts'
+import { stopSchedules } from './state.ts'
+import { openWorld, type World } from './world.ts'
+
+let world: World
+let place: Place
+let samples: Record<string, Sample>
+
+const withBody = listEndpoints()
+  .map(({ endpoint }) => endpoint)
+  .filter((endpoint) => Object.keys(endpoint.body.properties).length > 0)
+const mutations = listEndpoints()
+  .map(({ endpoint }) => endpoint)
+  .filter((endpoint) => endpoint.method !== 'GET')
+
+beforeAll(async () => {
+  world = await openWorld()
+  await stopSchedules(world)
+  place = await buildPlace(world)
+  samples = await buildSamples(world, place)
+})
+afterAll(() => world.close())
+
+const sampleOf = (endpoint: Endpoint): Sample => samples[titleOf(endpoint)] ?? { as: place.tenant.admin.as, body: {} }
+
+/** The endpoint's sample with another body, refused as 400. */
+function broken(endpoint: Endpoint, what: string, body: string | Uint8Array, says: string): Broken {
+  const title = `${titleOf(endpoint)}: ${what}`
+  const { as } = sampleOf(endpoint)
+  return { title, method: endpoint.method, path: pathOf(endpoint, place.params), as, body, status: 400, says }
+}
+
+/** The sample's JSON text with one field's value replaced, so that a value can be what JSON.stringify does not write. */
+function withField(body: Record<string, unknown>, field: string, value: string): string {
+  const others = Object.entries(body).filter(([name]) => name !== field)
+  return `{${[...others.map(([name, each]) => `${JSON.stringify(name)}:${JSON.stringify(each)}`), `${JSON.stringify(field)}:${value}`].join(',')}}`
+}
+
+/** Every field of every body with each of its faults. */
+const everyField = (faults: (field: string, schema: Schema, sample: unknown) => Fault[]): Broken[] =>
+  withBody.flatMap((endpoint) => {
+    const { body } = sampleOf(endpoint)
+    return Object.entries(endpoint.body.properties).flatMap(([field, schema]) =>
+      faults(field, schema as Schema, body[field]).map(([what, value]) =>
+        broken(endpoint, `${field} is ${what}`, withField(body, field, value), `body.${field}`),
+      ),
+    )
+  })
+
+describe('samples', () => {
+  test('are sound and hold every field, so that only what a suite breaks is wrong', () => {
+    expect(Object.keys(samples).sort()).toEqual(withBody.map(titleOf).sort())
+    for (const endpoint of withBody) {
+      const { body } = sampleOf(endpoint)
+      expect([titleOf(endpoint), Compile(endpoint.body).Check(body)]).toEqual([titleOf(endpoint), true])
+      expect(Object.keys(body).sort()).toEqual(Object.keys(endpoint.body.properties).sort())
+    }
+  })
+})
+
+describe('a body that is no object of JSON', () => {
+  const texts: [string, string, string][] = [
+    ['an open brace', '{', 'body: is not JSON'],
+    ['cut off', '{"name":"a', 'body: is not JSON'],
+    ['words', 'name=a', 'body: is not JSON'],
+    ['single quotes', "{'name':'a'}", 'body: is not JSON'],
+    ['two values', '{}{}', 'body: is not JSON'],
+    ['a trailing comma', '{"name":"a",}', 'body: is not JSON'],
+    ['a byte order mark', '\ufeff{}', 'body: is not JSON'],
+    ['a NUL', '\u0000', 'body: is not JSON'],
+    ['spaces', '   ', 'body: is not JSON'],
+    ['an array', '[]', 'body: '],
+    ['an array of one', '[{}]', 'body: '],
+    ['a text', '"text"', 'body: '],
+    ['a number', '1', 'body: '],
+    ['true', 'true', 'body: '],
+    ['null', 'null', 'body: '],
+    ['a hundred thousand brackets', '['.repeat(100_000) + ']'.repeat(100_000), 'body: '],
+    ['a hundred thousand braces', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 'body: unknown field "a"'],
+  ]
+
+  test('is refused by every mutation', async () => {
+    await expectRefused(
+      world,
+      mutations.flatMap((endpoint) => texts.map(([what, text, says]) => broken(endpoint, what, text, says))),
+    )
+  })
+
+  test('is refused where its bytes are no UTF-8, rather than stored as something else', async () => {
+    const sound = (endpoint: Endpoint) => Buffer.from(JSON.stringify(sampleOf(endpoint).body))
+    const spoilt = (endpoint: Endpoint) =>
+      Buffer.concat([sound(endpoint).subarray(0, -2), Buffer.from([0xff, 0x22, 0x7d])])
+    await expectRefused(
+      world,
+      withBody.map((endpoint) => broken(endpoint, 'a byte of no character', spoilt(endpoint), 'body: is not JSON')),
+    )
+  })
+
+  test('of more than two megabytes is refused', async () => {
+    const large = JSON.stringify({ name: 'a'.repeat(limits.bodyBytes) })
+    await expectRefused(
+      world,
+      mutations.map((endpoint) => broken(endpoint, 'large', large, 'body: larger than 2097152 bytes')),
+    )
+  })
+})
+
+describe('a field', () => {
+  test('that is unknown is refused and named', async () => {
+    const names = [
+      'unknown',
+      '__proto__',
+      'constructor',
+      'prototype',
+      'toString',
+      'hasOwnProperty',
+      '',
+      ' name',
+      'Name',
+      'é"\\',
+    ]
+    await expectRefused(
+      world,
+      mutations.flatMap((endpoint) =>
+        names.map((name) => {
+          const says = `body: unknown field ${JSON.stringify(name)}`
+          return broken(endpoint, `${name} is unknown`, withField(sampleOf(endpoint).body, name, '{"a":1}'), says)
+        }),
+      ),
+    )
+    expect(({} as Record<string, unknown>).a).toBeUndefined()
+  })
+
+  test('that is required is missed by name', async () => {
+    const all = withBody.flatMap((endpoint) =>
+      ((endpoint.body as { required?: string[] }).required ?? []).map((field) => {
+        const { [field]: _, ...rest } = sampleOf(endpoint).body
+        return broken(endpoint, `${field} is missing`, JSON.stringify(rest), `body: ${field} is required`)
+      }),
+    )
+    expect(all.length).toBeGreaterThan(25)
+    await expectRefused(world, all)
+  })
+
+  test('of a wrong type, over its length or range, or with characters that no text has, is refused and named', async () => {
+    const all = everyField((_, schema, sample) => faultsOf(schema, sample))
+    expect(all.length).toBeGreaterThan(400)
+    await expectRefused(world, all)
+  }, 60_000)
+
+  test('that is a blob is refused without its prefix and its number of segments', async () => {
+    const isBlob = (sample: unknown) => typeof sample === 'string' && /^(sc|wd|pk)1\./.test(sample)
+    const all = everyField((_, __, sample) => (isBlob(sample) ? blobFaults(sample as string) : []))
+    expect(all.length).toBeGreaterThan(80)
+    await expectRefused(world, all)
+  })
+
+  test('that has a form of its own is refused in any other', async () => {
+    const all = everyField((field) => (formFaults[field] ?? []).map(([what, value]) => [what, JSON.stringify(value)]))
+    expect(all.length).toBeGreaterThan(80)
+    await expectRefused(world, all)
+  })
+
+  test('that holds an id is refused with an id of another kind, or of another length', async () => {
+    const idFields = ['groupId', 'tokenId', 'environmentId']
+    const all = everyField((field, _, sample) => {
+      if (!idFields.includes(field)) return []
+      const id = sample as string
+      const wrong = [
+        `app_${id.slice(4)}`,
+        id.slice(0, -1),
+        `${id}0`,
+        id.toUpperCase(),
+        `${id.slice(0, -1)}_`,
+        '../x',
+        '*',
+      ]
+      return wrong.map((text) => [text, JSON.stringify(text)])
+    })
+    expect(all).toHaveLength(3 * 7)
+    await expectRefused(world, all)
+  })
+
+  test('of a grant in a branch is refused by the place in the list', async () => {
+    const endpoint = withBody.find(({ path }) => path.endsWith('/branches')) as Endpoint
+    const { body } = sampleOf(endpoint)
+    const [grant] = body.grants as Record<string, unknown>[]
+    const second = (more: object) => JSON.stringify({ ...body, grants: [grant, { ...grant, ...more }] })
+    await expectRefused(world, [
+      broken(endpoint, 'unknown', second({ unknown: 1 }), 'body.grants.1: unknown field "unknown"'),
+      broken(endpoint, 'type', second({ principalType: 'm2m' }), 'body.grants.1.principalType'),
+      broken(endpoint, 'key', second({ wrappedDek: 'x' }), 'body.grants.1.wrappedDek'),
+      broken(endpoint, 'surrogate', second({ principalId: '\ud800' }), 'body.grants.1.principalId'),
+      broken(endpoint, 'twice', second({}), 'body.grants.1: '),
+    ])
+  })
+
+  test('with a ciphertext of a megabyte is taken, with a byte more refused', async () => {
+    const endpoint = withBody.find(
+      ({ method, path }) => method === 'PUT' && path.endsWith('/secrets/:name'),
+    ) as Endpoint
+    const full = 'sc1.AAAAAAAAAAAAAAAA.'.padEnd(limits.ciphertextBytes, 'A')
+    const over = JSON.stringify({ ciphertext: `${full}A` })
+    await expectRefused(world, [broken(endpoint, 'a byte more', over, 'body.ciphertext')])
+    const params = { ...place.params, name: 'FULL' }
+    const answer = await world.call(endpoint, { as: place.tenant.admin.as, params, body: { ciphertext: full } })
+    expect(answer.status).toBe(201)
+  })
+})
+
+describe('an empty body', () => {
+  test('is no body: a deletion takes {} and nothing alike', async () => {
+    const endpoint = mutations.find(({ method, path }) => method === 'DELETE' && path.endsWith('/:tokenId')) as Endpoint
+    for (const body of [undefined, '', '{}']) {
+      const answer = await world.call(endpoint, {
+        as: place.tenant.admin.as,
+        params: place.params,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body }),
+      })
+      expect([body, answer.status]).toEqual([body, 200])
+    }
+  })
+})

@@ -1,0 +1,280 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { limits } from '@skerry/contract/limits'
+import { me } from '@skerry/contract/me'
+import { oauth } from '@skerry/contract/signup'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../src/app.ts'
+import { buildPlace, type Place } from './callers.ts'
+import { type Broken, expectRefused } from './refusals.ts'
+import { pathOf } from './samples.ts'
+import { stateOf, stopSchedules } from './state.ts'
+import { openWorld, type World } from './world.ts'
+
+let world: World
+let place: Place
+let as: string
+
+beforeAll(async () => {
+  world = await openWorld()
+  await stopSchedules(world)
+  place = await buildPlace(world)
+  as = place.tenant.admin.as
+})
+afterAll(async () => {
+  expect((await world.call(me.get, { as })).status).toBe(200)
+  await world.close()
+})
+
+/** Sends bytes that no HTTP library would, and reads to the end. */
+async function exchange(...parts: (string | Uint8Array)[]): Promise<string> {
+  const { hostname, port } = new URL(world.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text
+  })
+  for (const part of parts) socket.write(part)
+  await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })
+  return answer
+}
+
+const head = (method: string, path: string, headers: Record<string, string> = {}) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    'host: skerry',
+    'connection: close',
+    ...Object.entries({ authorization: as, ...headers }).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n')
+
+/** Status and body of an answer as it came. */
+function parsed(answer: string): { status: number; body: unknown } {
+  const [headers = '', body = ''] = answer.split('\r\n\r\n')
+  expect(headers).toContain('content-type: application/json; charset=utf-8')
+  return { status: Number(headers.split(' ')[1]), body: JSON.parse(body) }
+}
+
+const refusal = (message: string) => ({ error: { code: 'invalid_request', message } })
+
+describe('a path or method that is not in the table', () => {
+  test('is not found, with and without a credential', async () => {
+    const paths = [
+      '/',
+      '/v1',
+      '/v1/',
+      '/v1/me/',
+      '/v1//me',
+      '//v1/me',
+      '/V1/me',
+      '/v1/ME',
+      '/v2/me',
+      '/health/',
+      '/v1/me/keys/more',
+      '/v1/me%2Fkeys',
+      '/v1/me;a=1',
+      `${pathOf({ path: '/v1/orgs/:orgId' }, place.params)}/`,
+      '/.env',
+      '/*',
+      '/%E2%80%AE',
+    ]
+    const sent = (method: string, path: string, credential?: string): Broken => ({
+      title: `${method} ${path}`,
+      method,
+      path,
+      as: credential,
+      status: 404,
+      says: 'no such path',
+    })
+    await expectRefused(world, [
+      ...paths.flatMap((path) =>
+        ['GET', 'POST', 'DELETE'].flatMap((method) => [sent(method, path), sent(method, path, as)]),
+      ),
+      ...['DELETE', 'POST', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND'].map((method) => sent(method, '/v1/me', as)),
+      ...['DELETE', 'POST', 'OPTIONS'].map((method) => sent(method, '/health')),
+      sent('GET', '/v1/signup'),
+      sent('GET', '/oauth/token'),
+    ])
+  })
+
+  test('is not found with a body that could not be read either', async () => {
+    const all = ['{', 'a'.repeat(1000)].map((body) => ({
+      title: body.slice(0, 20),
+      method: 'POST',
+      path: '/v1/nothing',
+      body,
+    }))
+    await expectRefused(
+      world,
+      all.map((each) => ({ ...each, as, status: 404 })),
+    )
+  })
+
+  test('of a method that HTTP does not know is refused as no request', async () => {
+    for (const method of ['FOO', 'get', 'G ET', ''])
+      expect(parsed(await exchange(head(method, '/v1/me')))).toEqual({
+        status: 400,
+        body: refusal('the request could not be read'),
+      })
+  })
+})
+
+describe('a path that cannot be decoded', () => {
+  test('is refused without being repeated', async () => {
+    const paths = ['/%', '/%zz', '/v1/orgs/%', '/v1/orgs/%c3%28', '/v1/orgs/%ff/apps', '/v1/me%']
+    await expectRefused(
+      world,
+      paths.flatMap((path) =>
+        [undefined, as].map((credential) => ({
+          title: path,
+          method: 'GET',
+          path,
+          as: credential,
+          status: 400 as const,
+          says: 'path: is not percent-encoded UTF-8',
+        })),
+      ),
+    )
+  })
+})
+
+describe('a body of another type', () => {
+  const create = () => pathOf({ path: '/v1/orgs/:orgId/apps' }, place.params)
+  const typed = (type: string | undefined, body: string, says: string, path = create()): Broken => ({
+    title: `${type}`,
+    method: 'POST',
+    path,
+    as,
+    // Bytes, because for a text fetch would name a type by itself.
+    body: Buffer.from(body),
+    headers: type === undefined ? { 'content-type': '' } : { 'content-type': type },
+    status: 400,
+    says,
+  })
+  const json = '{"name":"Typed","slug":"typed"}'
+
+  test('is refused, JSON or not', async () => {
+    const types = [
+      undefined,
+      'text/plain',
+      'text/json',
+      'application/xml',
+      'application/octet-stream',
+      'application/jsonx',
+      'application/merge-patch+json',
+      'multipart/form-data; boundary=a',
+      'application',
+      '/',
+      'application/json application/json',
+    ]
+    await expectRefused(world, [
+      ...types.map((type) => typed(type, json, 'body: send application/json')),
+      typed('application/x-www-form-urlencoded', 'name=Typed&slug=typed', 'body: send JSON'),
+      {
+        ...typed('application/json', '', 'body: is not JSON'),
+        body: Buffer.from([0x1f, 0x8b, 8, 0]),
+        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      },
+    ])
+  })
+
+  test('is taken as JSON whatever the case and parameters of the type', async () => {
+    const types = ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"']
+    for (const [index, type] of types.entries()) {
+      const response = await fetch(`${world.url}${create()}`, {
+        method: 'POST',
+        headers: { authorization: as, 'content-type': type },
+        body: JSON.stringify({ name: 'Typed', slug: `typed-${index}` }),
+      })
+      expect([type, response.status]).toEqual([type, 201])
+    }
+  })
+
+  test('that is the form of the token endpoint is held to the same rules', async () => {
+    const [id, secret] = Buffer.from(place.tenant.machine.as.slice(6), 'base64').toString().split(':')
+    const form = (text: string, says: string) => ({
+      ...typed('application/x-www-form-urlencoded', text, says, oauth.token.path),
+      as: undefined,
+      title: text,
+    })
+    const sound = `grant_type=client_credentials&client_id=${id}&client_secret=${secret}`
+    await expectRefused(world, [
+      form('', 'body: grant_type is required'),
+      form('grant_type=password', 'body.grant_type'),
+      form(`${sound}&unknown=1`, 'body: unknown field "unknown"'),
+      form(`${sound}&__proto__=1`, 'body: unknown field "__proto__"'),
+      form(`${sound}&client_id=${id}`, 'body: a parameter comes twice'),
+      form(`${sound}%00`, 'body.client_secret'),
+      form(`${sound}%zz`, 'body.client_secret'),
+      form(`${sound}&scope=%0A`, 'body.scope'),
+    ])
+  })
+})
+
+describe('HEAD', () => {
+  test('answers as GET does, without a body, and asks for the same credential', async () => {
+    const reads = routes.filter(({ endpoint }) => endpoint.method === 'GET')
+    for (const { endpoint } of reads) {
+      const path = `${world.url}${pathOf(endpoint, place.params)}`
+      for (const headers of [{}, { authorization: as }] as Record<string, string>[]) {
+        const [get, byHead] = [await fetch(path, { headers }), await fetch(path, { method: 'HEAD', headers })]
+        await get.arrayBuffer()
+        expect([endpoint.path, byHead.status, await byHead.text()]).toEqual([endpoint.path, get.status, ''])
+      }
+    }
+  })
+
+  test('of what only takes a body is not found', async () => {
+    const response = await fetch(`${world.url}/v1/signup`, { method: 'HEAD' })
+    expect(response.status).toBe(404)
+  })
+})
+
+describe('bytes that are no request', () => {
+  test('are refused in the one error shape, and the connection is closed', async () => {
+    const unreadable = { status: 400, body: refusal('the request could not be read') }
+    const before = await stateOf(world)
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      '\u0000\u0001\u0002\r\n\r\n',
+      '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001',
+      'GET /v1/me HTTP/9.9\r\n\r\n',
+      head('GET', '/v1/me', { 'x-long': 'a'.repeat(20_000) }),
+      head('GET', `/v1/${'a'.repeat(20_000)}`),
+      head('GET', '/v1/me', { 'x-bad': 'a\u0000b' }),
+      head('POST', '/v1/signup', { 'content-length': 'many' }),
+      head('POST', '/v1/signup', { 'content-length': '2', 'transfer-encoding': 'chunked' }),
+    ])
+      expect([bytes.slice(0, 60), parsed(await exchange(bytes))]).toEqual([bytes.slice(0, 60), unreadable])
+    expect(await stateOf(world)).toEqual(before)
+  })
+
+  test('a body that says it is too large is refused before it has come', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': String(limits.bodyBytes + 1) }
+    const answer = parsed(await exchange(head('POST', '/v1/signup', headers)))
+    expect(answer).toEqual({ status: 400, body: refusal(`body: larger than ${limits.bodyBytes} bytes`) })
+  })
+
+  test('a body of unsaid length is refused once it is too large', async () => {
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+    const chunks = Array.from({ length: limits.bodyBytes / 0x10000 + 1 }, () => chunk)
+    const answer = parsed(await exchange(head('POST', '/v1/signup', headers), ...chunks, '0\r\n\r\n'))
+    expect(answer).toEqual({ status: 400, body: refusal(`body: larger than ${limits.bodyBytes} bytes`) })
+  })
+
+  test('a body on a read is not looked at', async () => {
+    for (const text of ['{', '{"a":1}', 'x'.repeat(1000)]) {
+      const headers = { 'content-type': 'application/json', 'content-length': String(text.length) }
+      expect(parsed(await exchange(head('GET', '/v1/me', headers), text)).status).toBe(200)
+    }
+  })
+
+  test('a caller without a credential is refused before its body is read', async () => {
+    const headers = { authorization: 'Bearer nobody', 'content-type': 'application/json', 'content-length': '1000000' }
+    const answer = parsed(await exchange(head('POST', '/v1/orgs', headers)))
+    expect(answer.status).toBe(401)
+  })
+})

@@ -1,0 +1,81 @@
+import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
+import { expect } from 'vitest'
+import { stateOf } from './state.ts'
+import type { World } from './world.ts'
+
+/** A request as it goes out, however broken. */
+export interface Broken {
+  /** What is wrong with it, for whoever reads a failure. */
+  title: string
+  method: string
+  /** With its query, as it is sent. */
+  path: string
+  as?: string | undefined
+  body?: string | Uint8Array | undefined
+  headers?: Record<string, string>
+  /** What must be answered. */
+  status: 400 | 401 | 403 | 404 | 409
+  /** How the message begins: it names the place. */
+  says?: string
+}
+
+/** Sends it and says what is wrong with the answer; undefined where it is what was asked for. */
+export async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
+  const { title, method, path, as, body, headers = {}, status, says = '' } = broken
+  const response = await fetch(`${world.url}${path}`, {
+    method,
+    headers: {
+      ...(as === undefined ? {} : { authorization: as }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: body as BodyInit }),
+  })
+  const text = await response.text()
+  const message = messageOf(response, text)
+  if (message === undefined) return `${title}: ${response.status} without the one error shape: ${text.slice(0, 200)}`
+  if (response.status === status && message.startsWith(says)) return undefined
+  return `${title}: ${response.status} ${message}, not ${status} ${says}`
+}
+
+/** The message of an answer in the one error shape; undefined of any other answer. */
+function messageOf(response: Response, text: string): string | undefined {
+  if (response.headers.get('content-type') !== 'application/json; charset=utf-8') return undefined
+  const parsed = parse(text) as { error?: { code: ErrorCode; message: string } } | undefined
+  const { error } = parsed ?? {}
+  if (!error || typeof error.message !== 'string' || errorStatus[error.code] !== response.status) return undefined
+  const shape = JSON.stringify({ error: { code: error.code, message: error.message } })
+  return shape === text && response.headers.has('x-request-id') ? error.message : undefined
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Every one is refused as it says; and together they have changed no row and left in the log only what no body holds.
+ */
+export async function expectRefused(world: World, all: Broken[]): Promise<void> {
+  const before = await stateOf(world)
+  const logged = world.log.length
+  const complaints: string[] = []
+  for (const broken of all) {
+    const complaint = await complaintOf(world, broken)
+    if (complaint !== undefined) complaints.push(complaint)
+  }
+  expect(complaints).toEqual([])
+  expect(await stateOf(world)).toEqual(before)
+  expect(world.log.slice(logged).filter((line) => !isPlain(line))).toEqual([])
+}
+
+/** Facts of a request that its sender does not choose, but for the method and which of our routes it matched. */
+const plainKeys = ['time', 'level', 'message', 'requestId', 'method', 'route', 'status', 'ms']
+
+function isPlain(line: string): boolean {
+  const entry = JSON.parse(line) as Record<string, unknown>
+  return entry.message === 'request' && Object.keys(entry).every((key) => plainKeys.includes(key))
+}
