@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +24,8 @@ const startMaxMs = 60_000
 /** Skerry's server as an operator starts it, but for the rate limits. */
 export async function startServer(settings: Record<string, string>): Promise<Child> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
+  const remove = () => rmSync(dataDir, { recursive: true, force: true })
+  process.once('exit', remove)
   const child = await start('../../packages/server/src/main.ts', [], (port) => ({
     SKERRY_PORT: String(port),
     SKERRY_DATA_DIR: dataDir,
@@ -34,7 +37,8 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
     ...child,
     async [Symbol.asyncDispose]() {
       await child[Symbol.asyncDispose]()
-      await rm(dataDir, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     },
   }
 }

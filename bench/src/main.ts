@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const missed: string[] = []
   try {
     for (const figure of chosen) {
-      const met = await report(figure, { plan: quick ? plans.quick : plans.full, loader, postgres })
+      const met = await report(figure, { plan: quick ? plans.quick : plans.full, loader, postgres }).catch(failed)
       if (!met) missed.push(figure.name)
     }
   } finally {
@@ -47,4 +47,13 @@ async function report({ name, needsPostgres, required, measure }: Figure, bench:
   return met
 }
 
+/** The other figures are still worth having. */
+function failed(error: unknown): boolean {
+  say(`  FAILED: ${error instanceof Error ? error.stack : error}`)
+  process.exitCode = 1
+  return false
+}
+
+// Servers are ended when this process exits, and a signal alone would not let it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 await main()

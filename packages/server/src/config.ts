@@ -41,6 +41,16 @@ function address(schemes: readonly string[], help: string): Setting<string | nul
   return { fallback: null, parse, help }
 }
 
+/** Checked now, so that a bad one is not found on the day it is needed. */
+const serverKey: Setting<string | null> = {
+  fallback: null,
+  parse: (value) => {
+    if (!/^[A-Za-z0-9_-]{43}$/.test(value)) throw new Error('must be 32 bytes as base64url, 43 characters')
+    return value
+  },
+  help: '32 bytes base64url that seal keys held for server components; none holds any yet, so it may be unset',
+}
+
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
   SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address to listen on' },
@@ -55,6 +65,7 @@ export const settings = {
   SKERRY_DATABASE_URL: optional('postgres://...; unset: the embedded database in SKERRY_DATA_DIR'),
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
+  SKERRY_SERVER_KEY: serverKey,
   SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
   SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
   SKERRY_SMTP_URL: address(
@@ -151,6 +162,8 @@ const clientVariables = new Set([
   'SKERRY_APP',
   'SKERRY_ENV',
   'SKERRY_BRANCH',
+  'SKERRY_ALLOW_INSECURE',
+  'SKERRY_PROFILE',
   'SKERRY_REQUIRE_SERVICES',
 ])
 

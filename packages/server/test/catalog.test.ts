@@ -182,6 +182,13 @@ async function tablesReadByResolve(): Promise<string[]> {
 }
 
 describe('the audit trail', () => {
+  test('is given a month’s partition once, by however many servers start at once', async () => {
+    const make = () => db.rows(`select create_audit_partition('2032-07-15')`)
+    await Promise.all([make(), make(), make(), make(), make()])
+    const made = await db.row<{ name: string }>(`select to_regclass('audit_entries_2032_07')::text as name`)
+    expect(made?.name).toBe('audit_entries_2032_07')
+  })
+
   test('refuses change in the table and in every partition, those of months to come included', async () => {
     await db.rows(`select create_audit_partition('2031-05-01')`)
     const partitions = await db.rows<{ name: string }>(

@@ -20,7 +20,7 @@ export interface Broken {
 }
 
 /** Sends it and says what is wrong with the answer; undefined where it is what was asked for. */
-export async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
+async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
   const { title, method, path, as, body, headers = {}, status, says = '' } = broken
   const response = await fetch(`${world.url}${path}`, {
     method,

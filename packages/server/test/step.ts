@@ -2,7 +2,7 @@ import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Endpoint } from '@skerry/contract/endpoint'
 
 /** What an entry must say; where `orgId` is left out, the organization of the walk. */
-export interface Expected {
+interface Expected {
   action: AuditAction
   resourceId: string
   actor: { type: string; id: string }

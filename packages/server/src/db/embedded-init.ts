@@ -1,6 +1,6 @@
 /**
  * Entry of the child process that makes a new embedded database in the directory of its first argument. initdb peaks
- * near 780 MB, which only the end of a process gives back.
+ * near 530 MB, which only the end of a process gives back.
  */
 import { startPglite } from './embedded-start.ts'
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTemplate, type Template } from '../../test/db/template.ts'
 import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
 import { openDatabase } from './open.ts'
+import { openPostgres } from './postgres.ts'
 
 const missing = process.env.SKERRY_REQUIRE_SERVICES === '1' ? undefined : missingPostgres()
 const password = 'planted-password'
@@ -73,5 +74,15 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     const failed = openDatabase({ databaseUrl: wrong, dataDir: '' }, log)
     await expect(failed).rejects.toThrow(/refuses access: role "no_such_role" does not exist/)
     expect(lines).toEqual([])
+  })
+
+  it('refuses a database that cannot hold every text', async () => {
+    const admin = openPostgres(service.url)
+    await admin.script(`create database narrow encoding 'SQL_ASCII' template template0`)
+    await admin.close()
+    const narrow = new URL(url)
+    narrow.pathname = '/narrow'
+    const failed = openDatabase({ databaseUrl: narrow.href, dataDir: '' }, collector().log)
+    await expect(failed).rejects.toThrow(/\/narrow is encoded in SQL_ASCII; Skerry needs UTF8/)
   })
 })

@@ -40,6 +40,7 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
   })
   try {
     await waitUntilUp(db, place, config.waitMs ?? 60_000, log)
+    await checkFitness(db, place)
     return db
   } catch (error) {
     await db.close()
@@ -65,8 +66,19 @@ async function waitUntilUp(db: Database, place: string, waitMs: number, log: Dat
   }
 }
 
+async function checkFitness(db: Database, place: string): Promise<void> {
+  const row = await db.row<{ number: number; version: string; encoding: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+            current_setting('server_encoding') as encoding`,
+  )
+  if (row === undefined || row.number < 150_000) {
+    throw new Error(`PostgreSQL at ${place} is version ${row?.version}; Skerry needs 15 or newer`)
+  }
+  if (row.encoding !== 'UTF8') throw new Error(`The database ${place} is encoded in ${row.encoding}; Skerry needs UTF8`)
+}
+
 /** Host, port and database of a connection URL: never user, password or parameters. */
-export function placeOf(url: string): string {
+function placeOf(url: string): string {
   const parsed = URL.parse(url)
   // Without a cause: that of the parser shows the whole URL.
   if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {

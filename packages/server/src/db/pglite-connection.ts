@@ -27,53 +27,18 @@ const YIELD_MS = 20
  * also carry the values of the statement, which must not reach a log.
  */
 export function openConnection(pglite: PGlite, onStopped: (cause: unknown) => Error): Connection {
-  const prepared = new Map<string, Prepared>()
-  let counter = 0
-  let yieldedAt = 0
-  let stopped: Error | undefined
-
-  const exchange = async (...parts: Uint8Array[]): Promise<Message[]> => {
-    if (stopped) throw stopped
-    const batch = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
-    if (performance.now() - yieldedAt > YIELD_MS) {
-      // Nothing here waits for the event loop: statements in a loop would keep every request waiting.
-      await setImmediate()
-      yieldedAt = performance.now()
-    }
-    let reply: Message[]
-    try {
-      reply = await pglite.execProtocolStream(batch, { syncToFs: false, throwOnError: false })
-    } catch (cause) {
-      // SQL errors come back as messages; this is the end of PostgreSQL, for instance after a failed fsync.
-      stopped = onStopped(cause)
-      throw stopped
-    }
-    for (const message of reply) {
-      if (!(message instanceof messages.DatabaseError)) continue
-      if (isStalePlan(message)) prepared.clear()
-      throw message
-    }
-    return reply
-  }
-
-  const prepare = async (text: string): Promise<Prepared> => {
-    const name = `s${counter++}`
-    const reply = await exchange(
-      serialize.parse({ name, text }),
-      serialize.describe({ type: 'S', name }),
-      serialize.sync(),
-    )
-    const fields = fieldsOf(reply)
-    const statement = { name, keys: fields.map(camelName), parsers: fields.map((field) => parserOf(field.dataTypeID)) }
-    prepared.set(text, statement)
-    return statement
-  }
+  const { exchange, isStopped } = openExchange(pglite, onStopped)
+  const statements = openStatements(exchange)
 
   const run = async (text: string, values?: readonly unknown[]) => {
     const bound = bindAll(values)
-    const shape = prepared.get(text) ?? (await prepare(text))
+    const shape = await statements.get(text)
     const bind = serialize.bind({ statement: shape.name, values: bound })
-    return { shape, reply: await exchange(bind, serialize.execute({}), serialize.sync()) }
+    const reply = await exchange(bind, serialize.execute({}), serialize.sync()).catch((error: unknown) => {
+      if (isStalePlan(error)) statements.forget()
+      throw error
+    })
+    return { shape, reply }
   }
 
   return {
@@ -85,28 +50,76 @@ export function openConnection(pglite: PGlite, onStopped: (cause: unknown) => Er
       if (values.length === 0) return foreignRows<Row>(await exchange(serialize.query(text)))
       const bind = serialize.bind({ values: bindAll(values) })
       const describe = serialize.describe({ type: 'P' })
-      return foreignRows<Row>(
-        await exchange(serialize.parse({ text }), bind, describe, serialize.execute({}), serialize.sync()),
-      )
+      const reply = await exchange(serialize.parse({ text }), bind, describe, serialize.execute({}), serialize.sync())
+      return foreignRows<Row>(reply)
     },
     async script(text) {
-      // It may change tables under the prepared statements.
-      prepared.clear()
+      statements.forget() // it may change tables under them
       await exchange(serialize.query('DEALLOCATE ALL'))
       await exchange(serialize.query(text))
-    },
-    async close() {
-      await exchange(serialize.query('CHECKPOINT')).catch(() => {})
-      // If PostgreSQL has ended itself, it must not be asked to shut down: it would write again.
-      if (!stopped) await pglite.close()
     },
     async commit() {
       const { reply } = await run('COMMIT')
       // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: that is not a commit.
       const isCommit = (message: Message) =>
         message instanceof messages.CommandCompleteMessage && message.text === 'COMMIT'
-      if (!reply.some(isCommit)) throw new Error('The transaction was rolled back: a statement in it had failed')
+      if (!reply.some(isCommit)) throw new Error('The transaction was rolled back')
     },
+    async close() {
+      await exchange(serialize.query('CHECKPOINT')).catch(() => {})
+      // If PostgreSQL has ended itself, it must not be asked to shut down: it would write again.
+      if (!isStopped()) await pglite.close()
+    },
+  }
+}
+
+type Exchange = (...parts: Uint8Array[]) => Promise<Message[]>
+
+/** Sends messages to PostgreSQL as one batch and gives its answers, or throws the error among them. */
+function openExchange(pglite: PGlite, onStopped: (cause: unknown) => Error) {
+  let yieldedAt = 0
+  let stopped: Error | undefined
+
+  const exchange: Exchange = async (...parts) => {
+    if (performance.now() - yieldedAt > YIELD_MS) {
+      // Nothing here waits for the event loop: statements in a loop would keep every request waiting.
+      await setImmediate()
+      yieldedAt = performance.now()
+    }
+    if (stopped) throw stopped
+    const batch = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+    let reply: Message[]
+    try {
+      reply = await pglite.execProtocolStream(batch, { syncToFs: false, throwOnError: false })
+    } catch (cause) {
+      // SQL errors come back as messages; this is the end of PostgreSQL, for instance after a failed fsync.
+      stopped = onStopped(cause)
+      throw stopped
+    }
+    for (const message of reply) if (message instanceof messages.DatabaseError) throw message
+    return reply
+  }
+  return { exchange, isStopped: () => stopped !== undefined }
+}
+
+function openStatements(exchange: Exchange) {
+  const prepared = new Map<string, Prepared>()
+  let counter = 0
+
+  const prepare = async (text: string): Promise<Prepared> => {
+    const name = `s${counter++}`
+    const describe = serialize.describe({ type: 'S', name })
+    const fields = fieldsOf(await exchange(serialize.parse({ name, text }), describe, serialize.sync()))
+    const parsers = fields.map((field) => parserOf(field.dataTypeID))
+    const statement = { name, keys: fields.map(camelName), parsers }
+    prepared.set(text, statement)
+    return statement
+  }
+  return {
+    async get(text: string): Promise<Prepared> {
+      return prepared.get(text) ?? (await prepare(text))
+    },
+    forget: () => prepared.clear(),
   }
 }
 

@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 /** What a prepared statement returns. It cannot change: PostgreSQL refuses a plan whose result type did. */
-export interface Shape {
+interface Shape {
   name: string
   keys: string[]
   parsers: ((text: string) => unknown)[]

@@ -137,6 +137,17 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await other.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
+  it('looks for the primary with a new connection when its server has become read-only', async () => {
+    const url = await service.createDatabase('demoted')
+    const db = open(url, { poolSize: 1 })
+    await db.script('create table items (id integer)')
+    const pid = await pidOf(db)
+    await db.rows('set default_transaction_read_only = on')
+    expect(await refusal(db.rows('insert into items values (1)'))).toMatchObject({ code: '25006' })
+    expect(await pidOf(db)).not.toBe(pid)
+    await db.rows('insert into items values (1)')
+  })
+
   it('runs a transaction of one read and two writes in two round trips', async () => {
     const network = await wire()
     const db = open(network.url, { poolSize: 1 })

@@ -4,7 +4,7 @@ import type { Database, Sql, Tx } from './database.ts'
 import { type Answer, foreignRows, send } from './postgres-session.ts'
 import { beginLazily } from './postgres-transaction.ts'
 import { bindAll, toRows } from './rows.ts'
-import { isConnectionError, isStalePlan } from './sql-errors.ts'
+import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 
 export interface PostgresOptions {
   poolSize?: number
@@ -54,26 +54,36 @@ function createPool(url: string, size: number, connectTimeoutMs: number, stateme
     connectionString: url,
     max: size,
     connectionTimeoutMillis: connectTimeoutMs,
-    // No statement of the server is meant to take this long; one that does would hold its connection and locks.
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     // Connections stay open: a timer per statement, to close idle ones, would cost more than they do.
     idleTimeoutMillis: 0,
     maxLifetimeSeconds: 3600,
     application_name: 'skerry',
-    onConnect: configureSession,
+    onConnect: (client) => configureSession(client, connectTimeoutMs, statementTimeoutMs),
   })
 }
 
-/** The role or the database may be configured otherwise; the parsers rely on these. */
-async function configureSession(client: pg.ClientBase): Promise<void> {
-  await client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'; SET bytea_output = 'hex'")
+/**
+ * The parsers rely on the first three, however role and database are configured. No statement of the server is meant to
+ * take as long as the timeouts; one that does would hold its connection and its locks.
+ */
+async function configureSession(client: pg.ClientBase, limitMs: number, statementTimeoutMs: number): Promise<void> {
+  const settings = {
+    timezone: 'UTC',
+    datestyle: 'ISO',
+    bytea_output: 'hex',
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
+  }
+  const text = Object.entries(settings).map(([name, value]) => `SET ${name} = '${value}'`)
+  const query: pg.QueryConfig & { query_timeout: number } = { text: text.join('; '), query_timeout: limitMs }
+  await client.query(query)
 }
 
 async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
   const bound = bindAll(values)
-  // Only a stale plan makes this run again: then the statement did not run, and that connection is dropped.
+  // After any of these failures the statement has left nothing.
   return await retried(async () => {
     const answer = await borrowed(pool, (client) => {
       return new Promise<Answer>((resolve, reject) => {
@@ -116,8 +126,9 @@ function loose<T>(pool: Pool, use: (client: pg.PoolClient) => Promise<T>): Promi
   })
 }
 
+/** A server that has become read-only is no longer the primary: only a new connection may find the one that is. */
 function spoilsConnection(error: unknown): boolean {
-  return isConnectionError(error) || isStalePlan(error)
+  return isConnectionError(error) || isStalePlan(error) || isReadOnly(error)
 }
 
 async function attempt<T>(

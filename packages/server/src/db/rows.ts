@@ -160,7 +160,7 @@ export type Bound = string | Buffer | null
  * A value as PostgreSQL's text format (bytes as binary). An array is a PostgreSQL array, a plain object is JSON. For a
  * JSON column that may hold an array, a string or a number, pass `json(value)`.
  */
-export function bind(value: unknown): Bound {
+function bind(value: unknown): Bound {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)

@@ -35,6 +35,11 @@ export function isAccessRefused(error: unknown): boolean {
   return isSqlError(error) && error.code.startsWith('28')
 }
 
+/** read_only_sql_transaction: this server is a standby, perhaps since a moment ago. */
+export function isReadOnly(error: unknown): boolean {
+  return hasState(error, '25006')
+}
+
 /** serialization_failure and deadlock_detected: nothing was written and the same work may succeed when run again. */
 export function isTransient(error: unknown): boolean {
   return hasState(error, '40001') || hasState(error, '40P01')

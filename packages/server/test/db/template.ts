@@ -33,6 +33,6 @@ export async function makeTemplate(prepare: (db: Database) => Promise<void> = as
 }
 
 /** Of a closed database. File systems that can share blocks do, which makes it nearly free. */
-export async function copyDataDir(from: string, to: string): Promise<void> {
+async function copyDataDir(from: string, to: string): Promise<void> {
   await cp(join(from, PG_DIR), join(to, PG_DIR), { recursive: true, mode: constants.COPYFILE_FICLONE })
 }

@@ -241,6 +241,8 @@ declare
   from_instant timestamptz := first::timestamp at time zone 'UTC';
   to_instant timestamptz := (first + interval '1 month')::timestamp at time zone 'UTC';
 begin
+  -- Servers that start together all call this; the second must see what the first has made.
+  perform pg_advisory_xact_lock(hashtext('create_audit_partition'));
   if to_regclass(partition) is not null then return; end if;
   if exists (select from audit_entries_rest where created_at >= from_instant and created_at < to_instant) then return; end if;
   execute format('create table %I partition of audit_entries for values from (%L) to (%L)',
