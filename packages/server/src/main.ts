@@ -1,4 +1,5 @@
 import { ConfigError, readConfig } from './config.ts'
+import { describe } from './http/errors.ts'
 import { openLog } from './http/log.ts'
 import { startServer } from './server.ts'
 
@@ -7,7 +8,16 @@ import { startServer } from './server.ts'
 async function main(): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog(config.logLevel, (line) => process.stdout.write(line))
-  const server = await startServer(config, log, () => new Date())
+  const server = await startServer(
+    config,
+    log,
+    () => new Date(),
+    (error) => {
+      // Whatever supervises the server starts it again, and starting recovers.
+      log.error('the embedded database has stopped', describe(error))
+      process.exit(1)
+    },
+  )
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)

@@ -27,9 +27,17 @@ export interface RunningServer {
 
 const meterFlushMs = 10_000
 
-/** Opens everything, in order, and listens last: whoever is answered is answered by a whole server. */
-export async function startServer(config: Config, log: Log, now: () => Date): Promise<RunningServer> {
-  const db = await openDatabase({ ...config, poolSize: config.databasePool }, log)
+/**
+ * Opens everything, in order, and listens last: whoever is answered is answered by a whole server. `onStopped` hears of an
+ * embedded database that has stopped by itself, after a failed sync for example: only a new process recovers it.
+ */
+export async function startServer(
+  config: Config,
+  log: Log,
+  now: () => Date,
+  onStopped?: (error: Error) => void,
+): Promise<RunningServer> {
+  const db = await openDatabase({ ...config, poolSize: config.databasePool, onStopped }, log)
   try {
     await migrate(db)
     const context = openContext(config, log, now, db)

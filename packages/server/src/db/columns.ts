@@ -1,7 +1,7 @@
 // What each row shows, written once for every query that answers with it.
 
-export const applicationColumns = 'id, org_id, name, slug, created_at, updated_at'
-export const groupColumns = 'id, org_id, name, slug, created_at, updated_at'
+/** Of applications and groups, which own environments. */
+export const ownerColumns = 'id, org_id, name, slug, created_at, updated_at'
 export const inviteColumns = 'id, email, role, invited_by_id, created_at, expires_at'
 
 /** Of `environments e`. */

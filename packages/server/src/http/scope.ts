@@ -5,14 +5,7 @@ import type { Group as GroupRow } from '@skerry/contract/groups'
 import type { Invite as InviteRow } from '@skerry/contract/orgs'
 import type { ServiceToken } from '@skerry/contract/tokens'
 import type { Static } from 'typebox'
-import {
-  applicationColumns,
-  environmentColumns,
-  grantColumns,
-  groupColumns,
-  inviteColumns,
-  tokenColumns,
-} from '../db/columns.ts'
+import { environmentColumns, grantColumns, inviteColumns, ownerColumns, tokenColumns } from '../db/columns.ts'
 import type { Sql } from '../db/database.ts'
 import type { Principal } from './principal.ts'
 
@@ -41,10 +34,10 @@ export async function findMembership(db: Sql, orgId: string, userId: string): Pr
 }
 
 export const findApp = (db: Sql, org: Org, appId: string) =>
-  db.row<App>(`select ${applicationColumns} from applications where org_id = $1 and id = $2`, [org.id, appId])
+  db.row<App>(`select ${ownerColumns} from applications where org_id = $1 and id = $2`, [org.id, appId])
 
 export const findGroup = (db: Sql, org: Org, groupId: string) =>
-  db.row<Group>(`select ${groupColumns} from groups where org_id = $1 and id = $2`, [org.id, groupId])
+  db.row<Group>(`select ${ownerColumns} from groups where org_id = $1 and id = $2`, [org.id, groupId])
 
 export const findInvite = (db: Sql, org: Org, inviteId: string) =>
   db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2`, [org.id, inviteId])

@@ -6,13 +6,13 @@ import type { In, Out } from '../../http/route.ts'
 import type { App } from '../../http/scope.ts'
 import { createEnvironment, shown } from '../envs/create.ts'
 import { listAppBranches, listAppEnvs } from '../envs/store.ts'
-import { deleteApp, insertApp, listApps, renameApp } from './store.ts'
+import { applications } from './store.ts'
 
 type InApp = InOrg & { app: App }
 
 export async function list({ db, org, query }: In<typeof apps.list, InOrg>): Out<typeof apps.list> {
   const mark = pageFrom(query, 'application')
-  const page = pageOf(await listApps(db, org, mark), mark, byCreation)
+  const page = pageOf(await applications.list(db, org, mark), mark, byCreation)
   return { apps: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -24,7 +24,7 @@ export async function create({
   newId,
   audit,
 }: In<typeof apps.create, InOrg>): Out<typeof apps.create> {
-  const app = await insertApp(db, org, { id: newId('application'), ...body, now })
+  const app = await applications.insert(db, org, { id: newId('application'), ...body, now })
   if (!app) throw fail('conflict', 'body.slug: taken by another application')
   audit('app.created', app.id, { slug: app.slug })
   return { app }
@@ -35,13 +35,13 @@ export async function get({ db, app, principal }: In<typeof apps.get, InApp>): O
 }
 
 export async function update({ db, app, body, now, audit }: In<typeof apps.update, InApp>): Out<typeof apps.update> {
-  const after = await renameApp(db, app, body.name, now)
+  const after = await applications.rename(db, app, body.name, now)
   audit('app.updated', app.id, { name: body.name })
   return { app: after }
 }
 
 export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>): Out<typeof apps.delete> {
-  await deleteApp(db, app)
+  await applications.delete(db, app)
   audit('app.deleted', app.id, { slug: app.slug })
   return { ok: true }
 }

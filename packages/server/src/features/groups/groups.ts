@@ -6,13 +6,13 @@ import type { In, Out } from '../../http/route.ts'
 import type { Group } from '../../http/scope.ts'
 import { createEnvironment, shown } from '../envs/create.ts'
 import { listGroupEnvs } from '../envs/store.ts'
-import { deleteGroup, insertGroup, listGroups, renameGroup } from './store.ts'
+import { groups as stored } from './store.ts'
 
 type InGroup = InOrg & { group: Group }
 
 export async function list({ db, org, query }: In<typeof groups.list, InOrg>): Out<typeof groups.list> {
   const mark = pageFrom(query, 'group')
-  const page = pageOf(await listGroups(db, org, mark), mark, byCreation)
+  const page = pageOf(await stored.list(db, org, mark), mark, byCreation)
   return { groups: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -24,7 +24,7 @@ export async function create({
   newId,
   audit,
 }: In<typeof groups.create, InOrg>): Out<typeof groups.create> {
-  const group = await insertGroup(db, org, { id: newId('group'), ...body, now })
+  const group = await stored.insert(db, org, { id: newId('group'), ...body, now })
   if (!group) throw fail('conflict', 'body.slug: taken by another group')
   audit('group.created', group.id, { slug: group.slug })
   return { group }
@@ -41,13 +41,13 @@ export async function update({
   now,
   audit,
 }: In<typeof groups.update, InGroup>): Out<typeof groups.update> {
-  const after = await renameGroup(db, group, body.name, now)
+  const after = await stored.rename(db, group, body.name, now)
   audit('group.updated', group.id, { name: body.name })
   return { group: after }
 }
 
 export async function remove({ db, group, audit }: In<typeof groups.delete, InGroup>): Out<typeof groups.delete> {
-  await deleteGroup(db, group)
+  await stored.delete(db, group)
   audit('group.deleted', group.id, { slug: group.slug })
   return { ok: true }
 }

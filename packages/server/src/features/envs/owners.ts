@@ -1,0 +1,34 @@
+import { ownerColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Org } from '../../http/scope.ts'
+
+/** What applications and groups have in common: both own environments, and their rows are alike. */
+interface Owner {
+  id: string
+  orgId: string
+}
+
+/** The queries of a table of owners of environments. The table is a constant of the code, so the texts are too. */
+export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
+  const list = `
+    select ${ownerColumns} from ${table}
+     where org_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
+     order by created_at, id limit $4`
+  const insert = `
+    insert into ${table} (org_id, id, name, slug, created_at, updated_at) values ($1, $2, $3, $4, $5, $5)
+    on conflict (org_id, slug) do nothing
+    returning ${ownerColumns}`
+  const rename = `
+    update ${table} set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${ownerColumns}`
+  const remove = `delete from ${table} where org_id = $1 and id = $2`
+  return {
+    list: (db: Sql, org: Org, mark: Mark) => db.rows<Row>(list, [org.id, mark.at, mark.id, mark.take]),
+    /** Undefined where the slug is taken. */
+    insert: (db: Tx, org: Org, row: { id: string; name: string; slug: string; now: string }) =>
+      db.row<Row>(insert, [org.id, row.id, row.name, row.slug, row.now]),
+    rename: async (db: Tx, owner: Owner, name: string, now: string): Promise<Row> =>
+      (await db.row<Row>(rename, [owner.orgId, owner.id, name, now])) as Row,
+    delete: (db: Tx, owner: Owner) => db.rows(remove, [owner.orgId, owner.id]),
+  }
+}
