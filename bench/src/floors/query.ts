@@ -46,10 +46,13 @@ const text = `
   )
   select l.source, l.environment_id, l.slug, l.group_slug, k.wrapped_dek,
          b.org_id, b.org_slug, b.app_id, b.app_slug,
-         (select json_agg(json_build_object('name', s.name, 'ciphertext', v.ciphertext) order by s.name)::text
-            from secrets s
-            join secret_versions v on v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version
-           where s.org_id = b.org_id and s.environment_id = l.environment_id) as secrets
+         (select string_agg('{"name":"' || s.name || '","ciphertext":"' || s.ciphertext || '"}', ',')
+            from (select s.name, (select v.ciphertext from secret_versions v
+                                   where v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version)
+                                 as ciphertext
+                    from secrets s
+                   where s.org_id = b.org_id and s.environment_id = l.environment_id
+                   order by s.name) s) as secrets
     from layer l
     cross join base b
     join key_grants k on k.org_id = b.org_id and k.environment_id = l.environment_id
@@ -80,7 +83,7 @@ async function resolve(url: string, response: ServerResponse): Promise<void> {
 function layer(row: Row): string {
   const group = row.group_slug === null ? '' : `"groupSlug":"${row.group_slug}",`
   const head = `"source":"${row.source}","environmentId":"${row.environment_id}","slug":"${row.slug}",${group}`
-  return `{${head}"wrappedDek":"${row.wrapped_dek}","secrets":${row.secrets}}`
+  return `{${head}"wrappedDek":"${row.wrapped_dek}","secrets":[${row.secrets}]}`
 }
 
 listen((request, response) => void resolve(request.url as string, response).catch(abort))

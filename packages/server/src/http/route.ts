@@ -70,9 +70,18 @@ export interface Route {
   endpoint: Endpoint
   access: Access<object, string>
   handle: (input: never) => Promise<unknown>
-  /** The caller may be known from memory, as fresh as the resolve cache is. */
-  callerFromMemory: boolean
+  fromMemory: FromMemory | undefined
 }
+
+/**
+ * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
+ * else that the long way does (limits, counts), or gives undefined and leaves the request to it.
+ */
+export type FromMemory = (
+  context: Context,
+  headers: Record<string, string | string[] | undefined>,
+  rawQuery: string,
+) => Reply<unknown> | undefined
 
 /** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
 export function on<
@@ -86,7 +95,7 @@ export function on<
   endpoint: Endpoint<P, Q, B, R, A>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
   handle: (input: In<Endpoint<P, Q, B, R, A>, Scope>) => Out<Endpoint<P, Q, B, R, A>>,
-  { callerFromMemory = false } = {},
+  fromMemory?: FromMemory,
 ): Route {
-  return { endpoint, access, handle, callerFromMemory } as unknown as Route
+  return { endpoint, access, handle, fromMemory } as unknown as Route
 }

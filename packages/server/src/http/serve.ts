@@ -78,19 +78,31 @@ function mount(app: FastifyInstance, context: Context, route: Route) {
     method: endpoint.method,
     url: endpoint.path,
     // Before the body is read: nobody without a credential gets us to parse two megabytes.
-    onRequest: async (request) => {
+    onRequest: (request, reply, done) => {
+      const remembered = route.fromMemory?.(context, request.headers, rawQueryOf(request.url))
+      if (remembered) return void answerWith(request, reply, remembered)
       const origin = originOf(request)
-      if (!endpoint.open)
-        origin.principal = await authenticate(context, request.headers.authorization, origin, route.callerFromMemory)
       request.origin = origin
+      if (endpoint.open) return done()
+      authenticate(context, request.headers.authorization, origin, route.fromMemory !== undefined).then((principal) => {
+        origin.principal = principal
+        done()
+      }, done)
     },
     handler: async (request, reply) => {
       const answer = await perform(context, route, checks, request, request.origin)
-      reply.header('x-request-id', request.id)
-      if (answer instanceof Reply) return send(reply.code(answer.status).headers(answer.headers), answer.body)
-      return send(reply.code(status), answer)
+      return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },
   })
+}
+
+function answerWith(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, body, headers }: Reply<unknown>,
+): FastifyReply {
+  reply.header('x-request-id', request.id)
+  return send(reply.code(status).headers(headers), body)
 }
 
 function originOf(request: FastifyRequest): Origin {

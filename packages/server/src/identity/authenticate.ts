@@ -3,7 +3,7 @@ import { idPattern } from '@skerry/contract/prefixes'
 import type { Sql } from '../db/database.ts'
 import { type Context, instant, sha256 } from '../http/context.ts'
 import { fail, Refusal } from '../http/errors.ts'
-import type { Principal } from '../http/principal.ts'
+import type { Principal, TokenPrincipal } from '../http/principal.ts'
 import type { Origin } from '../http/unit.ts'
 import { findAccessToken, findMachineClient, findServiceToken } from './store.ts'
 import { signedInUser } from './users.ts'
@@ -20,7 +20,9 @@ export async function authenticate(
   fromMemory: boolean,
 ): Promise<Principal> {
   try {
-    const principal = remembered(context, authorization, fromMemory) ?? (await identify(context, authorization, origin))
+    const principal =
+      (fromMemory ? rememberedToken(context, authorization) : undefined) ??
+      (await identify(context, authorization, origin))
     context.limiter.take('principal', principal.id)
     return principal
   } catch (error) {
@@ -30,9 +32,9 @@ export async function authenticate(
   }
 }
 
-/** A service token that was looked up before, where answers from memory are wanted and fresh. */
-function remembered(context: Context, authorization: string | undefined, fromMemory: boolean): Principal | undefined {
-  if (!fromMemory || !authorization?.startsWith('Bearer skt_')) return undefined
+/** A service token that was looked up before, as fresh as the resolve cache is. */
+export function rememberedToken(context: Context, authorization: string | undefined): TokenPrincipal | undefined {
+  if (!authorization?.startsWith('Bearer skt_')) return undefined
   const token = context.cache.findToken(sha256(authorization.slice('Bearer '.length)))
   if (!token || (token.expiresAt !== null && Date.parse(token.expiresAt) <= context.now().getTime())) return undefined
   noteUse(context, token)

@@ -1,5 +1,5 @@
 import { resolve } from '@skerry/contract/resolve'
 import { on } from '../../http/route.ts'
-import { get, resolver } from './resolve.ts'
+import { fromMemory, get, resolver } from './resolve.ts'
 
-export const routes = [on(resolve.get, resolver, get, { callerFromMemory: true })]
+export const routes = [on(resolve.get, resolver, get, fromMemory)]

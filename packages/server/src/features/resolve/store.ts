@@ -30,6 +30,11 @@ export interface LayerRow {
  * Everything that an answer needs in one round trip: the environment that was asked for (of the caller's organization),
  * its parent if it is a branch, the composed groups at the wanted slug, the caller's key to each, and the secrets of those
  * layers that the caller has the key to. Lowest precedence first.
+ *
+ * The JSON is put together as text: neither names nor ciphertexts can hold what JSON escapes (contract/src/schema.ts,
+ * prefixes.ts), and json_build_object costs three times as much. The current version is a scalar subquery, which can only
+ * be looked up by the whole key: as a join, on a database without statistics yet, it reads all versions of the
+ * organization for each secret (200 secrets: 3.6 ms instead of 0.5).
  */
 const layers = (mayAsk: string) => `
   with asked as (
@@ -63,10 +68,16 @@ const layers = (mayAsk: string) => `
     left join key_grants k on k.org_id = a.org_id and k.environment_id = l.id
                           and k.principal_type = $2 and k.principal_id = $3
     left join lateral (
-      select json_agg(json_build_object('name', s.name, 'ciphertext', v.ciphertext) order by s.name)::text as secrets
-        from secrets s
-        join secret_versions v on v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version
-       where s.org_id = a.org_id and s.environment_id = l.id
+      select '[' || string_agg('{"name":"' || s.name || '","ciphertext":"' || s.ciphertext || '"}', ',') || ']' as secrets
+        from (
+          select s.name, (
+              select v.ciphertext from secret_versions v
+               where v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version
+            ) as ciphertext
+            from secrets s
+           where s.org_id = a.org_id and s.environment_id = l.id
+           order by s.name
+        ) s
     ) s on k.id is not null
    order by l.tier, l.position, l.group_slug`
 
