@@ -1,41 +1,12 @@
-import { ConfigError, readConfig } from './config.ts'
-import { describe } from './http/errors.ts'
-import { openLog } from './http/log.ts'
-import { startServer } from './server.ts'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 
 // The only file that reads the environment.
 
-async function main(): Promise<void> {
-  const config = readConfig(process.env)
-  const log = openLog(config.logLevel, (line) => process.stdout.write(line))
-  const server = await startServer(
-    config,
-    log,
-    () => new Date(),
-    (error) => {
-      // Whatever supervises the server starts it again, and starting recovers.
-      log.error('the embedded database has stopped', describe(error))
-      process.exit(1)
-    },
-  )
-  const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
-  log.info(`Skerry listens on ${server.url}`, { database })
-  if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
-  let closing = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      if (closing) process.exit(1)
-      closing = true
-      log.info('closing', { signal })
-      server.close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      )
-    })
-}
+// Sources without their types, and their bytecode, are kept between starts: a start takes less time and stays 20 MB smaller,
+// because what strips types is not loaded. Where the folder cannot be written, nothing is kept and all works.
+enableCompileCache(new URL('../../../node_modules/.cache/skerry', import.meta.url).pathname)
 
-main().catch((error: unknown) => {
-  const reason = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`skerry: ${error instanceof ConfigError ? '' : 'cannot start: '}${reason}\n`)
-  process.exit(1)
-})
+const { giveUp, run } = await import('./run.ts')
+await run(process.env).catch(giveUp)
+// Now, and not at the end of the process, which may be a kill.
+flushCompileCache()

@@ -11,7 +11,6 @@ import { describe } from './http/errors.ts'
 import { openLimiter, unlimited } from './http/limits.ts'
 import type { Log } from './http/log.ts'
 import { serve } from './http/serve.ts'
-import { openOidc } from './identity/oidc.ts'
 import { handlers } from './jobs/handlers.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
@@ -40,7 +39,7 @@ export async function startServer(
   const db = await openDatabase({ ...config, poolSize: config.databasePool, onStopped }, log)
   try {
     await migrate(db)
-    const context = openContext(config, log, now, db)
+    const context = await openContext(config, log, now, db)
     await makeAuditPartitions(context)
     await context.queue.start(handlers(context))
     const hearing =
@@ -69,7 +68,7 @@ export async function startServer(
 
 const monotonicMs = () => performance.now()
 
-function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Context {
+async function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Promise<Context> {
   return {
     config,
     db,
@@ -78,7 +77,7 @@ function openContext(config: Config, log: Log, now: () => Date, db: Context['db'
     queue: openQueue(db, log),
     cache: openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs }),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
-    oidc: config.oidc ? openOidc(config.oidc, now) : null,
+    oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     meter: openMeter(db, now),
   }
 }

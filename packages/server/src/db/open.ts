@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
-import { openEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres.ts'
 import { isAccessRefused } from './sql-errors.ts'
 
@@ -25,6 +24,8 @@ export interface DatabaseLog {
 /** Opens the configured engine and returns once it has answered. */
 export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Promise<Database> {
   if (!config.databaseUrl) {
+    // Imported here: beside PostgreSQL it would only take memory.
+    const { openEmbedded } = await import('./embedded.ts')
     return await openEmbedded(config.dataDir, {
       log: (message) => log.info(message),
       onStopped(error) {

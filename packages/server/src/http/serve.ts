@@ -2,7 +2,7 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { authenticate } from '../identity/authenticate.ts'
+import { authenticate, confirmToken } from '../identity/authenticate.ts'
 import { type Context, instant, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
 import { type In, Reply, type Route } from './route.ts'
@@ -74,6 +74,7 @@ function mount(app: FastifyInstance, context: Context, route: Route) {
   const { endpoint } = route
   const checks = compileChecks(endpoint)
   const status = successStatus(endpoint.responses)
+  const memory = endpoint.method !== 'GET' ? 'confirmed' : route.fromMemory ? 'fresh' : 'none'
   app.route({
     method: endpoint.method,
     url: endpoint.path,
@@ -84,7 +85,7 @@ function mount(app: FastifyInstance, context: Context, route: Route) {
       const origin = originOf(request)
       request.origin = origin
       if (endpoint.open) return done()
-      authenticate(context, request.headers.authorization, origin, route.fromMemory !== undefined).then((principal) => {
+      authenticate(context, request.headers.authorization, origin, memory).then((principal) => {
         origin.principal = principal
         done()
       }, done)
@@ -159,12 +160,16 @@ async function perform(
     return handle(input as never)
   }
   if (endpoint.method === 'GET') return run(context.db as never, noAudit)
-  return unit(context, origin, (tx, record) =>
-    run(tx as never, (action, resourceId, metadata = {}, more = {}) => {
-      if (!(endpoint.audits as string[]).includes(action)) throw new Error(`${endpoint.path} does not list ${action}`)
-      record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
-    }),
-  )
+  return unit(context, origin, async (tx, record) => {
+    const work = () =>
+      run(tx as never, (action, resourceId, metadata = {}, more = {}) => {
+        if (!(endpoint.audits as string[]).includes(action)) throw new Error(`${endpoint.path} does not list ${action}`)
+        record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
+      })
+    // Together, so that both share a round trip; the token was asked about first and is refused first.
+    const [, answer] = await Promise.all([confirmToken(context, tx, origin), work()])
+    return answer
+  })
 }
 
 function rawQueryOf(url: string): string {

@@ -9,6 +9,8 @@ export type Metadata = Record<string, unknown>
 /** Who did it and from where, as every audit entry of a request carries it. */
 export interface Origin {
   principal: Principal | null
+  /** Hash of a service token whose holder is known from memory, until the unit of work has seen that it is in force. */
+  unconfirmed?: string
   ipAddress: string | null
   userAgent: string | null
   requestId: string | null
@@ -44,8 +46,14 @@ export async function unit<T>(
     if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
     return answer
   })
-  for (const orgId of new Set(entries.map((entry) => entry.orgId))) if (orgId) context.cache.evict(orgId, null)
+  for (const entry of entries) if (entry.orgId) context.cache.evict(entry.orgId, changedEnvironment(entry))
   return result
+}
+
+/** A written secret changes answers of its environment; anything else may change any answer of the organization. */
+function changedEnvironment({ action, metadata }: Entry): string | null {
+  const isSecret = auditActions[action] === 'secret' && typeof metadata.environmentId === 'string'
+  return isSecret ? (metadata.environmentId as string) : null
 }
 
 /** Records a refusal, in a transaction of its own: what was refused has been rolled back. */

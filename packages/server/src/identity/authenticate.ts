@@ -5,7 +5,7 @@ import { type Context, instant, sha256 } from '../http/context.ts'
 import { fail, Refusal } from '../http/errors.ts'
 import type { Principal, TokenPrincipal } from '../http/principal.ts'
 import type { Origin } from '../http/unit.ts'
-import { findAccessToken, findMachineClient, findServiceToken } from './store.ts'
+import { findAccessToken, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
 import { signedInUser } from './users.ts'
 import { noteUse } from './uses.ts'
 
@@ -17,12 +17,11 @@ export async function authenticate(
   context: Context,
   authorization: string | undefined,
   origin: Origin,
-  fromMemory: boolean,
+  memory: Memory,
 ): Promise<Principal> {
   try {
     const principal =
-      (fromMemory ? rememberedToken(context, authorization) : undefined) ??
-      (await identify(context, authorization, origin))
+      fromMemory(context, authorization, origin, memory) ?? (await identify(context, authorization, origin))
     context.limiter.take('principal', principal.id)
     return principal
   } catch (error) {
@@ -30,6 +29,31 @@ export async function authenticate(
       context.limiter.take('stranger', origin.ipAddress ?? '')
     throw error
   }
+}
+
+/**
+ * How far memory may say who a service token is: not at all; as fresh as the resolve cache is; or in any case, because the
+ * unit of work will confirm it in its first round trip (`confirmToken`).
+ */
+export type Memory = 'none' | 'fresh' | 'confirmed'
+
+function fromMemory(context: Context, authorization: string | undefined, origin: Origin, memory: Memory) {
+  if (memory === 'none' || !authorization?.startsWith('Bearer skt_')) return undefined
+  if (memory === 'fresh') return rememberedToken(context, authorization)
+  const bearerHash = sha256(authorization.slice('Bearer '.length))
+  const token = context.cache.recallToken(bearerHash)
+  if (!token) return undefined
+  origin.unconfirmed = bearerHash
+  noteUse(context, token)
+  return token
+}
+
+/** Refuses a token that memory knew and that is no longer in force. What a token is never changes; whether it is, does. */
+export async function confirmToken(context: Context, db: Sql, origin: Origin): Promise<void> {
+  if (origin.unconfirmed === undefined) return
+  if (await isTokenInForce(db, origin.unconfirmed, instant(context))) return
+  context.limiter.take('stranger', origin.ipAddress ?? '')
+  throw fail('unauthorized', 'unknown service token')
 }
 
 /** A service token that was looked up before, as fresh as the resolve cache is. */

@@ -19,6 +19,13 @@ export const findServiceToken = (db: Sql, tokenHash: string) =>
     [tokenHash],
   )
 
+export const isTokenInForce = async (db: Sql, tokenHash: string, now: string): Promise<boolean> =>
+  (await db.row(
+    `select 1 from service_tokens
+      where token_hash = $1 and revoked_at is null and deleted_at is null and (expires_at is null or expires_at > $2)`,
+    [tokenHash, now],
+  )) !== undefined
+
 export const upsertTokenUse = (db: Sql, token: { orgId: string; id: string }, at: string) =>
   db.rows(
     `insert into service_token_uses (org_id, token_id, last_used_at) values ($1, $2, $3)

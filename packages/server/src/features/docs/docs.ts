@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { openApiDocument } from '@skerry/contract/openapi'
 import { reference } from '@skerry/contract/reference-model'
 import type { FastifyInstance } from 'fastify'
+import { sha256 } from '../../http/context.ts'
 import { matches } from '../../http/etag.ts'
 import type { Route } from '../../http/route.ts'
 import { accessFacts } from './access-words.ts'
@@ -10,7 +10,7 @@ import { referencePage } from './page.ts'
 
 interface Document {
   type: string
-  body: string
+  make: () => string
 }
 
 /** Nothing runs here and nothing is fetched from elsewhere, whatever might one day get into the text. */
@@ -25,24 +25,32 @@ const headers = {
 }
 
 /**
- * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. They are made once, here,
- * and need no credential, since they say nothing that the source does not.
+ * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. Each is made when it is
+ * first asked for, and needs no credential, since it says nothing that the source does not.
  */
 export function mountDocs(app: FastifyInstance, routes: Route[]): void {
   const documents: Record<string, Document> = {
-    '/docs': { type: 'text/html; charset=utf-8', body: referencePage(reference(accessFacts(routes))) },
-    '/docs.css': { type: 'text/css; charset=utf-8', body: readFileSync(new URL('docs.css', import.meta.url), 'utf8') },
-    '/openapi.json': { type: 'application/json; charset=utf-8', body: JSON.stringify(openApiDocument()) },
+    '/docs': { type: 'text/html; charset=utf-8', make: () => referencePage(reference(accessFacts(routes))) },
+    '/docs.css': {
+      type: 'text/css; charset=utf-8',
+      make: () => readFileSync(new URL('docs.css', import.meta.url), 'utf8'),
+    },
+    '/openapi.json': { type: 'application/json; charset=utf-8', make: () => JSON.stringify(openApiDocument()) },
   }
   for (const [path, document] of Object.entries(documents)) mountDocument(app, path, document)
 }
 
-function mountDocument(app: FastifyInstance, path: string, { type, body }: Document) {
-  const bytes = Buffer.from(body)
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`
+function mountDocument(app: FastifyInstance, path: string, { type, make }: Document) {
+  let made: { bytes: Buffer; etag: string } | undefined
   app.get(path, async (request, reply) => {
-    reply.headers({ ...headers, etag, 'x-request-id': request.id })
-    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type(type).send(bytes)
+    made ??= tagged(make())
+    reply.headers({ ...headers, etag: made.etag, 'x-request-id': request.id })
+    if (matches(request.headers['if-none-match'], made.etag)) return reply.code(304).send()
+    return reply.type(type).send(made.bytes)
   })
+}
+
+function tagged(text: string): { bytes: Buffer; etag: string } {
+  const bytes = Buffer.from(text)
+  return { bytes, etag: `"${sha256(bytes)}"` }
 }

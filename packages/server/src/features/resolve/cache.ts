@@ -24,6 +24,8 @@ export const hearingMaxMs = 1000
 export interface ResolveCache {
   find(key: string, nowMs: number): Answer | undefined
   findToken(bearerHash: string): TokenPrincipal | undefined
+  /** Whose token this is, for a caller who checks in the database that it is still in force. */
+  recallToken(bearerHash: string): TokenPrincipal | undefined
   /** Taken before the database is read. */
   mark(): number
   keep(mark: number, key: string, answer: Answer): void
@@ -95,6 +97,7 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
       return undefined
     },
     findToken: (bearerHash) => (hears() ? tokens.get(bearerHash) : undefined),
+    recallToken: (bearerHash) => tokens.get(bearerHash),
     mark: () => count,
     keep(mark, key, answer) {
       if (answer.bytes.length > bytesMax || stale(mark, answer.orgId)) return
@@ -105,7 +108,7 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
       while (bytes > bytesMax) drop(answers.keys().next().value as string)
     },
     keepToken(mark, bearerHash, token) {
-      if (bytesMax === 0 || stale(mark, token.orgId)) return
+      if (stale(mark, token.orgId)) return
       if (tokens.size >= tokensMax) this.clear()
       tokens.set(bearerHash, token)
       orgOf(token.orgId).tokens.add(bearerHash)

@@ -1,0 +1,41 @@
+import { ConfigError, readConfig } from './config.ts'
+import { describe } from './http/errors.ts'
+import { openLog } from './http/log.ts'
+import { startServer } from './server.ts'
+
+/** Runs a server until a signal ends it. */
+export async function run(environment: Record<string, string | undefined>): Promise<void> {
+  const config = readConfig(environment)
+  const log = openLog(config.logLevel, (line) => process.stdout.write(line))
+  const server = await startServer(
+    config,
+    log,
+    () => new Date(),
+    (error) => {
+      // Whatever supervises the server starts it again, and starting recovers.
+      log.error('the embedded database has stopped', describe(error))
+      process.exit(1)
+    },
+  )
+  const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
+  log.info(`Skerry listens on ${server.url}`, { database })
+  if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
+  let closing = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (closing) process.exit(1)
+      closing = true
+      log.info('closing', { signal })
+      server.close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    })
+}
+
+/** Says in one line why there is no server. */
+export function giveUp(error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`skerry: ${error instanceof ConfigError ? '' : 'cannot start: '}${reason}\n`)
+  process.exit(1)
+}
