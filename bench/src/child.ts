@@ -9,6 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
+import workspace from '../../package.json' with { type: 'json' }
+
 /** A server under test, as a process of its own on the loopback. */
 export interface Child extends AsyncDisposable {
   port: number
@@ -21,12 +23,15 @@ export interface Child extends AsyncDisposable {
 
 const startMaxMs = 60_000
 
+/** What `npm start` gives to Node. */
+const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
+
 /** Skerry's server as an operator starts it, but for the rate limits. */
 export async function startServer(settings: Record<string, string>): Promise<Child> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
   process.once('exit', remove)
-  const child = await start('../../packages/server/src/main.ts', [], (port) => ({
+  const child = await start('../../packages/server/src/main.ts', [], startFlags, (port) => ({
     SKERRY_PORT: String(port),
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'error',
@@ -45,16 +50,17 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
 
 /** A floor: the least that could answer. What it needs to know is its only argument, as JSON. */
 export const startFloor = (name: string, given: object): Promise<Child> =>
-  start(`floors/${name}.ts`, [JSON.stringify(given)], (port) => ({ PORT: String(port) }))
+  start(`floors/${name}.ts`, [JSON.stringify(given)], [], (port) => ({ PORT: String(port) }))
 
 async function start(
   file: string,
   args: string[],
+  flags: string[],
   settingsOf: (port: number) => Record<string, string>,
 ): Promise<Child> {
   const port = await freePort()
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const child = spawn(process.execPath, [...profiling(), path, ...args], {
+  const child = spawn(process.execPath, [...flags, ...profiling(), path, ...args], {
     env: { ...ownEnvironment(), ...settingsOf(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

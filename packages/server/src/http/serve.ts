@@ -122,6 +122,8 @@ function successStatus(responses: Responses): number {
 }
 
 function send(reply: FastifyReply, body: unknown): FastifyReply {
+  // 304: nothing to say, and no length to say it in.
+  if (body === null) return reply.send()
   reply.type('application/json; charset=utf-8')
   return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
 }

@@ -274,7 +274,7 @@ begin
   return null;
 end $$;
 
--- Writes are told row by row, which costs a third of a transition table; a deletion may be of thousands at once.
+-- Writes are told row by row, because they come one at a time; a deletion may be of thousands at once.
 create function record_secret_write() returns trigger language plpgsql as $$
 begin
   insert into changes (org_id, environment_id) values (new.org_id, new.environment_id);
