@@ -11,8 +11,8 @@ import { newApp, newEnv, signUp, type Tenant } from '../tenant.ts'
 import { call, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** `SKERRY_CRASH_ROUNDS=50` is what a release is held to; a few rounds show what a change broke. */
-const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 6)
+/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 50)
 const writers = 8
 const names = Array.from({ length: writers }, (_, index) => `SECRET_${index}`)
 
