@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how references are written
 import { describe, expect, test } from 'vitest'
 import published from '../vectors/published.json' with { type: 'json' }
 import vectors from '../vectors/references.json' with { type: 'json' }
