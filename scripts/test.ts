@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { missingPostgres } from '../packages/server/test/services/postgres.ts'
 
 // Runs every suite that this machine can run, and says loudly what it left out. With SKERRY_REQUIRE_SERVICES=1, as in
@@ -11,7 +12,7 @@ if (missing && process.env.SKERRY_REQUIRE_SERVICES === '1') {
 }
 if (missing) announce(missing)
 const leftOut = missing ? ['--project=!*postgres'] : []
-const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url).pathname
+const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const { status } = spawnSync(process.execPath, [vitest, 'run', ...leftOut, ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

@@ -29,7 +29,7 @@ interface Round {
   cpuMicrosecondsEach: number
 }
 
-export const connections = 32
+const connections = 32
 
 /** Progress and absolute numbers: people read them, scripts read stdout. */
 export const say = (text: string) => void process.stderr.write(`${text}\n`)
@@ -72,7 +72,7 @@ const medians = (rounds: Round[]): Round => ({
 const describe = ({ name }: Target, { perSecond, cpuMicrosecondsEach }: Round) =>
   `${name} ${Math.round(perSecond)}/s at ${Math.round(cpuMicrosecondsEach)} µs of processor each`
 
-export function median(values: number[]): number {
+function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
   const upper = sorted[middle] as number

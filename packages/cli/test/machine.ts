@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** A machine with nothing on it but the `skerry` command: its own home, its own project folder. */
 export interface Machine {
@@ -39,7 +40,7 @@ interface Running {
   says: (text: string) => Promise<void>
 }
 
-const main = new URL('../src/main.ts', import.meta.url).pathname
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export async function newMachine(url: string): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'skerry-cli-'))

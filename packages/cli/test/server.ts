@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { newDatabase } from '../../server/test/engine.ts'
 
 /** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
@@ -13,7 +14,7 @@ export interface Server {
   close: () => Promise<void>
 }
 
-const main = new URL('../../server/src/main.ts', import.meta.url).pathname
+const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 
 export async function openServer(): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))

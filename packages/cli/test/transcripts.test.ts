@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
 import { openServer, type Server } from './server.ts'
@@ -15,7 +16,7 @@ import { openServer, type Server } from './server.ts'
 // What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
 // are written anew, for a person to read and judge.
 
-const folder = new URL('./transcripts', import.meta.url).pathname
+const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
 
 interface Session {

@@ -1,10 +1,11 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 // The only file that reads the environment.
 
 // Sources without their types, and their bytecode, are kept between starts: a start takes less time and stays 20 MB smaller,
 // because what strips types is not loaded. Where the folder cannot be written, nothing is kept and all works.
-enableCompileCache(new URL('../../../node_modules/.cache/skerry', import.meta.url).pathname)
+enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/skerry', import.meta.url)))
 
 const { giveUp, run } = await import('./run.ts')
 await run(process.env).catch(giveUp)

@@ -8,7 +8,7 @@ interface Hearer {
   heard(atMs: number): void
 }
 
-export const intervalMs = 200
+const intervalMs = 200
 /** A process that nobody has asked anything for this long stops listening, and forgets. */
 const idleAfterMs = 30_000
 

@@ -77,7 +77,7 @@ async function roleIn(db: Parameters<typeof findMembership>[0], principal: Princ
   return principal.type === 'm2m' ? 'admin' : principal.role
 }
 
-export const isAdmin = ({ role }: { role: Role }): boolean => role !== 'member'
+const isAdmin = ({ role }: { role: Role }): boolean => role !== 'member'
 
 export const admin: Access<InOrg, 'orgId'> = {
   name: 'admin',

@@ -1,4 +1,4 @@
-export const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type Level = (typeof levels)[number]
 
 type Fields = Record<string, unknown>

@@ -43,14 +43,18 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     now,
   }).catch(slugConflict)
   const own = { principalType: principal.type, principalId: principal.id, wrappedDek: body.wrappedDek }
-  for (const grant of [own, ...grants])
-    await insertGrant(db, env.orgId, {
-      id: newId('keyGrant'),
-      environmentId: branch.id,
-      ...grant,
-      grantedBy: principal,
-      now,
-    })
+  // Started together, so that two hundred of them do not take two hundred round trips.
+  await Promise.all(
+    [own, ...grants].map((grant) =>
+      insertGrant(db, env.orgId, {
+        id: newId('keyGrant'),
+        environmentId: branch.id,
+        ...grant,
+        grantedBy: principal,
+        now,
+      }),
+    ),
+  )
   const metadata = {
     slug: branch.slug,
     parentEnvironmentId: env.id,

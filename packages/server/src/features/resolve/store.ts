@@ -91,7 +91,3 @@ export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
   if (principal.type === 'user') return db.rows<LayerRow>(forUsers, [...values, principal.id])
   return db.rows<LayerRow>(forMachines, [...values, principal.orgId])
 }
-
-/** The organization of an environment, if the caller is in it: whose audit trail a denial belongs to. */
-export const findOrgOf = async (db: Sql, environmentId: string, orgId: string): Promise<boolean> =>
-  (await db.row('select 1 from environments where id = $1 and org_id = $2', [environmentId, orgId])) !== undefined
