@@ -118,12 +118,12 @@ export async function exportPrivateKey(privateKey: PrivateKey): Promise<Bytes> {
 }
 
 /**
- * The public half of a private key, as `publicKeyJwk`.
+ * The public half of a private key, as `publicKeyJwk`; `point` is all that it takes.
  *
  * @example publicKeyJwkOf(privateKey) // '{"crv":"P-256","kty":"EC","x":"...","y":"..."}'
  */
-export function publicKeyJwkOf(privateKey: PrivateKey): string {
-  return formatPublicKeyJwk(privateKey.point)
+export function publicKeyJwkOf({ point }: Pick<PrivateKey, 'point'>): string {
+  return formatPublicKeyJwk(point)
 }
 
 function parseObject(json: string): Record<string, unknown> {

@@ -76,3 +76,17 @@ describe('wrapping', () => {
     await expect(wrapKey(new Uint8Array(0), publicKeyJwk)).rejects.toThrow(refused('invalid_argument'))
   })
 })
+
+test('a blob can be opened by something that keeps the private key elsewhere', async () => {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const asked: string[] = []
+  const holder = {
+    point: privateKey.point,
+    unwrap: (blob: string) => {
+      asked.push(blob)
+      return unwrapKey(blob, privateKey)
+    },
+  }
+  const blob = await wrapKey(Uint8Array.from([7]), publicKeyJwk)
+  expect([await unwrapKey(blob, holder), asked]).toEqual([Uint8Array.from([7]), [blob]])
+})

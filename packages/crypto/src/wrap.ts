@@ -42,6 +42,18 @@ export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<strin
 }
 
 /**
+ * Whoever opens what was wrapped to one public key: a private key in this process, or something that keeps the key
+ * elsewhere (an agent, a hardware token) and opens blobs on request. `point` is the public SEC1 point.
+ */
+export type KeyHolder = PrivateKey | RemoteKey
+
+/** A private key that this process never has. `unwrap` throws as {@link unwrapKey}. */
+export interface RemoteKey {
+  readonly point: Bytes
+  unwrap(blob: string): Promise<Bytes>
+}
+
+/**
  * Opens a `wd1.` blob with the private key that it was wrapped to.
  *
  * The ephemeral point must be uncompressed and on the curve, the salt 16 bytes and the IV 12, or nothing is derived. Of
@@ -51,11 +63,12 @@ export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<strin
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.
  * @example const dek = await importDek(await unwrapKey(layer.wrappedDek, privateKey))
  */
-export async function unwrapKey(blob: string, privateKey: PrivateKey): Promise<Bytes> {
+export async function unwrapKey(blob: string, holder: KeyHolder): Promise<Bytes> {
+  if ('unwrap' in holder) return holder.unwrap(blob)
   const [point, salt, iv, ciphertext] = parseBlob(blob, 'wd1') as [Bytes, Bytes, Bytes, Bytes]
   if (!isUncompressedPoint(point)) throw new CryptoError('malformed_blob', 'the ephemeral point is not on the curve')
   if (salt.length !== saltLengthBytes) throw new CryptoError('malformed_blob', 'a salt has 16 bytes')
-  const key = await wrappingKey(privateKey.key, await importPublicPoint(point), salt)
+  const key = await wrappingKey(holder.key, await importPublicPoint(point), salt)
   return openGcm(key, iv, ciphertext, noAad)
 }
 
