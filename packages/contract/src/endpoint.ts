@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { AuditAction } from './audit-actions.ts'
 import type { ErrorCode } from './errors.ts'
+import { limits } from './limits.ts'
 
 /** The names of a path's parameters: `'/v1/orgs/:orgId'` gives `'orgId'`. */
 export type PathParam<P extends string> = P extends `${string}:${infer K}/${infer Rest}`
@@ -15,7 +16,7 @@ type Empty = TObject<Record<never, never>>
 const empty = Type.Object({}, { additionalProperties: false }) as unknown as Empty
 
 /** Success statuses with the schema of the body that each carries. */
-export type Responses = { [Status in 200 | 201]?: TSchema }
+export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
 
 /**
  * One operation of the API: everything that server, SDK, OpenAPI document and reference page know about it.
@@ -34,6 +35,8 @@ export interface Endpoint<
   summary: string
   query: Q
   body: B
+  /** Headers of its own that it reads, all optional, by name. */
+  headers: Readonly<Record<string, TSchema>>
   responses: R
   /** Codes beyond those that any route of its kind can answer. */
   refuses: readonly ErrorCode[]
@@ -44,18 +47,22 @@ export interface Endpoint<
   open: boolean
   /** Answers come with an ETag, and `If-None-Match` with 304. */
   tagged: boolean
+  /** The longest body that it takes. */
+  bodyBytes: number
 }
 
 interface Shape<Q, B, R, A> {
   summary: string
   query?: Q
   body?: B
+  headers?: Readonly<Record<string, TSchema>>
   responses: R
   refuses?: readonly ErrorCode[]
   audits?: readonly A[]
   unaudited?: string
   open?: boolean
   tagged?: boolean
+  bodyBytes?: number
 }
 
 /** A mutation's shape, in which the question of audit cannot be left out. */
@@ -68,11 +75,13 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     summary: shape.summary,
     query: shape.query ?? empty,
     body: shape.body ?? empty,
+    headers: shape.headers ?? {},
     responses: shape.responses,
     refuses: shape.refuses ?? [],
     audits: shape.audits ?? [],
     open: shape.open ?? false,
     tagged: shape.tagged ?? false,
+    bodyBytes: shape.bodyBytes ?? limits.bodyBytes,
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }
 }

@@ -1,13 +1,20 @@
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import { changes, protection } from './changes.ts'
+import { cliLogin, cliSessions } from './cli-login.ts'
 import type { Endpoint } from './endpoint.ts'
-import { branches, envs } from './envs.ts'
+import { branches, envs, rekey } from './envs.ts'
 import { grants } from './grants.ts'
 import { composition, groups } from './groups.ts'
+import { honeyTokens } from './honey-tokens.ts'
 import { me } from './me.ts'
-import { invites, orgs } from './orgs.ts'
+import { notifications } from './notifications.ts'
+import { invites, members, mfaPolicy, orgs } from './orgs.ts'
+import { passkeys } from './passkeys.ts'
 import { resolve } from './resolve.ts'
+import { secondFactor, signInPasskeys } from './second-factor.ts'
 import { secrets } from './secrets.ts'
+import { sessions, signIn } from './sign-in.ts'
 import { health, oauth, signup } from './signup.ts'
 import { tokens } from './tokens.ts'
 
@@ -16,18 +23,32 @@ export const endpoints = {
   health,
   signup,
   oauth,
+  signIn,
+  cliLogin,
   me,
+  passkeys,
+  secondFactor,
+  signInPasskeys,
+  sessions,
+  cliSessions,
+  notifications,
   orgs,
+  members,
+  mfaPolicy,
   invites,
   apps,
   envs,
+  rekey,
   branches,
   groups,
   composition,
   secrets,
+  protection,
+  changes,
   resolve,
   grants,
   tokens,
+  honeyTokens,
   audit,
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { del, get, patch, post } from './endpoint.ts'
 import { limits } from './limits.ts'
 import {
+  Ciphertext,
   DisplayName,
   Id,
   Instant,
@@ -10,8 +11,11 @@ import {
   Ok,
   Page,
   PrincipalType,
+  SecretName,
   Slug,
   Strict,
+  secretNamePattern,
+  Version,
   WrappedKey,
 } from './schema.ts'
 
@@ -73,6 +77,32 @@ export const envs = {
     summary: 'Public keys of those who hold a key grant',
     query: Page,
     responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
+  }),
+}
+
+/** New key, new wrapping for each holder, new ciphertext for each secret, in one go. */
+export const rekey = {
+  run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
+    summary: 'Replace an environment’s key: every grant and every current ciphertext, or nothing',
+    body: Strict({
+      expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
+        additionalProperties: false,
+        description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
+      }),
+      grants: Type.Array(BranchGrant, {
+        minItems: 1,
+        maxItems: limits.rekeyGrantsMax,
+        description: 'The new key, wrapped to each holder who keeps access; whoever is missing loses it',
+      }),
+      secrets: Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext }), { maxItems: limits.rekeySecretsMax }),
+      recoveryWrappedDek: Type.Optional(WrappedKey),
+    }),
+    responses: {
+      200: Strict({ environment: Environment, rekeyedSecrets: Type.Integer(), grants: Type.Integer() }),
+    },
+    bodyBytes: limits.rekeyBodyBytes,
+    refuses: ['conflict'],
+    audits: ['env.rekeyed', 'change_request.superseded'],
   }),
 }
 

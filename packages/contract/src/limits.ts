@@ -23,4 +23,23 @@ export const limits = {
   cursorCharacters: 500,
   inviteTtlSeconds: 7 * 86_400,
   machineAccessTtlSeconds: 3600,
+  sessionTokenTtlSeconds: 600,
+  sessionIdleSeconds: 14 * 86_400,
+  sessionMaxSeconds: 90 * 86_400,
+  magicLinkTtlSeconds: 900,
+  challengeTtlSeconds: 300,
+  /** How long ago a second factor may have been entered for what asks for a fresh one. */
+  mfaFreshSeconds: 600,
+  recoveryCodes: 10,
+  passkeysMax: 10,
+  credentialIdCharacters: 1400,
+  cliLoginTtlSeconds: 600,
+  cliLoginPollSeconds: 2,
+  cliSessionTtlSeconds: 90 * 86_400,
+  requiredApprovalsMax: 20,
+  requiredApprovalsDefault: 1,
+  rekeySecretsMax: 2000,
+  rekeyGrantsMax: 2000,
+  /** An environment is re-keyed in one request, which carries all that it holds. */
+  rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

@@ -25,6 +25,14 @@ export const me = {
           type: Type.Union([Type.Literal('user'), Type.Literal('service_token'), Type.Literal('m2m')]),
           id: Type.String(),
         }),
+        session: Nullable(
+          Strict({
+            kind: Type.Union([Type.Literal('browser'), Type.Literal('cli')]),
+            id: Nullable(Type.String()),
+            secondFactor: Type.Boolean({ description: 'The person has one' }),
+            mfaAt: Nullable(Instant),
+          }),
+        ),
       }),
     },
   }),

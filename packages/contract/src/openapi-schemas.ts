@@ -1,15 +1,21 @@
 import type { TSchema } from 'typebox'
 import { Application } from './apps.ts'
 import { AuditEntry } from './audit.ts'
+import { ChangeRequest } from './changes.ts'
 import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from './envs.ts'
 import { ErrorBody } from './errors.ts'
 import { KeyGrant } from './grants.ts'
 import { Composition, Group } from './groups.ts'
+import { HoneyToken } from './honey-tokens.ts'
 import { User } from './me.ts'
+import { Prefs } from './notifications.ts'
 import { Invite, Member, Organization } from './orgs.ts'
+import { Passkey } from './passkeys.ts'
 import { Layer, Scope } from './resolve.ts'
 import * as shared from './schema.ts'
+import { SignInPasskey } from './second-factor.ts'
 import { Secret } from './secrets.ts'
+import { StartedSession, WebAuthnResponse } from './sign-in.ts'
 import { ServiceToken } from './tokens.ts'
 
 /** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 takes it. */
@@ -20,6 +26,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Application,
   AuditEntry,
   BranchGrant,
+  ChangeRequest,
   Ciphertext: shared.Ciphertext,
   Composition,
   CreateEnvironment,
@@ -30,13 +37,16 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ErrorBody,
   ExpectedVersion: shared.ExpectedVersion,
   Group,
+  HoneyToken,
   Instant: shared.Instant,
   Invite,
   KeyGrant,
   Layer,
   Member,
+  NotificationPrefs: Prefs,
   Ok: shared.Ok,
   Organization,
+  Passkey,
   PrincipalType: shared.PrincipalType,
   PublicKeyJwk: shared.PublicKeyJwk,
   Role: shared.Role,
@@ -44,9 +54,12 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Secret,
   SecretName: shared.SecretName,
   ServiceToken,
+  SignInPasskey,
   Slug: shared.Slug,
+  StartedSession,
   User,
   Version: shared.Version,
+  WebAuthnResponse,
   WrappedKey: shared.WrappedKey,
 }
 

@@ -96,7 +96,7 @@ describe('the form that OpenAPI 3.1 asks for', () => {
   test('a schema holds keywords of JSON Schema alone', () => {
     const known =
       'type required properties patternProperties additionalProperties items anyOf enum const pattern description ' +
-      'minLength maxLength minimum maximum maxItems $ref'
+      'minLength maxLength minimum maximum minItems maxItems $ref'
     for (const [pointer, object] of objectsIn(document))
       if (typeof object.type === 'string' && !pointer.includes('/securitySchemes/'))
         for (const keyword of Object.keys(object)) expect(known.split(' '), pointer).toContain(keyword)
@@ -114,7 +114,7 @@ describe('the endpoint table', () => {
   })
 
   test('an operation answers what its endpoint answers, and can refuse by the rules of its kind', () => {
-    expect(Object.keys(find('secrets.put').responses)).toEqual('200 201 400 401 403 404 409 429 500'.split(' '))
+    expect(Object.keys(find('secrets.put').responses)).toEqual('200 201 202 400 401 403 404 409 429 500'.split(' '))
     expect(Object.keys(find('me.get').responses)).toEqual('200 400 401 429 500'.split(' '))
     expect(Object.keys(find('health.live').responses)).toEqual('200 400 429 500'.split(' '))
     expect(Object.keys(find('resolve.get').responses)).toEqual('200 304 400 401 403 404 429 500'.split(' '))

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Endpoint } from './endpoint.ts'
 import { type endpoints, listEndpoints } from './endpoints.ts'
@@ -14,18 +15,32 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   health: 'Health',
   signup: 'Signup',
   oauth: 'Machine access tokens',
+  signIn: 'Sign-in',
+  cliLogin: 'CLI sign-in',
   me: 'The caller',
+  passkeys: 'Passkeys of the keyring',
+  secondFactor: 'Second factor',
+  signInPasskeys: 'Passkeys for signing in',
+  sessions: 'Browser sessions',
+  cliSessions: 'CLI sessions',
+  notifications: 'Notifications',
   orgs: 'Organizations',
+  members: 'Members',
+  mfaPolicy: 'Second factor policy',
   invites: 'Invitations',
   apps: 'Applications',
   envs: 'Environments',
+  rekey: 'Re-key',
   branches: 'Branches',
   groups: 'Groups',
   composition: 'Composition',
   secrets: 'Secrets',
+  protection: 'Protection',
+  changes: 'Change requests',
   resolve: 'Resolve',
   grants: 'Key grants',
   tokens: 'Service tokens',
+  honeyTokens: 'Honey tokens',
   audit: 'Audit',
 }
 
@@ -35,7 +50,7 @@ interface Reference {
 
 interface Parameter {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
   schema: JsonSchema
@@ -128,7 +143,7 @@ function operationOf(heading: string, name: string, endpoint: Endpoint): OpenApi
     operationId: `${heading}.${name}`,
     tags: [heading],
     summary: endpoint.summary,
-    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint), ...headerParameters(endpoint)],
     ...(requestBody && { requestBody }),
     responses: responsesOf(endpoint),
     security: securityOf(endpoint),
@@ -152,17 +167,22 @@ const pathParameter = (name: string): Parameter => ({
 
 function queryParameters({ query }: Endpoint): Parameter[] {
   const required = new Set(query.required ?? [])
-  return Object.entries(query.properties).map(([name, schema]) => {
-    const { description, ...rest } = referTo(schema)
-    return {
-      name,
-      in: 'query',
-      required: required.has(name),
-      ...(description === undefined ? {} : { description: String(description) }),
-      schema: rest,
-    }
-  })
+  return Object.entries(query.properties).map(([name, schema]) => parameter(name, 'query', schema, required.has(name)))
 }
+
+function parameter(name: string, place: 'query' | 'header', schema: TSchema, required = false): Parameter {
+  const { description, ...rest } = referTo(schema)
+  return {
+    name,
+    in: place,
+    required,
+    ...(description === undefined ? {} : { description: String(description) }),
+    schema: rest,
+  }
+}
+
+const headerParameters = ({ headers }: Endpoint): Parameter[] =>
+  Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema))
 
 /** RFC 6749 section 3.2: OAuth libraries send a form. */
 const alsoTakesForms = new Set(['oauth'])
@@ -184,7 +204,10 @@ const json = (schema: unknown): Content => ({ 'application/json': { schema: refe
 function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
   const answers = Object.entries(endpoint.responses).map(([status, schema]): [string, Response] => [
     status,
-    { description: status === '201' ? 'Created' : 'Done', content: json(schema) },
+    {
+      description: status === '201' ? 'Created' : status === '202' ? 'Queued for approval' : 'Done',
+      content: json(schema),
+    },
   ])
   const refusals = [...refusalsOf(endpoint)].map(([status, codes]): [string, Reference] => [
     String(status),

@@ -57,6 +57,41 @@ export const orgs = {
   }),
 }
 
+export const members = {
+  update: patch('/v1/orgs/:orgId/members/:userId', {
+    summary: 'Change a member’s role; only an owner makes or unmakes owners, and the last owner stays one',
+    body: Strict({ role: Role }),
+    responses: { 200: Strict({ member: Member }) },
+    refuses: ['conflict'],
+    audits: ['member.role_changed'],
+  }),
+  remove: del('/v1/orgs/:orgId/members/:userId', {
+    summary: 'Remove a member with every key grant; anyone may leave, but the last owner stays',
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['member.removed'],
+  }),
+}
+
+const MfaPolicy = Strict({
+  required: Type.Boolean(),
+  configured: Type.Boolean({ description: 'false where this server has no way to sign people in' }),
+})
+
+export const mfaPolicy = {
+  get: get('/v1/orgs/:orgId/mfa-policy', {
+    summary: 'Whether members need a second factor here',
+    responses: { 200: MfaPolicy },
+  }),
+  update: patch('/v1/orgs/:orgId/mfa-policy', {
+    summary: 'Ask every member for a second factor, or no longer',
+    body: Strict({ required: Type.Boolean() }),
+    responses: { 200: MfaPolicy },
+    refuses: ['mfa_required', 'conflict'],
+    audits: ['org.mfa_policy_updated'],
+  }),
+}
+
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
     summary: 'Pending invitations',

@@ -1,7 +1,7 @@
 import type { TString } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { IdKind } from './prefixes.ts'
-import { Id, SecretName } from './schema.ts'
+import { CliLoginCode, Id, SecretName } from './schema.ts'
 
 /** One row of the path parameter table. */
 export interface PathParamRule {
@@ -28,6 +28,18 @@ const rules: Record<string, PathParamRule> = {
   envId: id('environment', 'env'),
   grantId: id('keyGrant', 'grant'),
   tokenId: id('serviceToken', 'token'),
+  userId: id('user', 'member'),
+  passkeyId: id('passkey', 'passkey'),
+  signInPasskeyId: id('signInPasskey', 'passkey'),
+  webSessionId: id('session', 'session'),
+  cliSessionId: id('cliSession', 'session'),
+  changeRequestId: id('changeRequest', 'change request'),
+  honeyTokenId: id('honeyToken', 'honey token'),
+  code: {
+    schema: CliLoginCode as PathParamRule['schema'],
+    malformed: 'not_found',
+    message: 'no such request',
+  },
   name: {
     schema: SecretName as PathParamRule['schema'],
     malformed: 'invalid_request',

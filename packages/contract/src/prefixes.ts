@@ -47,6 +47,14 @@ export const idPrefixes = {
   audit: 'aud_',
   serviceToken: 'skt_',
   machineClient: 'm2m_',
+  cliSession: 'skc_',
+  changeRequest: 'chg_',
+  review: 'rev_',
+  honeyToken: 'hny_',
+  passkey: 'psk_',
+  signInPasskey: 'spk_',
+  session: 'ses_',
+  challenge: 'chl_',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,7 +1,9 @@
 import { limits } from './limits.ts'
+import { CredentialId, PrfInput } from './passkeys.ts'
 import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts'
 import { blobsOf, patternOf, type Schema } from './reference-words.ts'
 import * as shared from './schema.ts'
+import { RecoveryCode } from './second-factor.ts'
 
 // Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
 
@@ -22,6 +24,10 @@ const byPattern = new Map<string, string>([
   }),
   [patternOf(shared.Instant), instant],
   [patternOf(shared.SecretName), 'DATABASE_URL'],
+  [patternOf(shared.CliLoginCode), 'WDJB-MJHT'],
+  [patternOf(CredentialId), 'q1xZt8'],
+  [patternOf(PrfInput), 'h7Kq2ZpV0sXc9LwT4bNyRd'],
+  [patternOf(RecoveryCode), '4XK7P-M2QRA'],
 ])
 
 /** By the name of the field, where the schema says no more than that it is text. */
@@ -50,6 +56,9 @@ const byName: Record<string, string> = {
   resourceId: id('secret'),
   ipAddress: '203.0.113.7',
   userAgent: 'curl/8.5.0',
+  deviceLabel: 'Ada’s laptop',
+  client: 'skerry/1.0',
+  verifyUrl: 'https://skerry.example/cli/WDJB-MJHT',
   requestId: 'req_h7Kq2ZpV1a',
   clientId: id('machineClient'),
 }

@@ -26,7 +26,7 @@ export interface Operation {
   access: string
   /** Empty for a read that records nothing. */
   audit: string
-  fields: (Field & { in: 'path' | 'query' | 'body' })[]
+  fields: (Field & { in: 'path' | 'query' | 'header' | 'body' })[]
   answers: { statuses: string; example: string }[]
   refusals: [status: number, codes: ErrorCode[]][]
 }
@@ -95,6 +95,10 @@ function operationOf(id: string, endpoint: Endpoint, access: AccessFacts): Opera
     fields: [
       ...pathFields(path),
       ...fieldsOf(endpoint.query as Schema).map((field) => ({ ...field, in: 'query' as const })),
+      ...fieldsOf({ properties: endpoint.headers as Record<string, Schema> }).map((field) => ({
+        ...field,
+        in: 'header' as const,
+      })),
       ...fieldsOf(endpoint.body as Schema).map((field) => ({ ...field, in: 'body' as const })),
     ],
     answers: answersOf(endpoint),

@@ -62,7 +62,7 @@ describe('the reference', () => {
   })
 
   test('statuses that carry the same shape are told together', () => {
-    expect(find('secrets.put').answers.map(({ statuses }) => statuses)).toEqual(['200 or 201'])
+    expect(find('secrets.put').answers.map(({ statuses }) => statuses)).toEqual(['200 or 201', '202'])
   })
 
   test('mutations tell their audit actions; a read tells one only where a denial is recorded', () => {

@@ -31,6 +31,13 @@ export const DisplayName = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]+$',
 })
 
+/** What people write to each other; lines may break. */
+export const FreeText = Type.String({
+  maxLength: limits.noteCharacters,
+  pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
+  description: 'free text',
+})
+
 export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 export const SecretName = Type.String({
   pattern: secretNamePattern,
@@ -67,6 +74,9 @@ export const ExpectedVersion = Type.Integer({
   maximum: 2_147_483_647,
   description: 'refused with 409 unless this is the current version; 0: must not exist',
 })
+
+/** Short enough to read out: `WDJB-MJHT`, without vowels and look-alikes. */
+export const CliLoginCode = Type.String({ pattern: '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$' })
 
 export const Ok = Strict({ ok: Type.Literal(true) })
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { changeNote, Queued } from './changes.ts'
 import { del, get, post, put } from './endpoint.ts'
 import { limits } from './limits.ts'
 import {
@@ -44,11 +45,12 @@ export const secrets = {
     responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Create or update a secret; appends a version',
+    summary: 'Create or update a secret; appends a version, or queues that where the environment is protected',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
-    responses: { 200: One, 201: One },
+    headers: changeNote,
+    responses: { 200: One, 201: One, 202: Queued },
     refuses: ['conflict'],
-    audits: ['secret.written'],
+    audits: ['secret.written', 'change_request.opened'],
   }),
   versions: get('/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', {
     summary: 'Version history, newest first',
@@ -67,18 +69,20 @@ export const secrets = {
     },
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
-    summary: 'Replay a stored ciphertext as a new version; needs no key',
+    summary: 'Replay a stored ciphertext as a new version, or queue that; needs no key',
     body: Strict({ version: Version, expectedVersion: Type.Optional(ExpectedVersion) }),
-    responses: { 200: Strict({ secret: Secret, restoredFrom: Version }) },
+    headers: changeNote,
+    responses: { 200: Strict({ secret: Secret, restoredFrom: Version }), 202: Queued },
     refuses: ['conflict'],
-    audits: ['secret.restored'],
+    audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Delete a secret and its whole history; expectedVersion as query parameter or in a body',
+    summary: 'Delete a secret and its whole history, or queue that; expectedVersion as query parameter or in a body',
     query: Expected,
     body: Expected,
-    responses: { 200: Ok },
+    headers: changeNote,
+    responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],
-    audits: ['secret.deleted'],
+    audits: ['secret.deleted', 'change_request.opened'],
   }),
 }

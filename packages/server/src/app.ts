@@ -1,13 +1,22 @@
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
 import { routes as branches } from './features/branches/routes.ts'
+import { routes as changes } from './features/changes/routes.ts'
+import { routes as cliLogin } from './features/cli-login/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
+import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
 import { routes as me } from './features/me/routes.ts'
+import { routes as notifications } from './features/notifications/routes.ts'
 import { routes as orgs } from './features/orgs/routes.ts'
+import { routes as passkeys } from './features/passkeys/routes.ts'
 import { routes as resolve } from './features/resolve/routes.ts'
+import { routes as secondFactor } from './features/second-factor/routes.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
+import { routes as sessions } from './features/sessions/routes.ts'
+import { routes as signIn } from './features/sign-in/routes.ts'
+import { routes as signInPasskeys } from './features/sign-in-passkeys/routes.ts'
 import { routes as signup } from './features/signup/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import type { Route } from './http/route.ts'
@@ -15,15 +24,24 @@ import type { Route } from './http/route.ts'
 /** Everything that this server answers. */
 export const routes: Route[] = [
   ...signup,
+  ...signIn,
+  ...cliLogin,
   ...me,
+  ...passkeys,
+  ...secondFactor,
+  ...signInPasskeys,
+  ...sessions,
+  ...notifications,
   ...orgs,
   ...apps,
   ...envs,
   ...branches,
   ...groups,
   ...secrets,
+  ...changes,
   ...resolve,
   ...grants,
   ...tokens,
+  ...honeyTokens,
   ...audit,
 ]

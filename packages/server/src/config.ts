@@ -48,7 +48,7 @@ const serverKey: Setting<string | null> = {
     if (!/^[A-Za-z0-9_-]{43}$/.test(value)) throw new Error('must be 32 bytes as base64url, 43 characters')
     return value
   },
-  help: '32 bytes base64url that seal keys held for server components; none holds any yet, so it may be unset',
+  help: '32 bytes base64url that seal what signs sessions; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
 }
 
 /** Every setting of the server, by the name of its environment variable. */
@@ -68,6 +68,8 @@ export const settings = {
   SKERRY_SERVER_KEY: serverKey,
   SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
   SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
+  SKERRY_OIDC_CLIENT_ID: optional('Client that browsers sign in as at the issuer; the audience unless set'),
+  SKERRY_OIDC_CLIENT_SECRET: optional('Secret of that client, where the issuer asks for one'),
   SKERRY_SMTP_URL: address(
     ['smtp:', 'smtps:'],
     'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
@@ -94,7 +96,8 @@ export interface Config {
   databaseUrl: string | null
   databasePool: number
   dataDir: string
-  oidc: { issuer: string; audience: string } | null
+  serverKey: string | null
+  oidc: { issuer: string; audience: string; clientId: string; clientSecret: string | null } | null
   smtpUrl: string | null
   mailFrom: string
   resolveCacheBytes: number
@@ -115,6 +118,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('SKERRY_DATABASE_URL: must start with postgres://')
   if (Boolean(values.SKERRY_OIDC_ISSUER) !== Boolean(values.SKERRY_OIDC_AUDIENCE))
     throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
+  if (!values.SKERRY_OIDC_ISSUER && (values.SKERRY_OIDC_CLIENT_ID || values.SKERRY_OIDC_CLIENT_SECRET))
+    throw new ConfigError('SKERRY_OIDC_CLIENT_ID and SKERRY_OIDC_CLIENT_SECRET: say nothing without SKERRY_OIDC_ISSUER')
   if (!isLoopback(values.SKERRY_HOST) && values.SKERRY_ALLOW_PLAINTEXT !== 'yes')
     throw new ConfigError(
       `SKERRY_HOST: ${values.SKERRY_HOST} is not a loopback address, and the server speaks plain HTTP: bearers would cross ` +
@@ -128,9 +133,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databaseUrl: values.SKERRY_DATABASE_URL,
     databasePool: values.SKERRY_DATABASE_POOL,
     dataDir: values.SKERRY_DATA_DIR,
+    serverKey: values.SKERRY_SERVER_KEY,
     oidc:
       values.SKERRY_OIDC_ISSUER && values.SKERRY_OIDC_AUDIENCE
-        ? { issuer: values.SKERRY_OIDC_ISSUER, audience: values.SKERRY_OIDC_AUDIENCE }
+        ? {
+            issuer: values.SKERRY_OIDC_ISSUER,
+            audience: values.SKERRY_OIDC_AUDIENCE,
+            clientId: values.SKERRY_OIDC_CLIENT_ID ?? values.SKERRY_OIDC_AUDIENCE,
+            clientSecret: values.SKERRY_OIDC_CLIENT_SECRET,
+          }
         : null,
     smtpUrl: values.SKERRY_SMTP_URL,
     mailFrom: values.SKERRY_MAIL_FROM,

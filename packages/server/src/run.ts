@@ -20,6 +20,11 @@ export async function run(environment: Record<string, string | undefined>): Prom
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
+  // Past the log, which may be collected and kept: this line is a credential.
+  if (server.setUpLink !== null)
+    process.stdout.write(
+      `\nNobody has signed in here yet. Set up the first person within 24 hours, once, at\n  ${server.setUpLink}\n\n`,
+    )
   let closing = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

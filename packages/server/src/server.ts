@@ -1,30 +1,43 @@
 import type { FastifyInstance } from 'fastify'
 import { routes } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { hearChanges } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
+import { mountDashboard } from './features/dashboard/dashboard.ts'
 import { mountDocs } from './features/docs/docs.ts'
+import { openSightings } from './features/honey-tokens/sightings.ts'
+import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
+import { openWrites } from './features/secrets/writes.ts'
+import { mountExternal } from './features/sign-in/external.ts'
+import { mountKeys } from './features/sign-in/keys.ts'
+import { makeSetUpLink } from './features/sign-in/set-up.ts'
 import type { Context } from './http/context.ts'
 import { describe } from './http/errors.ts'
 import { openLimiter, unlimited } from './http/limits.ts'
 import type { Log } from './http/log.ts'
 import { serve } from './http/serve.ts'
+import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
 import { handlers } from './jobs/handlers.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
 import { openQueue } from './jobs/queue.ts'
+import { loadServerKey } from './keys/server-key.ts'
 
 export interface RunningServer {
   context: Context
   app: FastifyInstance
   /** Where it listens: `http://127.0.0.1:4700`. */
   url: string
+  /** Where the first person begins, as long as there is none. A secret: for the console, never for a log. */
+  setUpLink: string | null
   close(): Promise<void>
 }
 
 const meterFlushMs = 10_000
+/** By the clock and not by what is presented, so that what follows a decoy comes at no telling time. */
+const tripsFlushMs = 1000
 
 /**
  * Opens everything, in order, and listens last: whoever is answered is answered by a whole server. `onStopped` hears of an
@@ -40,6 +53,7 @@ export async function startServer(
   try {
     await migrate(db)
     const context = await openContext(config, log, now, db)
+    await checkServerKey(context)
     await makeAuditPartitions(context)
     await context.queue.start(handlers(context))
     const hearing =
@@ -47,19 +61,26 @@ export async function startServer(
         ? hearChanges(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
         : null
     const flushing = setInterval(() => flushMeter(context), meterFlushMs)
+    const recording = setInterval(() => flushTrips(context), tripsFlushMs)
     const app = serve(context, routes)
+    mountKeys(app, context)
+    mountExternal(app, context)
+    mountDashboard(app)
     mountDocs(app, routes)
     const url = await app.listen({ host: config.host, port: config.port })
     config.baseUrl ??= url
+    const setUpLink = await makeSetUpLink(context)
     const close = async () => {
       await app.close()
       clearInterval(flushing)
+      clearInterval(recording)
       await hearing?.stop()
       await context.queue.stop()
       await flushMeter(context)
+      await flushTrips(context)
       await db.close()
     }
-    return { context, app, url, close }
+    return { context, app, url, setUpLink, close }
   } catch (error) {
     await db.close()
     throw error
@@ -69,18 +90,33 @@ export async function startServer(
 const monotonicMs = () => performance.now()
 
 async function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Promise<Context> {
+  const serverKey = await loadServerKey(config)
+  const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
   return {
     config,
     db,
     log,
     now,
     queue: openQueue(db, log),
-    cache: openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs }),
+    cache,
+    writes: openWrites(db, cache, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
+    serverKey,
+    sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now),
+    sightings: openSightings(),
   }
+}
+
+async function checkServerKey({ config, db, serverKey }: Context): Promise<void> {
+  if (!serverKey || (await opensDatabase(db, serverKey))) return
+  const place = config.serverKey === null ? `${config.dataDir}/server.key` : 'SKERRY_SERVER_KEY'
+  throw new ConfigError(`${place}: is not the key that this database was sealed with`)
 }
 
 const flushMeter = ({ meter, log }: Context) =>
   meter.flush().catch((error) => log.warn('could not add up usage', describe(error)))
+
+const flushTrips = (context: Context) =>
+  recordTrips(context).catch((error) => context.log.warn('could not record trips of decoys', describe(error)))

@@ -107,6 +107,7 @@ function titled(list: string): (row: Row) => boolean {
 const forMembers = titled(`
 GET org
 GET org/members
+DELETE org/members/:userId
 GET org/apps
 GET org/apps/:appId
 GET org/apps/:appId/envs
@@ -125,11 +126,15 @@ GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/key
+GET org/envs/:envId/protection
+GET org/change-requests
+GET org/change-requests/:changeRequestId
 DELETE org/envs/:envId (a branch)
 `)
 /** Needs a key grant on the environment, whatever the role. */
 const forHolders = titled(`
 POST org/envs/:envId/branches
+POST org/envs/:envId/rekey
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
@@ -142,14 +147,30 @@ const notForMachines = titled(`
 GET /v1/resolve
 GET /v1/me/keys
 PUT /v1/me/keys
+GET /v1/me/second-factor
+POST /v1/me/second-factor/totp
+POST /v1/me/second-factor/totp/confirm
+DELETE /v1/me/second-factor/totp
+POST /v1/me/second-factor/recovery-codes
+POST /v1/me/second-factor/passkey-options
+POST /v1/me/second-factor/enter
+GET /v1/me/sign-in-passkeys
+POST /v1/me/sign-in-passkeys/options
+POST /v1/me/sign-in-passkeys
+DELETE /v1/me/sign-in-passkeys/:signInPasskeyId
+GET /v1/me/sessions
+DELETE /v1/me/sessions/:webSessionId
 POST /v1/orgs
 POST org/apps/:appId/envs
 POST org/groups/:groupId/envs
 POST org/envs/:envId/branches
+POST org/envs/:envId/rekey
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 GET org/envs/:envId/key
+POST org/change-requests/:changeRequestId/approve
+POST org/change-requests/:changeRequestId/reject
 `)
 
 describe('access', () => {
@@ -186,14 +207,39 @@ describe('rules that hold whatever the matrix says', () => {
     expect(cells.filter((cell) => !ending('401').test(cell))).toEqual([])
   })
 
-  test('open routes are four, and ask for no credential', () => {
+  test('open routes are these, and ask for no credential', () => {
     expect(
       rows
         .filter(isOpen)
         .map((row) => row.title)
         .sort(),
-    ).toEqual(['GET /health', 'GET /ready', 'POST /oauth/token', 'POST /v1/signup'])
+    ).toEqual([
+      'GET /health',
+      'GET /ready',
+      'GET /v1/sign-in',
+      'POST /oauth/token',
+      'POST /v1/cli-login',
+      'POST /v1/cli-login/poll',
+      'POST /v1/sign-in/links',
+      'POST /v1/sign-in/links/redeem',
+      'POST /v1/sign-in/passkeys',
+      'POST /v1/sign-in/passkeys/options',
+      'POST /v1/sign-in/refresh',
+      'POST /v1/sign-in/set-up',
+      'POST /v1/sign-in/sign-out',
+      'POST /v1/signup',
+    ])
     expect(cellsWhere(isOpen, () => true).filter((cell) => !ending('pass').test(cell))).toEqual([])
+  })
+
+  test('a CLI session passes what its person passes, but for what needs a browser', () => {
+    const [person, session] = ['admin', 'CLI session of that admin'].map((name) =>
+      callers.findIndex((caller) => caller.name === name),
+    ) as [number, number]
+    const differ = rows.filter(({ cells }) => cells[person] !== cells[session])
+    expect(differ.length).toBeGreaterThan(2)
+    expect(differ).toEqual(rows.filter(({ route }) => /browser|arriving/.test(route.access.name)))
+    for (const { cells } of differ) expect(cells[session]).toBe('403')
   })
 
   test('whoever is of another organization finds nothing there', () => {
@@ -204,7 +250,7 @@ describe('rules that hold whatever the matrix says', () => {
 
   test('a machine client is refused wherever a key or a person is needed', () => {
     const cells = cellsWhere(notForMachines, (caller) => caller.kind === 'machine' && caller.from === 'org')
-    expect(cells).toHaveLength(2 * 11)
+    expect(cells).toHaveLength(2 * 27)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
@@ -230,13 +276,13 @@ describe('rules that hold whatever the matrix says', () => {
       forHolders,
       (caller) => caller.from === 'org' && caller.kind !== 'machine' && !caller.granted,
     )
-    expect(cells).toHaveLength(7 * 6)
+    expect(cells).toHaveLength(8 * 7)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
   test('with one, a member passes everything that members may do', () => {
     const cells = cellsWhere(forMembers, (caller) => caller.granted)
-    expect(cells).toHaveLength(21 * 3)
+    expect(cells).toHaveLength(25 * 3)
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 })

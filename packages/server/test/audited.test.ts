@@ -8,13 +8,15 @@ import { resolve } from '@skerry/contract/resolve'
 import { tokens } from '@skerry/contract/tokens'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expireBranches } from '../src/features/branches/jobs.ts'
+import { recordTrips } from '../src/features/honey-tokens/trips.ts'
 import { wrappedKey } from './blobs.ts'
 import { buildPlace, type Place } from './callers.ts'
 import { buildWalk, type Walk } from './mutations.ts'
+import { isOfPerson } from './samples.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
 import type { Step } from './step.ts'
-import { newMember, newPerson, newToken } from './tenant.ts'
-import { openWorld, type World } from './world.ts'
+import { newDecoy, newMember, newPerson, newToken, signUp } from './tenant.ts'
+import { builtIn, openWorld, type World } from './world.ts'
 
 const userAgent = 'audited/1.0 (a suite)'
 
@@ -25,7 +27,7 @@ let place: Place
 const sent: string[] = []
 
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld(builtIn)
   await stopSchedules(world)
   walk = await buildWalk(world)
   place = await buildPlace(world)
@@ -35,14 +37,14 @@ afterAll(() => world.close())
 const titleOf = ({ endpoint, note }: Pick<Step, 'endpoint' | 'note'>) =>
   `${endpoint.method} ${endpoint.path}${note ? ` (${note})` : ''}`
 
-async function send({ endpoint, as, params, body }: Step, more: Record<string, unknown> = {}) {
+async function send({ endpoint, as, params, body, headers }: Step, more: Record<string, unknown> = {}) {
   const input = { ...body?.(), ...more }
   sent.push(...Object.values(input).filter((value) => typeof value === 'string'))
   return world.call(endpoint, {
     ...(as ? { as: as() } : {}),
     ...(params ? { params: params() } : {}),
     ...(body || Object.keys(more).length > 0 ? { body: input } : {}),
-    headers: { 'user-agent': userAgent },
+    headers: { ...headers, 'user-agent': userAgent },
   })
 }
 
@@ -79,7 +81,18 @@ async function check(step: Step): Promise<AuditAction[]> {
 }
 
 const facts = ({ id: _id, metadata: _metadata, createdAt: _at, ...rest }: AuditRow & { createdAt?: string }) => rest
-const byAction = (a: { action: string }, b: { action: string }) => (a.action < b.action ? -1 : 1)
+const byAction = (a: Placed, b: Placed) => (placeOf(a) < placeOf(b) ? -1 : 1)
+interface Placed {
+  action: string
+  orgId: string | null
+}
+const placeOf = ({ action, orgId }: Placed) => `${action} ${orgId}`
+
+/** What a walk through a world of many people cannot do, and where it is shown. */
+const elsewhere = new Set([
+  'POST /v1/sign-in/set-up', // needs a server without people: features/sign-in/sign-in.test.ts
+  'POST /v1/sign-in/refresh', // audits only what it refuses: features/sign-in/sessions.test.ts
+])
 
 describe('a mutation', () => {
   test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {
@@ -91,15 +104,20 @@ describe('a mutation', () => {
       written.set(key, actions)
     }
     const mutations = listEndpoints().filter(({ endpoint }) => endpoint.method !== 'GET' && !endpoint.unaudited)
-    const declared = mutations.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
+    const walked = mutations.filter(({ endpoint }) => !elsewhere.has(titleOf({ endpoint })))
+    const declared = walked.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
     expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
       Object.fromEntries(declared),
     )
   }, 60_000)
 
-  test('is left out of the trail only for a reason that stands in the contract; none is', () => {
-    const unaudited = listEndpoints().filter(({ endpoint }) => endpoint.unaudited !== undefined)
-    expect(unaudited.map(({ endpoint }) => [titleOf({ endpoint }), endpoint.unaudited])).toEqual([])
+  test('is left out of the trail only for a reason that stands in the contract', () => {
+    const mutations = listEndpoints().filter(({ endpoint }) => endpoint.method !== 'GET')
+    for (const { endpoint } of mutations)
+      expect([titleOf({ endpoint }), Boolean(endpoint.unaudited)]).toEqual([
+        titleOf({ endpoint }),
+        endpoint.audits.length === 0,
+      ])
   })
 
   test('that changes nothing, as a second revocation, leaves no entry', async () => {
@@ -141,13 +159,14 @@ describe('a mutation', () => {
 
 describe('what happens without a mutation of the contract', () => {
   test('a first sign-in records the person and the organization joined, and from where', async () => {
-    const { orgId, machine } = place.tenant
+    const external = await openWorld()
+    const { orgId, machine } = await signUp(external)
     const email = 'joins@example.com'
-    const invite = await world.call(invites.create, { as: machine.as, params: { orgId }, body: { email } })
-    const as = `Bearer ${await world.issuer.token({ sub: 'sub-joins', email, email_verified: true })}`
+    const invite = await external.call(invites.create, { as: machine.as, params: { orgId }, body: { email } })
+    const as = `Bearer ${await external.issuer.token({ sub: 'sub-joins', email, email_verified: true })}`
     let answer: Awaited<ReturnType<typeof signIn>> | undefined
-    const signIn = () => world.call(me.get, { as, headers: { 'user-agent': userAgent } })
-    const entries = await newEntries(world, async () => {
+    const signIn = () => external.call(me.get, { as, headers: { 'user-agent': userAgent } })
+    const entries = await newEntries(external, async () => {
       answer = await signIn()
     })
     const id = answer?.body.principal.id
@@ -162,9 +181,10 @@ describe('what happens without a mutation of the contract', () => {
     }
     expect(entries.sort(byAction)).toMatchObject([
       { ...common, action: 'member.joined', orgId, metadata: { inviteId: invite.body.invite.id, role: 'member' } },
-      { ...common, action: 'user.created', orgId: null, metadata: { issuer: world.issuer.url } },
+      { ...common, action: 'user.created', orgId: null, metadata: { issuer: external.issuer.url } },
     ])
-    expect(await newEntries(world, signIn)).toEqual([])
+    expect(await newEntries(external, signIn)).toEqual([])
+    await external.close()
   })
 
   test('a branch that ends by itself is recorded, with nobody as the actor', async () => {
@@ -176,6 +196,17 @@ describe('what happens without a mutation of the contract', () => {
     const entries = await newEntries(world, () => expireBranches(world.server.context))
     const nobody = { actorType: 'system', actorId: null, ipAddress: null, userAgent: null, requestId: null }
     expect(entries).toMatchObject([{ ...nobody, action: 'branch.expired', resourceId: branch.body.branch.id, orgId }])
+  })
+
+  test('a decoy that is tried is recorded, with from where and nobody as the actor', async () => {
+    const decoy = await newDecoy(world, place.tenant)
+    const entries = await newEntries(world, async () => {
+      await world.call(me.get, { as: decoy.as, headers: { 'user-agent': userAgent } })
+      await recordTrips(world.server.context)
+    })
+    const nobody = { actorType: 'system', actorId: null, ipAddress: '127.0.0.1', userAgent }
+    const what = { action: 'honey_token.tripped', resourceType: 'honey_token', resourceId: decoy.id }
+    expect(entries).toMatchObject([{ ...nobody, ...what, orgId: place.tenant.orgId }])
   })
 
   test('a denied resolve is recorded once, with who was denied and where', async () => {
@@ -196,7 +227,7 @@ describe('what happens without a mutation of the contract', () => {
     const { tenant, params } = place
     const person = await newPerson(world, 'reader@example.com')
     for (const { endpoint } of listEndpoints().filter(({ endpoint }) => endpoint.method === 'GET')) {
-      const as = endpoint.path.startsWith('/v1/me') ? person.as : tenant.admin.as
+      const as = isOfPerson(endpoint) ? person.as : tenant.admin.as
       const query = endpoint.path === '/v1/resolve' ? { env: params.envId } : {}
       const entries = await newEntries(world, async () => {
         const answer = await world.call(endpoint, { as, params, query })

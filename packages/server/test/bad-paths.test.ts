@@ -39,12 +39,12 @@ function withParams(what: string, change: (name: string) => string[] | undefined
   return inOrg.flatMap((endpoint) =>
     paramsOf(endpoint.path).flatMap((name) =>
       (change(name) ?? []).map((value) => {
-        const body = samples[titleOf(endpoint)]?.body
+        const { as = own.tenant.admin.as, body } = samples[titleOf(endpoint)] ?? {}
         return {
           title: `${titleOf(endpoint)}: ${name} is ${what} (${value.slice(0, 80)})`,
           method: endpoint.method,
           path: pathOf(endpoint, { ...own.params, [name]: value }),
-          as: own.tenant.admin.as,
+          as,
           body: body && JSON.stringify(body),
           status: name === 'name' ? 400 : 404,
           says: name === 'name' ? 'path: a secret name is' : 'no such',

@@ -5,7 +5,7 @@ import { limits } from '@skerry/contract/limits'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPlace, type Place } from './callers.ts'
 import { type Broken, expectRefused } from './refusals.ts'
-import { pathOf, titleOf } from './samples.ts'
+import { isOfPerson, pathOf, titleOf } from './samples.ts'
 import { stopSchedules } from './state.ts'
 import { newMember, newPerson, newToken, putSecret } from './tenant.ts'
 import { openWorld, type World } from './world.ts'
@@ -13,6 +13,7 @@ import { openWorld, type World } from './world.ts'
 let world: World
 let place: Place
 let personAs: string
+let reviewerAs: string
 
 const all = listEndpoints().map(({ endpoint }) => endpoint)
 const having = (parameter: string) => all.filter((endpoint) => parameter in endpoint.query.properties)
@@ -22,12 +23,18 @@ beforeAll(async () => {
   await stopSchedules(world)
   place = await buildPlace(world)
   personAs = (await newPerson(world, 'person@example.com')).as
+  reviewerAs = (await newMember(world, place.tenant, 'admin')).as
 })
 afterAll(() => world.close())
 
+function callerOf(endpoint: Endpoint): string {
+  if (isOfPerson(endpoint) || endpoint.path === '/v1/orgs') return personAs
+  return /:changeRequestId\/(?:approve|reject)$/.test(endpoint.path) ? reviewerAs : place.tenant.admin.as
+}
+
 function asked(endpoint: Endpoint, query: string, says: string): Broken {
   const path = `${pathOf(endpoint, place.params)}?${query}`
-  const as = /^\/v1\/(?:me|orgs$)/.test(endpoint.path) ? personAs : place.tenant.admin.as
+  const as = callerOf(endpoint)
   return { title: `${titleOf(endpoint)}?${query}`, method: endpoint.method, path, as, status: 400, says }
 }
 

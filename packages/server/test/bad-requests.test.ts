@@ -62,7 +62,6 @@ const refusal = (message: string) => ({ error: { code: 'invalid_request', messag
 describe('a path or method that is not in the table', () => {
   test('is not found, with and without a credential', async () => {
     const paths = [
-      '/',
       '/v1',
       '/v1/',
       '/v1/me/',

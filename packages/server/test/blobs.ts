@@ -9,3 +9,9 @@ export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 
 export const publicKeyJwk = () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: segment(32), y: segment(32) })
 export const sealedPrivateKey = () => `pk1.65536-3-1.${segment(16)}.${segment(12)}.${segment(154)}`
 export const bearerSecret = () => segment(32)
+export const newPasskeyBody = () => ({
+  credentialId: segment(32),
+  label: 'a key',
+  prfInput: segment(32),
+  encryptedPrivateKey: `pk2.${segment(16)}.${segment(12)}.${segment(154)}`,
+})

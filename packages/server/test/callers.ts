@@ -1,3 +1,4 @@
+import { cliSessions } from '@skerry/contract/cli-login'
 import { branches } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
 import { invites, orgs } from '@skerry/contract/orgs'
@@ -5,11 +6,15 @@ import { oauth } from '@skerry/contract/signup'
 import { tokens } from '@skerry/contract/tokens'
 import { newId } from '../src/http/context.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
+import { newGuarded, proposePut } from './guarded.ts'
 import { startIssuer } from './services/issuer.ts'
 import {
   type Actor,
+  askForCliSession,
   grantKey,
   newApp,
+  newCliSession,
+  newDecoy,
   newEnv,
   newGroup,
   newGroupEnv,
@@ -53,11 +58,20 @@ export async function buildPlace(world: World): Promise<Place> {
   await putSecret(world, tenant, envId, 'NAME')
   const fork = { slug: 'branch', wrappedDek: wrappedKey(), ttlSeconds: null }
   const branch = await world.call(branches.create, { as, params: { orgId, envId }, body: fork })
+  const guardedId = await newGuarded(world, tenant)
+  const changeRequestId = (await proposePut(world, tenant, guardedId, 'GUARDED')).id
   const invite = await world.call(invites.create, { as, params: { orgId }, body: { email: 'waits@example.com' } })
   const target = await newToken(world, tenant)
   const grantId = (await grantKey(world, tenant, envId, target)).id
-  const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id }
-  return { tenant, params: { ...ids, name: 'NAME' }, branchId: branch.body.branch.id }
+  const decoy = await newDecoy(world, tenant)
+  const userId = (await newMember(world, tenant)).id
+  const { code, id: cliSessionId } = await askForCliSession(world)
+  const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
+  // Of nobody: what is a person’s own is looked for only after access.
+  const personal = { webSessionId: newId('session'), signInPasskeyId: newId('signInPasskey') }
+  const others = { ...personal, changeRequestId, honeyTokenId: decoy.id, name: 'NAME' }
+  const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id, ...own }
+  return { tenant, params: { ...ids, ...others }, branchId: branch.body.branch.id }
 }
 
 /** Every kind of caller that there is, in the order of the matrix. */
@@ -72,6 +86,8 @@ async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]
   const forged = await impostor.token({ ...subject, iss: world.issuer.url, aud: world.issuer.audience })
   const expired = await world.issuer.token({ ...subject, exp: Math.floor(world.clock.now().getTime() / 1000) - 5 })
   await impostor.close()
+  const cli = await newCliSession(world, person)
+  await world.call(cliSessions.revoke, { as: person.as, params: { cliSessionId: cli.id } })
   const { unknown, revoked, expiredToken, deleted } = await deadTokens(world, tenant)
   const row = (name: string, as: string | undefined): Caller => ({
     name,
@@ -90,6 +106,7 @@ async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]
     row('deleted token', deleted),
     row('session with a wrong signature', `Bearer ${forged}`),
     row('expired session', `Bearer ${expired}`),
+    row('revoked CLI session', cli.as),
   ]
 }
 
@@ -123,11 +140,13 @@ async function people(world: World, place: Place): Promise<Caller[]> {
   })
   const holder = await newMember(world, tenant)
   await grantEverywhere(world, place, holder)
+  const admin = await newMember(world, tenant, 'admin')
   return [
     row('member of another organization', await newMember(world, elsewhere), 'none'),
     row('member without keys or grant', await newMember(world, tenant, 'member', { keys: false }), 'member'),
     row('member with a grant', holder, 'member', true),
-    row('admin', await newMember(world, tenant, 'admin'), 'admin'),
+    row('admin', admin, 'admin'),
+    row('CLI session of that admin', await newCliSession(world, admin), 'admin'),
     row('owner', await newOwnerOf(world, place), 'admin'),
   ]
 }

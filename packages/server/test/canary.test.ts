@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, type Journey, travel } from './canary-journey.ts'
 import { engine } from './engine.ts'
 import { findings, type Needle, needle, type Place } from './needles.ts'
+import { tableDump } from './state.ts'
 import { openWorld, type World } from './world.ts'
 
 let world: World
@@ -22,21 +23,6 @@ beforeAll(async () => {
   await failure()
 })
 afterAll(() => world.close())
-
-/** Every column of every row of every table, those of the job queue too, as text. */
-async function tableDump(): Promise<Place[]> {
-  const { db } = world.server.context
-  const tables = await db.rows<{ name: string }>(
-    `select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where relkind in ('r', 'm') and nspname not in ('pg_catalog', 'information_schema') and nspname !~ '^pg_toast'`,
-  )
-  const places: Place[] = []
-  for (const { name } of tables) {
-    const rows = await db.rows<{ text: string }>(`select t::text as text from ${name} t`)
-    places.push({ where: `table ${name}`, text: rows.map((row) => row.text).join('\n') })
-  }
-  return places
-}
 
 /** What the embedded database has written since, its log of changes included; and mails in the outbox. */
 async function fileDump(): Promise<Place[]> {
@@ -146,7 +132,7 @@ async function failure(): Promise<void> {
 
 describe('what clients keep to themselves', () => {
   test('is in no column of any table', async () => {
-    const places = await tableDump()
+    const places = await tableDump(world)
     expect(places.length).toBeGreaterThan(25)
     expect(findings([...journey.secret, ...journey.shownOnce], places)).toEqual([])
   })
@@ -198,7 +184,7 @@ describe('the search', () => {
     await client.apps.create({ params: { orgId: journey.orgId }, body: { name, slug: 'planted' } })
     await world.call(apps.list, { as: `Bearer ${journey.admin.parsed.bearer}`, params: { orgId: journey.orgId } })
     const planted = needle('name', name)
-    expect(findings([planted], await tableDump())).toEqual(['name in table public.applications'])
+    expect(findings([planted], await tableDump(world))).toEqual(['name in table public.applications'])
     expect(findings([planted], answers())).toHaveLength(2)
     if (engine() === 'embedded') expect(findings([planted], await fileDump()).length).toBeGreaterThan(0)
   })

@@ -10,6 +10,8 @@ export interface Schema {
   minimum?: number
   maximum?: number
   maxItems?: number
+  patternProperties?: unknown
+  additionalProperties?: unknown
 }
 
 /** What is wrong, and the JSON text of a value that is wrong so. */
@@ -25,6 +27,10 @@ export function faultsOf(schema: Schema, sample: unknown): Fault[] {
   const nulls: Fault[] = nullable ? [] : [['null', 'null']]
   if (inner.type === 'integer') return [...nulls, ...numberFaults(inner)]
   if (inner.type === 'array') return [...nulls, ...arrayFaults(inner, sample as unknown[])]
+  if (inner.type === 'boolean') return [...nulls, ...booleanFaults]
+  if (inner.patternProperties) return [...nulls, ...versionsFaults]
+  if (inner.type === 'object' && inner.additionalProperties !== false) return [...nulls, ...openObjectFaults]
+  if (inner.type === 'object') return [...nulls, ...objectFaults(sample as Record<string, unknown>)]
   return [...nulls, ...stringFaults(inner, sample as string)]
 }
 
@@ -43,6 +49,44 @@ function numberFaults({ minimum, maximum }: Schema): Fault[] {
   ])
   return [...wrong, ['too large for a number', '1e400'], ['negative', '-1'], ['huge', '9007199254740993']]
 }
+
+const booleanFaults = json([
+  ['a number', 1],
+  ['a text', 'true'],
+  ['an object', {}],
+  ['an array', [true]],
+])
+
+function objectFaults(sample: Record<string, unknown>): Fault[] {
+  return json([
+    ['an array', [sample]],
+    ['a text', 'x'],
+    ['a number', 1],
+    ['true', true],
+    ['an unknown field in it', { ...sample, unknown: 1 }],
+    ...Object.keys(sample).map((name): [string, unknown] => [`an object as ${name}`, { ...sample, [name]: {} }]),
+  ])
+}
+
+/** The one map that a body takes: versions by name. */
+const versionsFaults = json([
+  ['a text', 'x'],
+  ['a number', 1],
+  ['an array', []],
+  ['a version that is none', { NAME: 0 }],
+  ['a version as text', { NAME: '1' }],
+  ['a name that is none', { 'no name': 1 }],
+  ['a name that is too long', { ['N'.repeat(256)]: 1 }],
+])
+
+/** One that takes fields that it does not name. */
+const openObjectFaults = json([
+  ['a text', 'x'],
+  ['a number', 1],
+  ['true', true],
+  ['an array', [{}]],
+  ['empty', {}],
+])
 
 function arrayFaults({ maxItems = 0 }: Schema, sample: unknown[]): Fault[] {
   const [first] = sample as Record<string, unknown>[]
@@ -70,12 +114,12 @@ function stringFaults(schema: Schema, sample: string): Fault[] {
     ['over-long', sample + 'a'.repeat(schema.maxLength ?? 300)],
     ['a NUL in it', within('\u0000')],
     ['an escape in it', within('\u001b[2J')],
-    ['a line break in it', within('\n')],
-    ['a line break at its end', `${sample}\n`],
     ['a lone high surrogate in it', within('\ud800')],
     ['a lone low surrogate in it', within('\udfff')],
   ]
-  if (!(schema.pattern && new RegExp(schema.pattern, 'u').test(''))) faults.push(['empty', ''])
+  const takes = (text: string) => schema.pattern !== undefined && new RegExp(schema.pattern, 'u').test(text)
+  if (!takes('')) faults.push(['empty', ''])
+  if (!takes('a\nb')) faults.push(['a line break in it', within('\n')], ['a line break at its end', `${sample}\n`])
   return json(faults)
 }
 

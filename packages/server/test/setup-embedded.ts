@@ -9,6 +9,7 @@ export async function setup(project: TestProject) {
   const templateDir = await mkdtemp(join(tmpdir(), 'skerry-template-'))
   await prepare({ SKERRY_DATA_DIR: templateDir })
   project.provide('engine', 'embedded')
+  project.provide('signIn', 'issuer')
   project.provide('templateDir', templateDir)
   project.provide('postgresUrl', '')
   return () => rm(templateDir, { recursive: true, force: true })

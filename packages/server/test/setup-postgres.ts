@@ -14,6 +14,7 @@ export async function setup(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-template-'))
   await prepare({ SKERRY_DATA_DIR: dataDir, SKERRY_DATABASE_URL: url })
   project.provide('engine', 'postgres')
+  project.provide('signIn', 'issuer')
   project.provide('templateDir', '')
   project.provide('postgresUrl', postgres.url)
   return async () => {

@@ -1,7 +1,8 @@
+import type { Place } from './needles.ts'
 import type { World } from './world.ts'
 
-/** What a request may write without having changed anything: notes of use, taken off the request's path. */
-const notesOfUse = ['service_token_uses', 'usage_counts']
+/** What a request may write without having changed anything: notes of use, taken off its path, and of tries of a code. */
+const notesOfUse = ['service_token_uses', 'usage_counts', 'cli_session_uses', 'cli_login_attempts']
 
 /** Every table of Skerry's own schema; a partitioned one stands for its partitions. */
 export async function tablesOf({ server }: World): Promise<string[]> {
@@ -10,6 +11,21 @@ export async function tablesOf({ server }: World): Promise<string[]> {
         and not relispartition order by relname`,
   )
   return rows.map((row) => row.relname)
+}
+
+/** Every column of every row of every table, those of the job queue too, as text. */
+export async function tableDump({ server }: World): Promise<Place[]> {
+  const { db } = server.context
+  const tables = await db.rows<{ name: string }>(
+    `select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where relkind in ('r', 'm') and nspname not in ('pg_catalog', 'information_schema') and nspname !~ '^pg_toast'`,
+  )
+  const places: Place[] = []
+  for (const { name } of tables) {
+    const rows = await db.rows<{ text: string }>(`select t::text as text from ${name} t`)
+    places.push({ where: `table ${name}`, text: rows.map((row) => row.text).join('\n') })
+  }
+  return places
 }
 
 export type State = Record<string, { rows: number; digest: string }>

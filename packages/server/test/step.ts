@@ -18,6 +18,7 @@ export interface Step {
   /** Where one endpoint does several things. */
   note?: string
   as?: () => string
+  headers?: Record<string, string>
   params?: () => Record<string, string>
   body?: () => Record<string, unknown>
   /** The entries of the answer. May note ids for later. */

@@ -1,6 +1,8 @@
 import { apps } from '@skerry/contract/apps'
+import { cliLogin } from '@skerry/contract/cli-login'
 import { grants } from '@skerry/contract/grants'
 import { groups } from '@skerry/contract/groups'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
 import { me } from '@skerry/contract/me'
 import { invites, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
@@ -8,6 +10,7 @@ import { signup } from '@skerry/contract/signup'
 import { tokens } from '@skerry/contract/tokens'
 import { newId, sha256 } from '../src/http/context.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
+import { signInAs } from './people.ts'
 import type { World } from './world.ts'
 
 /** Someone who calls: the Authorization header, and who that is. */
@@ -97,12 +100,48 @@ export async function putSecret(world: World, tenant: Tenant, envId: string, nam
     body: { ciphertext: text },
   })
   if (answer.status >= 300) throw new Error(answer.error?.message)
-  return answer.body.secret
+  return written(answer.body).secret
 }
 
-/** A person who signs in with the world's issuer. With keys, unless asked for without. */
-export async function newPerson(world: World, email: string, { keys = true } = {}): Promise<Actor> {
-  const as = `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })}`
+/** A decoy, with the header that presents it. */
+export async function newDecoy(world: World, tenant: Tenant, placement = 'a wiki'): Promise<Actor> {
+  const tokenId = newId('serviceToken')
+  const bearer = `${tokenId}_${bearerSecret()}`
+  const answer = await world.call(honeyTokens.create, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId },
+    body: { tokenId, tokenHash: sha256(bearer), placement },
+  })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return { as: `Bearer ${bearer}`, id: answer.body.honeyToken.id }
+}
+
+/** What was done at once: in an environment that is not protected, every write is. */
+export function written<B extends object>(body: B): Exclude<B, { queued: true }> {
+  if ('queued' in body) throw new Error('queued for approval')
+  return body as Exclude<B, { queued: true }>
+}
+
+/** A session of the person with that address. Claims say more of it: `withFactor` for one. */
+export const sessionOf = async (world: World, email: string, claims = {}): Promise<string> =>
+  `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true, ...claims })}`
+
+/** Claims of a session in which a second factor was entered this long ago. */
+export const withFactor = (world: World, agoSeconds = 0) => ({
+  amr: ['pwd', 'otp'],
+  auth_time: Math.floor(world.clock.now().getTime() / 1000) - agoSeconds,
+})
+
+/**
+ * A person who signs in as this world’s people do; claims are for worlds with the issuer of tests. With keys, unless asked
+ * for without.
+ */
+export async function newPerson(
+  world: World,
+  email: string,
+  { keys = true, claims }: { keys?: boolean; claims?: object } = {},
+): Promise<Actor> {
+  const as = claims ? await sessionOf(world, email, claims) : await signInAs(world, email)
   const { body } = await world.call(me.get, { as })
   if (keys)
     await world.call(me.putKeys, {
@@ -112,19 +151,17 @@ export async function newPerson(world: World, email: string, { keys = true } = {
   return { as, id: body.principal.id }
 }
 
+export const invitePerson = (world: World, tenant: Tenant, email: string, role: 'admin' | 'member' = 'member') =>
+  world.call(invites.create, { as: tenant.machine.as, params: { orgId: tenant.orgId }, body: { email, role } })
+
 /** A person invited into the tenant, who has signed in since. */
 export async function newMember(
   world: World,
   tenant: Tenant,
   role: 'admin' | 'member' = 'member',
-  more = {},
+  { email = `person-${++count}@example.com`, ...more }: { email?: string; keys?: boolean; claims?: object } = {},
 ): Promise<Actor> {
-  const email = `person-${++count}@example.com`
-  await world.call(invites.create, {
-    as: tenant.machine.as,
-    params: { orgId: tenant.orgId },
-    body: { email, role },
-  })
+  await invitePerson(world, tenant, email, role)
   return newPerson(world, email, more)
 }
 
@@ -133,4 +170,22 @@ export async function newOwner(world: World): Promise<Actor & { orgId: string }>
   const person = await newPerson(world, `owner-${++count}@example.com`)
   const { body } = await world.call(orgs.create, { as: person.as, body: { name: 'Own', slug: `own-${++count}` } })
   return { ...person, orgId: body.org.id }
+}
+
+/** Asks for a CLI session, as a device does. */
+export async function askForCliSession(world: World, more: Record<string, unknown> = {}) {
+  const id = newId('cliSession')
+  const bearer = `${id}_${bearerSecret()}`
+  const body = { sessionId: id, tokenHash: sha256(bearer), deviceLabel: 'laptop', client: 'skerry/1.0', ...more }
+  const answer = await world.call(cliLogin.create, { body })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return { id, as: `Bearer ${bearer}`, ...answer.body }
+}
+
+/** A CLI session that this person has approved. */
+export async function newCliSession(world: World, person: Pick<Actor, 'as'>): Promise<Actor & { code: string }> {
+  const asked = await askForCliSession(world)
+  const answer = await world.call(cliLogin.approve, { as: person.as, params: { code: asked.code } })
+  if (answer.status !== 200) throw new Error(answer.error?.message)
+  return asked
 }

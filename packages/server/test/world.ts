@@ -4,17 +4,21 @@ import { join } from 'node:path'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
 import { ErrorBody } from '@skerry/contract/errors'
 import { Compile, type Validator } from 'typebox/compile'
+import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import { openLog } from '../src/http/log.ts'
 import { type RunningServer, startServer } from '../src/server.ts'
 import { newDatabase } from './engine.ts'
 import { type Issuer, startIssuer } from './services/issuer.ts'
+import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
 
 /** A server as an operator runs it, on a database of its own, with a clock that tests move. */
 export interface World {
   url: string
   server: RunningServer
   issuer: Issuer
+  /** In suites that run with a real provider. */
+  provider: IdentityProvider | null
   /** Everything that was logged. */
   log: string[]
   /** Every answer's text, so that a suite can look for what must not be in any. */
@@ -43,18 +47,28 @@ interface Result<E extends AnyEndpoint> {
   headers: Headers
 }
 
+/** Any will do, and no other world has its database. */
+export const serverKey = Buffer.alloc(32, 7).toString('base64url')
+
+/** Settings of a world in which Skerry itself signs people in. */
+export const builtIn = { SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '' }
+
 export async function openWorld(settings: Record<string, string> = {}): Promise<World> {
   let offsetMs = 0
   const now = () => new Date(Date.now() + offsetMs)
   const issuer = await startIssuer(now)
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-test-'))
   const database = await newDatabase(dataDir)
+  const provider = inject('signIn') === 'provider' ? await startProvider('ES256', { named: false }) : null
   const config = readConfig({
     SKERRY_PORT: '0',
     SKERRY_DATA_DIR: dataDir,
     SKERRY_OIDC_ISSUER: issuer.url,
     SKERRY_OIDC_AUDIENCE: issuer.audience,
+    ...(inject('signIn') === 'built_in' ? builtIn : {}),
+    ...(provider ? { SKERRY_OIDC_ISSUER: provider.url, SKERRY_OIDC_AUDIENCE: resource } : {}),
     SKERRY_RATE_LIMITS: 'off',
+    SKERRY_SERVER_KEY: serverKey,
     SKERRY_LOG_LEVEL: 'debug',
     ...database.settings,
     ...settings,
@@ -62,10 +76,11 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   const log: string[] = []
   const answers: string[] = []
   const server = await start(config, log, now)
-  return {
+  const world: World = {
     url: server.url,
     server,
     issuer,
+    provider,
     log,
     answers,
     clock: {
@@ -75,18 +90,20 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
       },
     },
     async call(endpoint, input) {
-      const result = await call(server.url, answers, endpoint, input)
+      const result = await call(world.server.url, answers, endpoint, input)
       // Where a test did not expect it, this is what tells why.
       if (result.status === 500) process.stderr.write(`${log.findLast((line) => line.includes('request failed'))}\n`)
       return result
     },
     async close() {
-      await server.close()
+      await world.server.close()
       await issuer.close()
+      await provider?.close()
       await database.drop()
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+  return world
 }
 
 export function start(config: Config, log: string[], now: () => Date): Promise<RunningServer> {

@@ -53,6 +53,11 @@ export function isStalePlan(error: unknown): boolean {
   return hasState(error, '0A000') && (error as Error).message.includes('cached plan must not change result type')
 }
 
+/** PostgreSQL itself has refused: nothing was written. A connection that was lost says nothing about that. */
+export function isRolledBack(error: unknown): boolean {
+  return isSqlError(error) && /^[0-9A-Z]{5}$/.test(error.code) && !isConnectionError(error)
+}
+
 const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300'])
 const socketCodes = new Set([
   'ECONNREFUSED',

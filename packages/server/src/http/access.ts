@@ -1,19 +1,24 @@
+import { limits } from '@skerry/contract/limits'
 import { fail } from './errors.ts'
 import type { RateName } from './limits.ts'
 import type { Principal, UserPrincipal } from './principal.ts'
 import type { Access } from './route.ts'
 import {
   type App,
+  type Change,
   type Env,
   findApp,
+  findChange,
   findEnv,
   findGrant,
   findGroup,
+  findHoneyToken,
   findInvite,
   findMembership,
   findToken,
   type Grant,
   type Group,
+  type HoneyToken,
   type Invite,
   type Org,
   type Role,
@@ -43,13 +48,31 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
   },
 })
 
-export const anyone: Access<Caller> = {
-  name: 'anyone',
+/** Any valid credential, even of a person whose second factor is still to be entered. */
+export const known: Access<Caller> = {
+  name: 'known',
   resolve: async ({ principal }) => {
     if (!principal) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
   },
 }
+
+/**
+ * Any valid credential. A mail alone signs nobody in who has a second factor here: until it is entered, once, the session
+ * is good for entering it. An external issuer asks for its own before it lets anyone come back.
+ */
+export const anyone: Access<Caller> = {
+  name: 'anyone',
+  resolve: async (call, params) => {
+    const scope = await known.resolve(call, params)
+    if (scope.principal.type === 'user' && !call.context.oidc && isHalfSignedIn(scope.principal.session))
+      throw fail('mfa_required', 'enter your second factor first')
+    return scope
+  },
+}
+
+const isHalfSignedIn = ({ kind, secondFactor, mfaAt }: UserPrincipal['session']): boolean =>
+  kind === 'browser' && secondFactor && mfaAt === null
 
 /** A signed-in person: no machine, no token. */
 export const person: Access<{ principal: UserPrincipal }> = {
@@ -60,6 +83,45 @@ export const person: Access<{ principal: UserPrincipal }> = {
     return { principal }
   },
 }
+
+/** A person at a browser. A CLI session acts for that person too, but cannot approve others of its kind. */
+export const browser: Access<{ principal: UserPrincipal }> = {
+  name: 'browser',
+  resolve: async (call, params) => {
+    const scope = await person.resolve(call, params)
+    if (scope.principal.session.kind !== 'browser') throw fail('forbidden', 'this needs a browser session')
+    return scope
+  },
+}
+
+/** A person at a browser whose second factor may still have to be entered. */
+export const arriving: Access<{ principal: UserPrincipal }> = {
+  name: 'arriving',
+  resolve: async (call, params) => {
+    const { principal } = await known.resolve(call, params)
+    if (principal.type !== 'user' || principal.session.kind !== 'browser')
+      throw fail('forbidden', 'this needs a browser session')
+    return { principal }
+  },
+}
+
+/** Whoever has a second factor has entered it within the last ten minutes. */
+export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> => ({
+  name: `fresh(${base.name})`,
+  resolve: async (call, params) => {
+    const scope = await base.resolve(call, params)
+    if (scope.principal.type === 'user' && !isFresh(scope.principal.session, call.context.now()))
+      throw fail('mfa_required', 'enter your second factor again, then repeat this')
+    return scope
+  },
+})
+
+const isFresh = ({ secondFactor, mfaAt }: UserPrincipal['session'], now: Date): boolean =>
+  !secondFactor || (mfaAt !== null && now.getTime() - Date.parse(mfaAt) <= limits.mfaFreshSeconds * 1000)
+
+/** What a person is told who has entered no second factor, where an organization asks for one. */
+export const secondFactorNeeded =
+  'this organization asks for a second factor: enroll one, or sign in with the one that you have, then repeat this'
 
 export const member: Access<InOrg, 'orgId'> = {
   name: 'member',
@@ -72,7 +134,11 @@ export const member: Access<InOrg, 'orgId'> = {
 }
 
 async function roleIn(db: Parameters<typeof findMembership>[0], principal: Principal, orgId: string) {
-  if (principal.type === 'user') return findMembership(db, orgId, principal.id)
+  if (principal.type === 'user') {
+    const membership = await findMembership(db, orgId, principal.id)
+    if (membership?.mfaRequired && principal.session.mfaAt === null) throw fail('mfa_required', secondFactorNeeded)
+    return membership?.role
+  }
   if (principal.orgId !== orgId) return undefined
   return principal.type === 'm2m' ? 'admin' : principal.role
 }
@@ -85,6 +151,15 @@ export const admin: Access<InOrg, 'orgId'> = {
     const scope = await member.resolve(call, params)
     if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
     return scope
+  },
+}
+
+/** An admin in person: what one is asked to stand for, no token or machine client can. */
+export const userAdmin: Access<InOrg & { principal: UserPrincipal }, 'orgId'> = {
+  name: 'userAdmin',
+  resolve: async (call, params) => {
+    const scope = await admin.resolve(call, params)
+    return { ...scope, ...(await person.resolve(call, {})) }
   },
 }
 
@@ -104,13 +179,14 @@ const within =
     key: Key,
     param: Param,
     find: (db: Parameters<typeof findApp>[0], org: Org, id: string) => Promise<Row | undefined>,
+    noun: string = key,
   ) =>
   <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & Record<Key, Row>, N | Param> => ({
     name: `${key}(${base.name})`,
     resolve: async (call, params) => {
       const scope = await base.resolve(call, params)
       const row = await find(call.db, scope.org, params[param])
-      if (!row) throw fail('not_found', `no such ${key}`)
+      if (!row) throw fail('not_found', `no such ${noun}`)
       return { ...scope, [key]: row } as S & Record<Key, Row>
     },
   })
@@ -118,6 +194,12 @@ const within =
 export const app = within<'app', 'appId', App>('app', 'appId', findApp)
 export const group = within<'group', 'groupId', Group>('group', 'groupId', findGroup)
 export const token = within<'token', 'tokenId', Token>('token', 'tokenId', findToken)
+export const honeyToken = within<'honeyToken', 'honeyTokenId', HoneyToken>(
+  'honeyToken',
+  'honeyTokenId',
+  findHoneyToken,
+  'honey token',
+)
 export const invite = within<'invite', 'inviteId', Invite>('invite', 'inviteId', findInvite)
 
 export interface InEnv extends InOrg {
@@ -180,3 +262,33 @@ export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Acc
     return scope
   },
 })
+
+/** A change request. One of an environment that has expired is gone with it, swept or not. */
+export const change = <S extends InOrg, N extends string>(
+  base: Access<S, N>,
+): Access<S & { change: Change }, N | 'changeRequestId'> => ({
+  name: `change(${base.name})`,
+  resolve: async (call, params) => {
+    const scope = await base.resolve(call, params)
+    const now = call.context.now().toISOString()
+    const found = await findChange(call.db, scope.org, params.changeRequestId, scope.principal, now)
+    if (!found) throw fail('not_found', 'no such change request')
+    return { ...scope, change: found }
+  },
+})
+
+/** Whoever proposed the change, be it a person, a token or a machine client; or an admin. */
+export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends string>(
+  base: Access<S, N>,
+): Access<S, N> => ({
+  name: `proposerOrAdmin(${base.name})`,
+  resolve: async (call, params) => {
+    const scope = await base.resolve(call, params)
+    if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))
+      throw fail('forbidden', 'this needs the admin role, or to be your own change request')
+    return scope
+  },
+})
+
+export const isProposer = ({ type, id }: Principal, change: Change): boolean =>
+  type === change.proposedByType && id === change.proposedById

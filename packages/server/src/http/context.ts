@@ -2,10 +2,14 @@ import { hash, randomBytes } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import type { Sightings } from '../features/honey-tokens/sightings.ts'
 import type { ResolveCache } from '../features/resolve/cache.ts'
+import type { Writes } from '../features/secrets/writes.ts'
 import type { Oidc } from '../identity/oidc.ts'
+import type { SessionTokens } from '../identity/session-tokens.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
+import type { ServerKey } from '../keys/server-key.ts'
 import type { Limiter } from './limits.ts'
 import type { Log } from './log.ts'
 
@@ -16,9 +20,14 @@ export interface Context {
   log: Log
   queue: Queue
   cache: ResolveCache
+  writes: Writes
   meter: Meter
   limiter: Limiter
+  sightings: Sightings
   oidc: Oidc | null
+  /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
+  serverKey: ServerKey | null
+  sessionTokens: SessionTokens
   /** The one clock, so that tests need no sleeps. */
   now: () => Date
 }

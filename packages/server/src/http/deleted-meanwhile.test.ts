@@ -7,7 +7,8 @@ import { tokens } from '@skerry/contract/tokens'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
-import { newApp, newEnv, newGroup, newToken, signUp, type Tenant } from '../../test/tenant.ts'
+import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
+import { type Actor, newApp, newEnv, newGroup, newMember, newToken, signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
 import { openWorld, type World } from '../../test/world.ts'
 import { newId } from './context.ts'
@@ -21,9 +22,13 @@ let appId: string
 let envId: string
 let groupId: string
 let grantee: string
+let guardedId: string
+let changeId: string
+let reviewer: Actor
 beforeAll(async () => {
   world = await openWorld()
   tenant = await signUp(world)
+  reviewer = await newMember(world, tenant, 'admin')
 })
 afterAll(() => world.close())
 
@@ -65,6 +70,21 @@ test.each([
         params: { ...org(), envId, name: 'A' },
         body: { ciphertext: ciphertext() },
       }),
+  ],
+  [
+    'a change proposed in an environment',
+    () => guardedId,
+    () =>
+      world.call(secrets.put, {
+        ...as(),
+        params: { ...org(), envId: guardedId, name: 'B' },
+        body: { ciphertext: ciphertext() },
+      }),
+  ],
+  [
+    'a change of an environment that is approved',
+    () => guardedId,
+    () => decide(world, tenant, 'approve', changeId, reviewer),
   ],
   [
     'a key grant on an environment',
@@ -128,6 +148,8 @@ test.each([
   envId = (await newEnv(world, tenant, appId)).id
   groupId = (await newGroup(world, tenant)).id
   grantee = (await newToken(world, tenant)).id
+  guardedId = await newGuarded(world, tenant)
+  changeId = (await proposePut(world, tenant, guardedId, 'A')).id
   const deletion = await deleteAndHold(target())
   const pending = request()
   if (engine() === 'postgres') await until('the request waits for the deletion', waits)

@@ -13,6 +13,11 @@ export const rates = {
   /** Requests of an address that carry no valid credential. */
   stranger: { burst: 120, perSecond: 2 },
   signup: { burst: 20, perSecond: 20 / 3600 },
+  cliLogin: { burst: 30, perSecond: 30 / 3600 },
+  /** Each device that waits asks every two seconds, and an office may share an address. */
+  cliLoginPoll: { burst: 120, perSecond: 5 },
+  /** Beginnings of a sign-in, by address. Offices share one. */
+  sign_in: { burst: 30, perSecond: 30 / 600 },
 } as const satisfies Record<string, Rate>
 
 export type RateName = keyof typeof rates

@@ -1,7 +1,13 @@
 /** Facts of a person's session that decide what it may do beyond reading. */
 export interface Session {
-  /** A browser session: signed in by the identity provider, not by a CLI credential. */
-  browser: boolean
+  /** Signed in with a browser, or with a CLI credential that a browser session approved. */
+  kind: 'browser' | 'cli'
+  /** null where an external issuer keeps the session. */
+  id: string | null
+  /** The person has a second factor. */
+  secondFactor: boolean
+  /** When it was last entered in this session. */
+  mfaAt: string | null
 }
 
 export interface UserPrincipal {

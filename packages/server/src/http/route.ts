@@ -4,7 +4,8 @@ import type { IdKind } from '@skerry/contract/prefixes'
 import type { Sql, Tx } from '../db/database.ts'
 import type { JobName, Jobs } from '../jobs/queue.ts'
 import type { Context } from './context.ts'
-import type { Principal } from './principal.ts'
+import type { Refusal } from './errors.ts'
+import type { Principal, TokenPrincipal } from './principal.ts'
 import type { Entry, Metadata, Origin } from './unit.ts'
 
 /** What an access sees of a request. */
@@ -23,6 +24,11 @@ export interface Call {
 export interface Access<Scope, Needs extends string = never> {
   name: string
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
+  /**
+   * What must last although the request is refused, such as a count of wrong codes: outside of the request's transaction
+   * and before it, with the body as it came. Only the outermost access of a route is asked.
+   */
+  before?: (call: Call, params: Record<string, string>, body: unknown) => Promise<void>
 }
 
 /** An answer with a status or headers of its own, where an endpoint has several. `body` may be bytes ready to send. */
@@ -64,13 +70,20 @@ export type In<E extends { method: string; query: Endpoint['query']; body: Endpo
     body: Body<E>
   }
 
-export type Out<E extends { responses: Endpoint['responses'] }> = Promise<Answer<E> | Reply<Answer<E>>>
+/** A refusal that is returned, and not thrown, keeps what the transaction wrote. */
+export type Out<E extends { responses: Endpoint['responses'] }> = Promise<Answer<E> | Reply<Answer<E>> | Refusal>
 
 export interface Route {
   endpoint: Endpoint
   access: Access<object, string>
   handle: (input: never) => Promise<unknown>
-  fromMemory: FromMemory | undefined
+  shortcuts: Shortcuts
+}
+
+/** Faster ways to the same answer, tried before the long one. */
+interface Shortcuts {
+  fromMemory?: FromMemory
+  together?: Together
 }
 
 /**
@@ -82,6 +95,20 @@ export type FromMemory = (
   headers: Record<string, string | string[] | undefined>,
   rawQuery: string,
 ) => Reply<unknown> | undefined
+
+/**
+ * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to
+ * the long way, which also says what stands against it. So it only has to notice that something does: it checks all that
+ * access and handler check, in the statement that writes. For service tokens whose holder is known from memory.
+ */
+export type Together<B = never> = (input: {
+  context: Context
+  origin: Origin
+  token: TokenPrincipal
+  tokenHash: string
+  params: Record<string, string>
+  body: B
+}) => Promise<Reply<unknown> | undefined>
 
 /** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
 export function on<
@@ -95,7 +122,7 @@ export function on<
   endpoint: Endpoint<P, Q, B, R, A>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
   handle: (input: In<Endpoint<P, Q, B, R, A>, Scope>) => Out<Endpoint<P, Q, B, R, A>>,
-  fromMemory?: FromMemory,
+  shortcuts: Shortcuts = {},
 ): Route {
-  return { endpoint, access, handle, fromMemory } as unknown as Route
+  return { endpoint, access, handle, shortcuts } as unknown as Route
 }

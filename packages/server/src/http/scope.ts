@@ -1,11 +1,22 @@
 import type { Application } from '@skerry/contract/apps'
+import type { ChangeRequest, Protection as ProtectionSettings } from '@skerry/contract/changes'
 import type { Environment } from '@skerry/contract/envs'
 import type { KeyGrant } from '@skerry/contract/grants'
 import type { Group as GroupRow } from '@skerry/contract/groups'
+import type { HoneyToken as HoneyTokenRow } from '@skerry/contract/honey-tokens'
 import type { Invite as InviteRow } from '@skerry/contract/orgs'
 import type { ServiceToken } from '@skerry/contract/tokens'
 import type { Static } from 'typebox'
-import { environmentColumns, grantColumns, inviteColumns, ownerColumns, tokenColumns } from '../db/columns.ts'
+import {
+  changeColumns,
+  environmentColumns,
+  grantColumns,
+  honeyTokenColumns,
+  inviteColumns,
+  ownerColumns,
+  protectionColumn,
+  tokenColumns,
+} from '../db/columns.ts'
 import type { Sql } from '../db/database.ts'
 import type { Principal } from './principal.ts'
 
@@ -22,16 +33,21 @@ export type Group = Checked<Static<typeof GroupRow>>
 export type Grant = Checked<Static<typeof KeyGrant>>
 export type Invite = Checked<Static<typeof InviteRow>>
 export type Token = Checked<Static<typeof ServiceToken>>
-/** With the key as wrapped to the caller, null where the caller holds no grant. */
-export type Env = Checked<Static<typeof Environment> & { orgId: string; wrappedDek: string | null }>
+export type HoneyToken = Checked<Static<typeof HoneyTokenRow>>
+export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
+export type Protection = Static<typeof ProtectionSettings>
+/** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
+export type Env = Checked<
+  Static<typeof Environment> & { orgId: string; wrappedDek: string | null; protection: Protection | null }
+>
 
-export async function findMembership(db: Sql, orgId: string, userId: string): Promise<Role | undefined> {
-  const row = await db.row<{ role: Role }>('select role from memberships where org_id = $1 and user_id = $2', [
-    orgId,
-    userId,
-  ])
-  return row?.role
-}
+/** With what the organization asks of its members. */
+export const findMembership = (db: Sql, orgId: string, userId: string) =>
+  db.row<{ role: Role; mfaRequired: boolean }>(
+    `select m.role, o.mfa_required from memberships m join organizations o on o.id = m.org_id
+      where m.org_id = $1 and m.user_id = $2`,
+    [orgId, userId],
+  )
 
 export const findApp = (db: Sql, org: Org, appId: string) =>
   db.row<App>(`select ${ownerColumns} from applications where org_id = $1 and id = $2`, [org.id, appId])
@@ -49,9 +65,15 @@ export const findToken = (db: Sql, org: Org, tokenId: string) =>
     [org.id, tokenId],
   )
 
+export const findHoneyToken = (db: Sql, org: Org, honeyTokenId: string) =>
+  db.row<HoneyToken>(`select ${honeyTokenColumns} from honey_tokens where org_id = $1 and id = $2`, [
+    org.id,
+    honeyTokenId,
+  ])
+
 export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, now: string) =>
   db.row<Env>(
-    `select e.org_id, ${environmentColumns}, k.wrapped_dek
+    `select e.org_id, ${environmentColumns}, k.wrapped_dek, ${protectionColumn}
        from environments e
        left join key_grants k on k.org_id = e.org_id and k.environment_id = e.id
                              and k.principal_type = $3 and k.principal_id = $4
@@ -65,3 +87,14 @@ export const findGrant = (db: Sql, env: Env, grantId: string) =>
     env.id,
     grantId,
   ])
+
+export const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Principal, now: string) =>
+  db.row<Change>(
+    `select c.org_id, c.base_secret_id, ${changeColumns}
+       from change_requests c
+       join environments e on e.org_id = c.org_id and e.id = c.environment_id
+       left join key_grants k on k.org_id = c.org_id and k.environment_id = c.environment_id
+                             and k.principal_type = $3 and k.principal_id = $4
+      where c.org_id = $1 and c.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+    [org.id, changeRequestId, principal.type, principal.id, now],
+  )

@@ -3,8 +3,10 @@ import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
 import { authenticate, confirmToken } from '../identity/authenticate.ts'
+import type { JobName } from '../jobs/queue.ts'
 import { type Context, instant, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
+import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { type In, Reply, type Route } from './route.ts'
 import { type Origin, recordDenial, unit } from './unit.ts'
 import { answerUnreadable, unreadablePath } from './unreadable.ts'
@@ -40,7 +42,8 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
-  for (const route of routes) mount(app, context, route)
+  const largeBodies = openLargeBodies()
+  for (const route of routes) mount(app, context, route, largeBodies)
   return app
 }
 
@@ -70,17 +73,20 @@ function acceptBodies(app: FastifyInstance) {
 /** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function mount(app: FastifyInstance, context: Context, route: Route) {
+function mount(app: FastifyInstance, context: Context, route: Route, largeBodies: LargeBodies) {
   const { endpoint } = route
   const checks = compileChecks(endpoint)
   const status = successStatus(endpoint.responses)
-  const memory = endpoint.method !== 'GET' ? 'confirmed' : route.fromMemory ? 'fresh' : 'none'
+  const takesLarge = endpoint.bodyBytes > limits.bodyBytes
+  const { fromMemory } = route.shortcuts
+  const memory = takesLarge ? 'none' : endpoint.method !== 'GET' ? 'confirmed' : fromMemory ? 'fresh' : 'none'
   app.route({
     method: endpoint.method,
     url: endpoint.path,
+    bodyLimit: endpoint.bodyBytes,
     // Before the body is read: nobody without a credential gets us to parse two megabytes.
     onRequest: (request, reply, done) => {
-      const remembered = route.fromMemory?.(context, request.headers, rawQueryOf(request.url))
+      const remembered = fromMemory?.(context, request.headers, rawQueryOf(request.url))
       if (remembered) return void answerWith(request, reply, remembered)
       const origin = originOf(request)
       request.origin = origin
@@ -90,12 +96,26 @@ function mount(app: FastifyInstance, context: Context, route: Route) {
         done()
       }, done)
     },
+    ...(takesLarge && { preParsing: admission(context, route, checks, largeBodies) }),
     handler: async (request, reply) => {
       const answer = await perform(context, route, checks, request, request.origin)
+      // Returned, not thrown: what the transaction wrote stays, as a count of tries must.
+      if (answer instanceof Refusal) throw answer
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },
   })
 }
+
+/** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */
+const admission =
+  (context: Context, { access }: Route, checks: ReturnType<typeof compileChecks>, largeBodies: LargeBodies) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const params = request.params as Record<string, string>
+    checks.params(params)
+    const { principal } = request.origin
+    await access.resolve({ context, db: context.db, principal, ipAddress: request.ip }, params)
+    largeBodies.admit(request.raw, reply.raw, principal?.id ?? '')
+  }
 
 function answerWith(
   request: FastifyRequest,
@@ -131,16 +151,21 @@ function send(reply: FastifyReply, body: unknown): FastifyReply {
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 async function perform(
   context: Context,
-  { endpoint, access, handle }: Route,
+  route: Route,
   checks: ReturnType<typeof compileChecks>,
   request: FastifyRequest,
   origin: Origin,
 ): Promise<unknown> {
+  const { endpoint, access, handle } = route
   const params = request.params as Record<string, string>
   checks.params(params)
+  const shared = await together(context, route, checks, request, origin)
+  if (shared) return shared
+  const caller = { context, principal: origin.principal, ipAddress: request.ip }
+  await access.before?.({ ...caller, db: context.db }, params, request.body)
+  const enqueued: JobName[] = []
   const run = async (db: In<typeof endpoint>['db'], audit: In<typeof endpoint>['audit']): Promise<unknown> => {
-    const call = { context, db, principal: origin.principal, ipAddress: request.ip }
-    const scope = await access.resolve(call, params)
+    const scope = await access.resolve({ ...caller, db }, params)
     const query = checks.query(request.query)
     const body = checks.body(request.body)
     const input = {
@@ -157,12 +182,15 @@ async function perform(
       rawQuery: rawQueryOf(request.url),
       now: instant(context),
       newId,
-      enqueue: (name, data) => context.queue.enqueue(db, name, data),
+      enqueue: (name, data) => {
+        enqueued.push(name)
+        return context.queue.enqueue(db, name, data)
+      },
     } satisfies In<typeof endpoint>
     return handle(input as never)
   }
   if (endpoint.method === 'GET') return run(context.db as never, noAudit)
-  return unit(context, origin, async (tx, record) => {
+  const done = await unit(context, origin, async (tx, record) => {
     const work = () =>
       run(tx as never, (action, resourceId, metadata = {}, more = {}) => {
         if (!(endpoint.audits as string[]).includes(action)) throw new Error(`${endpoint.path} does not list ${action}`)
@@ -172,6 +200,28 @@ async function perform(
     const [, answer] = await Promise.all([confirmToken(context, tx, origin), work()])
     return answer
   })
+  for (const name of enqueued) context.queue.nudge(name)
+  return done
+}
+
+/** A malformed request is left to the long way, which asks first who may know that. */
+async function together(
+  context: Context,
+  { shortcuts }: Route,
+  checks: ReturnType<typeof compileChecks>,
+  request: FastifyRequest,
+  origin: Origin,
+): Promise<Reply<unknown> | undefined> {
+  const { principal: token, unconfirmed: tokenHash } = origin
+  if (!shortcuts.together || tokenHash === undefined || token?.type !== 'service_token') return undefined
+  try {
+    checks.query(request.query)
+    checks.body(request.body)
+  } catch {
+    return undefined
+  }
+  const params = request.params as Record<string, string>
+  return shortcuts.together({ context, origin, token, tokenHash, params, body: request.body as never })
 }
 
 function rawQueryOf(url: string): string {
@@ -205,7 +255,7 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
       return error
     }
     if (isForeignKeyViolation(error)) return fail('not_found', 'what this hangs on has just been deleted')
-    const parsing = parsingRefusal(error)
+    const parsing = parsingRefusal(error, request.routeOptions.bodyLimit)
     if (parsing) return parsing
   } catch (failure) {
     error = failure
@@ -220,10 +270,9 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
 }
 
 /** Fastify's own refusals of requests that it could not read, in our words and statuses. */
-function parsingRefusal(error: unknown): Refusal | undefined {
+function parsingRefusal(error: unknown, bodyBytes: number): Refusal | undefined {
   const code = (error as { code?: unknown }).code
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return fail('invalid_request', `body: larger than ${limits.bodyBytes} bytes`)
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('invalid_request', `body: larger than ${bodyBytes} bytes`)
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return fail('invalid_request', 'body: send application/json')
   const status = (error as { statusCode?: unknown }).statusCode
   if (typeof status === 'number' && status >= 400 && status < 500)

@@ -9,7 +9,7 @@ export type Metadata = Record<string, unknown>
 /** Who did it and from where, as every audit entry of a request carries it. */
 export interface Origin {
   principal: Principal | null
-  /** Hash of a service token whose holder is known from memory, until the unit of work has seen that it is in force. */
+  /** Hash of a service token whose holder is known from memory, until what changes anything has seen that it is in force. */
   unconfirmed?: string
   ipAddress: string | null
   userAgent: string | null
@@ -30,7 +30,8 @@ export interface Entry {
 
 /**
  * One unit of work: a transaction that holds the change and its audit entries, after which this process's resolve cache
- * forgets the organizations concerned. Other processes hear of it through the `changes` table.
+ * forgets the organizations concerned. Other processes hear of it through the `changes` table. Writes of secrets may share
+ * a statement instead (features/secrets/together.ts).
  */
 export async function unit<T>(
   context: Context,
@@ -56,6 +57,10 @@ function changedEnvironment({ action, metadata }: Entry): string | null {
   return isSecret ? (metadata.environmentId as string) : null
 }
 
+/** Records what changes no answer, and so leaves the resolve cache alone, in a transaction of the caller's. */
+export const recordIn = (context: Context, tx: Tx, origin: Origin, entry: Entry): void =>
+  tx.later(insert, entryValues(context, origin, [entry]))
+
 /** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
 export async function recordDenial(context: Context, origin: Origin, denial: Denial): Promise<void> {
   await context.db.rows(insert, entryValues(context, origin, [denial]))
@@ -67,6 +72,8 @@ const insert = `
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
                        array_fill($9::text, array[$13::int]), array_fill($10::text, array[$13::int]),
                        array_fill($11::text, array[$13::int]), array_fill($12::timestamptz, array[$13::int]))`
+
+export const userAgentOf = ({ userAgent }: Origin): string | null => userAgent?.slice(0, 500) ?? null
 
 function entryValues(context: Context, origin: Origin, entries: Entry[]): unknown[] {
   const caller = origin.principal
@@ -83,7 +90,7 @@ function entryValues(context: Context, origin: Origin, entries: Entry[]): unknow
     entries.map((entry) => entry.resourceId),
     entries.map((entry) => JSON.stringify(entry.metadata)),
     origin.ipAddress,
-    origin.userAgent?.slice(0, 500) ?? null,
+    userAgentOf(origin),
     origin.requestId,
     instant(context),
     entries.length,

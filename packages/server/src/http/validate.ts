@@ -14,15 +14,23 @@ interface Checks {
   body: (body: unknown) => Fields
 }
 
-/** Compiles an endpoint's schemas, once, at start. */
+/** The checks of an endpoint. Its schemas are compiled at their first request: most servers never see most endpoints used. */
 export function compileChecks(endpoint: Endpoint): Checks {
-  const query = Compile(endpoint.query)
-  const body = Compile(endpoint.body)
+  const query = once(() => Compile(endpoint.query))
+  const body = once(() => Compile(endpoint.body))
   const coerce = coercion(endpoint.query)
   return {
     params: paramsCheck(endpoint.path),
-    query: (given) => check(query, coerce(given), 'query'),
-    body: (given) => wellFormed(check(body, given === undefined ? {} : given, 'body')),
+    query: (given) => check(query(), coerce(given), 'query'),
+    body: (given) => wellFormed(check(body(), given === undefined ? {} : given, 'body')),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
@@ -83,7 +91,9 @@ function complaint(validator: Validator, value: unknown, place: string): string 
   const unknown = problems.find((problem) => problem.keyword === 'additionalProperties')
   if (unknown) {
     const field = String(unknown.params.additionalProperties?.[0]).slice(0, 80)
-    return `${at(place, unknown.instancePath)}: unknown field ${JSON.stringify(field)}`
+    // In a map, what is no name may be anything, also a value that slipped into its place.
+    const named = unknown.instancePath === '' || /^\w+$/.test(field) ? ` ${JSON.stringify(field)}` : ''
+    return `${at(place, unknown.instancePath)}: unknown field${named}`
   }
   const missing = problems.find((problem) => problem.keyword === 'required')
   if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties?.[0]} is required`

@@ -5,9 +5,11 @@ import { type Context, instant, sha256 } from '../http/context.ts'
 import { fail, Refusal } from '../http/errors.ts'
 import type { Principal, TokenPrincipal } from '../http/principal.ts'
 import type { Origin } from '../http/unit.ts'
-import { findAccessToken, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
+import { isOwnToken } from './session-tokens.ts'
+import { sessionUser } from './sessions.ts'
+import { findAccessToken, findCliSession, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
 import { signedInUser } from './users.ts'
-import { noteUse } from './uses.ts'
+import { noteCliUse, noteUse } from './uses.ts'
 
 /**
  * Says who sent a request, or refuses with 401. Valid callers take from their own rate limit; those without a valid
@@ -33,7 +35,7 @@ export async function authenticate(
 
 /**
  * How far memory may say who a service token is: not at all; as fresh as the resolve cache is; or in any case, because the
- * unit of work will confirm it in its first round trip (`confirmToken`).
+ * unit of work will confirm it in its first round trip (`confirmToken`), or the statement that writes will (`Together`).
  */
 export type Memory = 'none' | 'fresh' | 'confirmed'
 
@@ -71,30 +73,53 @@ async function identify(context: Context, authorization: string | undefined, ori
   if (!credential || rest.length > 0) throw fail('unauthorized', 'Authorization: send one scheme and one credential')
   if (/^basic$/i.test(scheme as string)) return machineClient(context.db, basicCredentials(credential))
   if (!/^bearer$/i.test(scheme as string)) throw fail('unauthorized', 'Authorization: only Bearer and Basic are known')
-  if (credential.startsWith('skt_')) return serviceToken(context, credential)
+  if (credential.startsWith('skt_')) return serviceToken(context, credential, origin)
   if (credential.startsWith('skm_')) return accessToken(context, credential)
-  if (credential.startsWith('skc_')) throw fail('unauthorized', 'unknown CLI session')
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return signedInUser(context, credential, origin)
+  if (credential.startsWith('skc_')) return cliSession(context, credential)
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return sessionOf(context, credential, origin)
   throw fail('unauthorized', 'unknown credential')
 }
 
+/** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
+function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Principal> {
+  // Not spelt as base64url is written: several spellings of one token have no use but to be mistaken for several.
+  const parts = jwt.split('.')
+  if (parts.some((part) => Buffer.from(part, 'base64url').toString('base64url') !== part))
+    throw fail('unauthorized', 'session token refused')
+  return isOwnToken(jwt) ? sessionUser(context, jwt) : signedInUser(context, jwt, origin)
+}
+
 /**
- * One answer for unknown, revoked and expired, in the same bytes after the same work: whoever tries tokens learns nothing
- * but that they do not work.
+ * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: whoever tries tokens learns
+ * nothing but that they do not work. What a refused one was, is asked after the answer.
  */
-async function serviceToken(context: Context, bearer: string): Promise<Principal> {
+async function serviceToken(context: Context, bearer: string, origin: Origin): Promise<Principal> {
   const bearerHash = sha256(bearer)
   const mark = context.cache.mark()
   const token = await findServiceToken(context.db, bearerHash)
   const now = instant(context)
   const usable =
     token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
-  if (!usable) throw fail('unauthorized', 'unknown service token')
+  if (!usable) {
+    context.sightings.note(bearer, bearerHash, origin, now)
+    throw fail('unauthorized', 'unknown service token')
+  }
   noteUse(context, token)
   const { id, orgId, role, environmentId, expiresAt } = token
   const principal = { type: 'service_token', id, orgId, role, environmentId, expiresAt } as const
   context.cache.keepToken(mark, bearerHash, principal)
   return principal
+}
+
+/** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
+async function cliSession(context: Context, bearer: string): Promise<Principal> {
+  const session = await findCliSession(context.db, sha256(bearer))
+  const usable =
+    session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
+  if (!usable) throw fail('unauthorized', 'unknown CLI session')
+  noteCliUse(context, session.id)
+  const { id, userId, secondFactor, mfaAt } = session
+  return { type: 'user', id: userId, session: { kind: 'cli', id, secondFactor, mfaAt } }
 }
 
 async function accessToken(context: Context, bearer: string): Promise<Principal> {

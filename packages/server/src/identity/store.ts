@@ -19,18 +19,43 @@ export const findServiceToken = (db: Sql, tokenHash: string) =>
     [tokenHash],
   )
 
+/** Of `service_tokens t`, at the instant of a parameter. */
+export const tokenInForce = (now: `$${number}`) =>
+  `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})`
+
 export const isTokenInForce = async (db: Sql, tokenHash: string, now: string): Promise<boolean> =>
-  (await db.row(
-    `select 1 from service_tokens
-      where token_hash = $1 and revoked_at is null and deleted_at is null and (expires_at is null or expires_at > $2)`,
-    [tokenHash, now],
-  )) !== undefined
+  (await db.row(`select 1 from service_tokens t where t.token_hash = $1 and ${tokenInForce('$2')}`, [
+    tokenHash,
+    now,
+  ])) !== undefined
 
 export const upsertTokenUse = (db: Sql, token: { orgId: string; id: string }, at: string) =>
   db.rows(
     `insert into service_token_uses (org_id, token_id, last_used_at) values ($1, $2, $3)
      on conflict (org_id, token_id) do update set last_used_at = greatest(service_token_uses.last_used_at, $3)`,
     [token.orgId, token.id, at],
+  )
+
+export interface StoredCliSession {
+  id: string
+  userId: string
+  secondFactor: boolean
+  mfaAt: string | null
+  expiresAt: string
+  revokedAt: string | null
+}
+
+export const findCliSession = (db: Sql, tokenHash: string) =>
+  db.row<StoredCliSession>(
+    'select id, user_id, second_factor, mfa_at, expires_at, revoked_at from cli_sessions where token_hash = $1',
+    [tokenHash],
+  )
+
+export const upsertCliSessionUse = (db: Sql, sessionId: string, at: string) =>
+  db.rows(
+    `insert into cli_session_uses (session_id, last_used_at) values ($1, $2)
+     on conflict (session_id) do update set last_used_at = greatest(cli_session_uses.last_used_at, $2)`,
+    [sessionId, at],
   )
 
 export const findMachineClient = (db: Sql, id: string) =>

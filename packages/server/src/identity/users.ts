@@ -1,13 +1,16 @@
 import { limits } from '@skerry/contract/limits'
 import { Email } from '@skerry/contract/schema'
 import type { JWTPayload } from 'jose'
+import type { Tx } from '../db/database.ts'
 import { type Context, instant, newId } from '../http/context.ts'
 import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
 import { type Origin, unit } from '../http/unit.ts'
+import { secondFactorOf } from './oidc-claims.ts'
+import type { Audit } from './sessions.ts'
 import { acceptMembership, findUser, hasInvitation, takeInvitations, upsertUser } from './store.ts'
 
-interface Person {
+export interface Person {
   issuer: string
   subject: string
   /** Only an address that the issuer has verified counts. */
@@ -16,15 +19,16 @@ interface Person {
   name: string | null
 }
 
-/** The person whose session token this is. Made known on first sight, with what they were invited to. */
+/** The person whose session token of the external issuer this is. Made known on first sight, with what they were invited to. */
 export async function signedInUser(context: Context, jwt: string, origin: Origin): Promise<UserPrincipal> {
   if (!context.oidc) throw fail('unauthorized', 'no issuer of session tokens is configured')
-  const person = personOf(context.oidc.issuer, await context.oidc.verify(jwt))
+  const claims = await context.oidc.verify(jwt)
+  const person = personOf(context.oidc.issuer, claims)
   const known = await findUser(context.db, person.issuer, person.subject)
   const now = instant(context)
   const invited = person.verifiedEmail !== null && (await hasInvitation(context.db, person.verifiedEmail, now))
   const id = known && !invited ? known.id : await welcome(context, person, now, origin)
-  return { type: 'user', id, session: { browser: true } }
+  return { type: 'user', id, session: { kind: 'browser', id: null, ...secondFactorOf(claims, now) } }
 }
 
 const emailForm = new RegExp((Email as typeof Email & { pattern: string }).pattern)
@@ -34,7 +38,7 @@ const controls = /[\u0000-\u001f\u007f]+/g
 const subjectForm = /^[\u0020-\u007e]{1,255}$/
 
 /** What an issuer claims is held to the forms that our own bodies are held to; a subject of another form is no subject. */
-function personOf(issuer: string, claims: JWTPayload): Person {
+export function personOf(issuer: string, claims: JWTPayload): Person {
   const { sub, email: address, name } = claims
   if (typeof sub !== 'string' || !subjectForm.test(sub)) throw fail('unauthorized', 'session token refused')
   const sound = typeof address === 'string' && address.length <= limits.emailCharacters && emailForm.test(address)
@@ -53,19 +57,43 @@ function nameOf(claim: string): string | null {
   return text === '' ? null : text
 }
 
+const welcome = (context: Context, person: Person, now: string, origin: Origin): Promise<string> =>
+  unit(context, origin, (tx, record) =>
+    admit(tx, person, now, (action, resourceId, metadata = {}, more = {}) =>
+      record({ orgId: null, action, resourceId, metadata, ...more }),
+    ),
+  )
+
 /** Makes the user, if new, and a member of every organization that invited the verified address. */
-async function welcome(context: Context, person: Person, now: string, origin: Origin): Promise<string> {
-  return unit(context, origin, async (tx, record) => {
-    const user = await upsertUser(tx, { id: newId('user'), ...person, now })
-    if (!user) throw new Error('an upsert returns its row')
-    const actor = { type: 'user', id: user.id }
-    if (user.created)
-      record({ orgId: null, action: 'user.created', resourceId: user.id, metadata: { issuer: person.issuer }, actor })
-    const invitations = person.verifiedEmail ? await takeInvitations(tx, person.verifiedEmail, now) : []
-    for (const { orgId, id, role: offered } of invitations) {
-      const role = await acceptMembership(tx, orgId, user.id, offered, now)
-      record({ orgId, action: 'member.joined', resourceId: user.id, metadata: { inviteId: id, role }, actor })
-    }
-    return user.id
-  })
+export async function admit(
+  tx: Tx,
+  person: Person,
+  now: string,
+  audit: Audit<'user.created' | 'member.joined'>,
+): Promise<string> {
+  const userId = await makeUser(tx, person, now, audit)
+  await acceptInvitations(tx, userId, person.verifiedEmail, now, audit)
+  return userId
+}
+
+export async function makeUser(tx: Tx, person: Person, now: string, audit: Audit<'user.created'>): Promise<string> {
+  const user = await upsertUser(tx, { id: newId('user'), ...person, now })
+  if (!user) throw new Error('an upsert returns its row')
+  const actor = { type: 'user', id: user.id }
+  if (user.created) audit('user.created', user.id, { issuer: person.issuer }, { orgId: null, actor })
+  return user.id
+}
+
+export async function acceptInvitations(
+  tx: Tx,
+  userId: string,
+  verifiedEmail: string | null,
+  now: string,
+  audit: Audit<'member.joined'>,
+): Promise<void> {
+  const invitations = verifiedEmail ? await takeInvitations(tx, verifiedEmail, now) : []
+  for (const { orgId, id, role: offered } of invitations) {
+    const role = await acceptMembership(tx, orgId, userId, offered, now)
+    audit('member.joined', userId, { inviteId: id, role }, { orgId, actor: { type: 'user', id: userId } })
+  }
 }

@@ -1,5 +1,8 @@
 import { deleteOldChanges } from '../db/invalidations.ts'
 import { expireBranches } from '../features/branches/jobs.ts'
+import { sweepCliLogins } from '../features/cli-login/jobs.ts'
+import { mailLink } from '../features/sign-in/link-mail.ts'
+import { sweepSignIn } from '../features/sign-in/sweep.ts'
 import { type Context, instant } from '../http/context.ts'
 import { deleteExpiredAccessTokens } from '../identity/store.ts'
 import { openMail } from './mail.ts'
@@ -8,12 +11,16 @@ import type { Handlers } from './queue.ts'
 
 /** What each job does. */
 export function handlers(context: Context): Handlers {
+  const mail = openMail(context.config)
   return {
-    mail: openMail(context.config),
+    mail,
+    'sign_in.link': (request) => mailLink(context, mail, request),
     'branches.expire': () => expireBranches(context),
     sweep: async () => {
       await deleteOldChanges(context.db)
       await deleteExpiredAccessTokens(context.db, instant(context))
+      await sweepCliLogins(context)
+      await sweepSignIn(context)
     },
     maintain: () => maintain(context),
   }

@@ -7,6 +7,8 @@ import type { Mail } from './mail.ts'
 /** What can be done later, and what each is given. */
 export interface Jobs {
   mail: Mail
+  /** Someone asked for a link to this address; whether anyone has it is not known yet. */
+  'sign_in.link': { email: string; returnTo: string | null }
   'branches.expire': object
   sweep: object
   maintain: object
@@ -18,6 +20,8 @@ export type Handlers = { [N in JobName]: (data: Jobs[N]) => Promise<unknown> }
 export interface Queue {
   /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
   enqueue<N extends JobName>(db: Sql, name: N, data: Jobs[N]): Promise<void>
+  /** Says that one waits, so that this server looks now and not at its next turn. */
+  nudge(name: JobName): void
   start(handlers: Handlers): Promise<void>
   stop(): Promise<void>
 }
@@ -32,6 +36,8 @@ interface QueueRow {
 /** One row per queue. Whatever is done later is done again after a failure, with growing pauses. */
 const queues: Record<JobName, QueueRow> = {
   mail: { cron: null, retryLimit: 12, pollSeconds: 2 },
+  // A link is good for minutes, so trying for hours would help nobody.
+  'sign_in.link': { cron: null, retryLimit: 5, pollSeconds: 2 },
   'branches.expire': { cron: '* * * * *', retryLimit: 0, pollSeconds: 10 },
   sweep: { cron: '*/5 * * * *', retryLimit: 0, pollSeconds: 30 },
   maintain: { cron: '*/15 * * * *', retryLimit: 0, pollSeconds: 30 },
@@ -48,15 +54,20 @@ export function openQueue(db: Database, log: Log): Queue {
     superviseIntervalSeconds: 300,
     persistWarnings: false,
   })
+  const workers = new Map<JobName, string>()
   boss.on('error', (error) => log.warn('job queue', describe(error)))
   return {
     async enqueue(tx, name, data) {
       await boss.send(name, data, { db: over(tx) })
     },
+    nudge(name) {
+      const worker = workers.get(name)
+      if (worker) boss.notifyWorker(worker)
+    },
     async start(handlers) {
       await boss.start()
-      for (const [name, row] of rows)
-        await open(boss, name, row, async (data) => {
+      for (const [name, row] of rows) {
+        const worker = await open(boss, name, row, async (data) => {
           try {
             await handlers[name](data as never)
           } catch (error) {
@@ -64,6 +75,8 @@ export function openQueue(db: Database, log: Log): Queue {
             throw error
           }
         })
+        workers.set(name, worker)
+      }
     },
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }
@@ -76,7 +89,7 @@ const over = (db: Sql) => ({
 async function open(boss: PgBoss, name: JobName, row: QueueRow, handle: (data: object) => Promise<unknown>) {
   await boss.createQueue(name, { retryLimit: row.retryLimit, retryBackoff: true, retryDelay: 5 })
   if (row.cron !== null) await boss.schedule(name, row.cron, {}, { tz: 'UTC' })
-  await boss.work<object>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
+  return boss.work<object>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
     if (job) await handle(job.data)
   })
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ciphertext } from '../blobs.ts'
 import { engine } from '../engine.ts'
 import { type PostgresService, startPostgres } from '../services/postgres.ts'
-import { newApp, newEnv, signUp, type Tenant } from '../tenant.ts'
+import { newApp, newEnv, signUp, type Tenant, written } from '../tenant.ts'
 import { call, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
@@ -61,7 +61,7 @@ async function write(name: string): Promise<void> {
         body: { ciphertext: sent },
       })
       if (status >= 300) continue
-      acknowledged.set(`${name} ${body.secret.version}`, sent)
+      acknowledged.set(`${name} ${written(body).secret.version}`, sent)
       unanswered.delete(sent)
     } catch {
       return

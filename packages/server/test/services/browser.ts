@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { client, resource } from './provider.ts'
 
 /** As much of a browser as a sign-in page needs: it keeps cookies, follows redirects and submits the form on a page. */
-class Browser {
+export class Browser {
   readonly #cookies = new Map<string, string>()
 
   /** Follows redirects until a page is shown or `stopAt` is reached, which is answered without being opened. */

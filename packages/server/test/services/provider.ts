@@ -10,12 +10,17 @@ export interface IdentityProvider {
 /** What the provider gives tokens for, and the client that asks. */
 export const resource = 'https://skerry.example'
 export const client = { id: 'dashboard', redirectUri: 'http://127.0.0.1:9/callback' }
+/** The base URL of a server of ours that this provider’s client belongs to; nothing listens there. */
+export const ownBaseUrl = 'http://127.0.0.1:9'
 
 /**
  * A whole OpenID Connect provider on loopback, with its own sign-in pages: whoever signs in as `ada@example.com` is that
  * address, verified; `unverified-...` is not verified.
  */
-export async function startProvider(signWith: 'RS256' | 'ES256' | 'EdDSA'): Promise<IdentityProvider> {
+export async function startProvider(
+  signWith: 'RS256' | 'ES256' | 'EdDSA',
+  { named = true } = {},
+): Promise<IdentityProvider> {
   const { Provider } = await import('oidc-provider')
   const { privateKey } = await generateKeyPair(signWith, { extractable: true })
   const key = { ...(await exportJWK(privateKey)), kid: 'provider', alg: signWith, use: 'sig' }
@@ -26,7 +31,7 @@ export async function startProvider(signWith: 'RS256' | 'ES256' | 'EdDSA'): Prom
     sub,
     email: sub,
     email_verified: !sub.startsWith('unverified-'),
-    name: sub.split('@')[0],
+    ...(named ? { name: sub.split('@')[0] } : {}),
   })
   const provider = new Provider(url, {
     jwks: { keys: [key] },
@@ -34,7 +39,7 @@ export async function startProvider(signWith: 'RS256' | 'ES256' | 'EdDSA'): Prom
     clients: [
       {
         client_id: client.id,
-        redirect_uris: [client.redirectUri],
+        redirect_uris: [client.redirectUri, `${ownBaseUrl}/sign-in/external/callback`],
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],

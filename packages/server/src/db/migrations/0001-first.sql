@@ -9,6 +9,8 @@ create table organizations (
   id          ascii primary key,
   name        text not null,
   slug        ascii not null constraint organizations_slug unique,
+  -- Members need a second factor.
+  mfa_required  boolean not null default false,
   created_at  timestamptz(3) not null,
   updated_at  timestamptz(3) not null
 );
@@ -97,9 +99,13 @@ create table environments (
   name                   text not null,
   slug                   ascii not null,
   expires_at             timestamptz(3),
+  -- Both set: the environment is protected, and changes of its secrets need that many approvals.
+  required_approvals     integer check (required_approvals >= 1),
+  allow_self_approval    boolean,
   created_at             timestamptz(3) not null,
   updated_at             timestamptz(3) not null,
   primary key (org_id, id),
+  check ((required_approvals is null) = (allow_self_approval is null)),
   foreign key (org_id, application_id) references applications on delete cascade,
   foreign key (org_id, group_id) references groups on delete cascade,
   foreign key (org_id, parent_environment_id) references environments on delete cascade,
@@ -171,7 +177,8 @@ create table key_grants (
   constraint key_grants_principal unique (org_id, environment_id, principal_type, principal_id),
   foreign key (org_id, environment_id) references environments on delete cascade
 );
-create index key_grants_by_principal on key_grants (org_id, principal_type, principal_id);
+-- For what goes with a principal; and resolve finds the keys of one caller side by side.
+create index key_grants_by_principal on key_grants (org_id, principal_type, principal_id, environment_id);
 
 create table secrets (
   org_id           ascii not null,
@@ -179,6 +186,8 @@ create table secrets (
   environment_id   ascii not null,
   name             ascii not null,
   current_version  integer not null check (current_version >= 1),
+  -- As in that version: resolve reads the secrets of an environment where they lie together, and no versions.
+  ciphertext       text collate "C" not null,
   created_at       timestamptz(3) not null,
   updated_at       timestamptz(3) not null,
   primary key (org_id, id),
@@ -199,6 +208,7 @@ create table secret_versions (
   foreign key (org_id, secret_id) references secrets on delete cascade
 );
 -- Ciphertext does not compress: trying costs time on every write and gains nothing.
+alter table secrets alter column ciphertext set storage external;
 alter table secret_versions alter column ciphertext set storage external;
 
 -- The trail outlives what it tells of, so nothing here is a foreign key, and org_id is null for what concerns a person
@@ -274,7 +284,7 @@ begin
   return null;
 end $$;
 
--- Writes are told row by row, because they come one at a time; a deletion may be of thousands at once.
+-- Writes are told row by row, because they come in small groups at most; a deletion may be of thousands at once.
 create function record_secret_write() returns trigger language plpgsql as $$
 begin
   insert into changes (org_id, environment_id) values (new.org_id, new.environment_id);

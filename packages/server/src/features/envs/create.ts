@@ -4,6 +4,7 @@ import type { Tx } from '../../db/database.ts'
 import { isUniqueViolation } from '../../db/sql-errors.ts'
 import { fail } from '../../http/errors.ts'
 import type { Principal } from '../../http/principal.ts'
+import type { Env } from '../../http/scope.ts'
 import { insertGrant } from '../grants/store.ts'
 import { insertEnv } from './store.ts'
 
@@ -53,7 +54,7 @@ export function slugConflict(error: unknown): never {
 }
 
 /** An environment as answers show it, without what only an access needs. */
-export function shown(env: EnvironmentRow & { orgId?: string; wrappedDek?: string | null }): EnvironmentRow {
-  const { orgId, wrappedDek, ...row } = env
+export function shown(env: EnvironmentRow & Partial<Pick<Env, 'orgId' | 'wrappedDek' | 'protection'>>): EnvironmentRow {
+  const { orgId, wrappedDek, protection, ...row } = env
   return row
 }

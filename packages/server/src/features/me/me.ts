@@ -5,12 +5,14 @@ import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { listOrgs } from '../orgs/store.ts'
-import { findKeys, findUser, listOrgIds, setKeys } from './store.ts'
+import { findKeys, findUser, setKeys } from './store.ts'
+import { recordOfPerson } from './trail.ts'
 
 export async function get({ db, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
   const user = principal.type === 'user' ? ((await findUser(db, principal.id)) ?? null) : null
   const orgs = await listOrgs(db, principal, { at: null, id: null, take: null })
-  return { user, orgs, principal: { type: principal.type, id: principal.id } }
+  const session = principal.type === 'user' ? principal.session : null
+  return { user, orgs, principal: { type: principal.type, id: principal.id }, session }
 }
 
 interface Person {
@@ -23,13 +25,12 @@ export async function getKeys({ db, principal }: In<typeof me.getKeys, Person>):
 }
 
 /** Once: grants are wrapped to this key, so replacing it would lock its owner out. */
-export async function putKeys({ db, principal, body, audit }: In<typeof me.putKeys, Person>): Out<typeof me.putKeys> {
+export async function putKeys(input: In<typeof me.putKeys, Person>): Out<typeof me.putKeys> {
+  const { db, principal, body } = input
   const problem = publicKeyProblem(body.publicKeyJwk)
   if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
   const stored = await setKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!stored) throw fail('conflict', 'keys were uploaded before')
-  // Each organization's trail tells of its member; a person in none leaves an entry outside of all.
-  const orgIds = await listOrgIds(db, principal.id)
-  for (const orgId of orgIds.length > 0 ? orgIds : [null]) audit('user.keys_uploaded', principal.id, {}, { orgId })
+  await recordOfPerson(input, 'user.keys_uploaded', principal.id)
   return { ok: true }
 }

@@ -5,7 +5,7 @@ import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Invite } from '../../http/scope.ts'
-import { invitationMail } from './invite-mail.ts'
+import { notifyAddress } from '../notifications/notify.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
@@ -15,7 +15,7 @@ export async function list({ db, org, query, now }: In<typeof invites.list, InOr
 }
 
 export async function create(input: In<typeof invites.create, InOrg>): Out<typeof invites.create> {
-  const { db, org, principal, body, now, newId, audit, enqueue, context } = input
+  const { db, org, principal, body, now, newId, audit } = input
   const email = body.email.toLowerCase()
   if (await isMember(db, org, email)) throw fail('conflict', 'body.email: already a member')
   const invite = await insertInvite(db, org, {
@@ -28,7 +28,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is waiting already')
   const { name } = await getOrg(db, org)
-  await enqueue('mail', invitationMail(email, name, context.config.baseUrl ?? '', invite.expiresAt))
+  await notifyAddress(input, email, 'invitation', { orgName: name, until: invite.expiresAt })
   audit('invite.created', invite.id, { role: invite.role })
   return { invite }
 }

@@ -42,6 +42,16 @@ export async function renameOrg(db: Tx, org: Org, name: string, now: string): Pr
   return getOrg(db, org)
 }
 
+export const isMfaRequired = async (db: Sql, org: Org): Promise<boolean> =>
+  (await db.row('select 1 from organizations where id = $1 and mfa_required', [org.id])) !== undefined
+
+/** False where it was so already. */
+export const updateMfaRequired = async (db: Tx, org: Org, required: boolean, now: string): Promise<boolean> =>
+  (await db.row(
+    'update organizations set mfa_required = $2, updated_at = $3 where id = $1 and mfa_required <> $2 returning id',
+    [org.id, required, now],
+  )) !== undefined
+
 export const listMembers = (db: Sql, org: Org, mark: Mark) =>
   db.rows<Static<typeof Member> & { createdAt: string }>(
     `select u.id as user_id, u.email, u.name, m.role, u.public_key_jwk, m.created_at

@@ -1,5 +1,5 @@
 import type { resolve } from '@skerry/contract/resolve'
-import { anyone } from '../../http/access.ts'
+import { anyone, secondFactorNeeded } from '../../http/access.ts'
 import { type Context, sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
 import { matches } from '../../http/etag.ts'
@@ -7,7 +7,7 @@ import type { TokenPrincipal, UserPrincipal } from '../../http/principal.ts'
 import { type Access, type FromMemory, type In, type Out, Reply } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import type { Answer } from './cache.ts'
-import { type LayerRow, listLayers } from './store.ts'
+import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
 /** Whoever can hold a key. Which keys, the layers decide. */
 export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
@@ -32,9 +32,29 @@ export const fromMemory: FromMemory = (context, headers, rawQuery) => {
 
 export async function get(input: Request): Out<typeof resolve.get> {
   const { context, principal, headers, rawQuery } = input
+  if (principal.type === 'user') await checkMember(input, principal)
   const key = keyOf(principal, rawQuery)
   const answer = context.cache.find(key, context.now().getTime()) ?? (await readAndKeep(input, key))
   return replyOf(context, headers, answer)
+}
+
+/**
+ * Asked of the database each time, unlike what machines may do: a person who was removed, or must enter a second factor
+ * from now on, is refused on the next request by every server, whatever it remembers.
+ */
+async function checkMember({ db, query, now }: Request, { id, session }: UserPrincipal): Promise<void> {
+  if (query.env === undefined) return
+  const found = await findMembershipOfEnv(db, query.env, id, now)
+  if (!found) throw fail('not_found', 'no such env')
+  if (found.mfaRequired && session.mfaAt === null)
+    throw fail('mfa_required', secondFactorNeeded, {
+      denial: {
+        orgId: found.orgId,
+        action: 'env.resolve_denied',
+        resourceId: query.env,
+        metadata: { reason: 'no second factor was entered' },
+      },
+    })
 }
 
 const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} ${rawQuery}`

@@ -2,4 +2,4 @@ import { resolve } from '@skerry/contract/resolve'
 import { on } from '../../http/route.ts'
 import { fromMemory, get, resolver } from './resolve.ts'
 
-export const routes = [on(resolve.get, resolver, get, fromMemory)]
+export const routes = [on(resolve.get, resolver, get, { fromMemory })]

@@ -12,6 +12,7 @@ import {
   putSecret,
   signUp,
   type Tenant,
+  written,
 } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 
@@ -58,8 +59,8 @@ describe('deleting', () => {
       params: at('ANEW'),
       body: { ciphertext: ciphertext() },
     })
-    expect([after.status, after.body.secret.version]).toEqual([201, 1])
-    expect(after.body.secret.id).not.toBe(before.id)
+    expect([after.status, written(after.body).secret.version]).toEqual([201, 1])
+    expect(written(after.body).secret.id).not.toBe(before.id)
     expect((await versions('ANEW')).body.versions).toHaveLength(1)
   })
 

@@ -11,6 +11,7 @@ import {
   putSecret,
   signUp,
   type Tenant,
+  written,
 } from '../../../test/tenant.ts'
 import { walk } from '../../../test/walk.ts'
 import { openWorld, type World } from '../../../test/world.ts'
@@ -181,7 +182,7 @@ describe('restoring', () => {
   test('needs no key, so a machine client may; anyone else needs a grant', async () => {
     const [first] = await write('KEYLESS', 2)
     const { status, body } = await restore('KEYLESS', 1, {}, tenant.machine)
-    expect([status, body.secret.ciphertext]).toEqual([200, first])
+    expect([status, written(body).secret.ciphertext]).toEqual([200, first])
     const { versions } = (await read('KEYLESS')).body
     expect(versions[0]).toMatchObject({ createdByType: 'm2m', createdById: tenant.machine.id })
     for (const actor of [await newToken(world, tenant), await newMember(world, tenant, 'admin')])

@@ -4,6 +4,8 @@ import type { InEnv } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
+import type { Env, Protection } from '../../http/scope.ts'
+import { propose } from '../changes/propose.ts'
 import {
   appendVersion,
   deleteSecret,
@@ -21,9 +23,18 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
   return { secrets: page.rows, nextCursor: page.nextCursor }
 }
 
-/** Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other. */
+/**
+ * Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other.
+ * What is checked here and by the access, `writeTogether` checks too.
+ */
 export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
   const { db, env, params, body, principal, now, newId, audit } = input
+  if (isProtected(env)) {
+    const on = await findSecret(db, env, params.name)
+    if (body.expectedVersion !== undefined && body.expectedVersion !== (on?.currentVersion ?? 0))
+      throw conflict(params.name, body.expectedVersion)
+    return propose(input, env, { action: 'put', secretName: params.name, on, ciphertext: body.ciphertext })
+  }
   const secret = await writeSecret(db, env, {
     id: newId('secret'),
     name: params.name,
@@ -56,9 +67,15 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
   const secret = await lockedSecret(db, env, params.name, body.expectedVersion)
   const old = await findVersion(db, env, secret.id, body.version)
   if (!old) throw fail('not_found', `${params.name} has no version ${body.version}`)
+  if (body.version < secret.keySinceVersion)
+    throw fail('invalid_request', `${params.name} version ${body.version} is from before the environment was re-keyed`)
   const current = await findVersion(db, env, secret.id, secret.currentVersion)
   if (current?.ciphertext === old.ciphertext)
     throw fail('invalid_request', `${params.name} holds exactly that value already`)
+  if (isProtected(env)) {
+    const proposal = { action: 'restore' as const, restoreVersion: body.version }
+    return propose(input, env, { ...proposal, secretName: params.name, on: secret })
+  }
   const restored = await appendVersion(db, env, secret, {
     ciphertext: old.ciphertext,
     restoredFrom: body.version,
@@ -77,10 +94,13 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
 export async function remove(input: In<typeof secrets.delete, InEnv>): Out<typeof secrets.delete> {
   const { db, env, params, query, body, audit } = input
   const secret = await lockedSecret(db, env, params.name, query.expectedVersion ?? body.expectedVersion)
+  if (isProtected(env)) return propose(input, env, { action: 'delete', secretName: params.name, on: secret })
   await deleteSecret(db, env, secret.id)
   audit('secret.deleted', secret.id, { environmentId: env.id, name: params.name, version: secret.currentVersion })
   return { ok: true }
 }
+
+const isProtected = (env: Env): env is Env & { protection: Protection } => env.protection !== null
 
 async function getSecret(db: Parameters<typeof findSecret>[0], env: InEnv['env'], name: string) {
   const secret = await findSecret(db, env, name)

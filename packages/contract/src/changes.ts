@@ -1,0 +1,139 @@
+import { Type } from 'typebox'
+import { del, get, post, put } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { FreeText, Id, Instant, NextCursor, Nullable, Ok, Page, SecretName, Strict, Version } from './schema.ts'
+
+const RequiredApprovals = Type.Integer({ minimum: 1, maximum: limits.requiredApprovalsMax })
+
+export const Protection = Strict({ requiredApprovals: RequiredApprovals, allowSelfApproval: Type.Boolean() })
+
+export const ChangeStatus = Type.Union([
+  Type.Literal('open'),
+  Type.Literal('applied'),
+  Type.Literal('superseded'),
+  Type.Literal('rejected'),
+  Type.Literal('withdrawn'),
+])
+
+/**
+ * A proposed change of one secret. The settings are those of the moment at which it was proposed; `baseVersion` is the
+ * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to whoever holds a key grant on the
+ * environment; it goes when the secret that it was proposed for is deleted. A restore names `restoreVersion`.
+ */
+export const ChangeRequest = Strict({
+  id: Id('changeRequest'),
+  environmentId: Id('environment'),
+  secretName: SecretName,
+  action: Type.Union([Type.Literal('put'), Type.Literal('delete'), Type.Literal('restore')]),
+  ciphertext: Nullable(Type.String()),
+  restoreVersion: Nullable(Version),
+  baseVersion: Type.Integer({ minimum: 0 }),
+  note: Nullable(Type.String()),
+  proposedByType: Type.String(),
+  proposedById: Type.String(),
+  requiredApprovals: RequiredApprovals,
+  allowSelfApproval: Type.Boolean(),
+  status: ChangeStatus,
+  createdAt: Instant,
+  closedAt: Nullable(Instant),
+})
+
+/**
+ * Carries why a change is proposed. Header values are bytes, so clients send percent-encoded UTF-8
+ * (`encodeURIComponent`); what holds no valid escapes is taken as it is. Ignored where nothing is queued.
+ */
+export const changeNoteHeader = 'x-skerry-change-note'
+export const changeNote = {
+  [changeNoteHeader]: {
+    ...FreeText,
+    description: 'why, for those who approve, in a protected environment; percent-encoded UTF-8',
+  },
+}
+
+/** What PUT, DELETE and restore answer in a protected environment, with 202. Callers branch on `queued`. */
+export const Queued = Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest })
+
+const Review = Strict({
+  id: Id('review'),
+  reviewerId: Id('user'),
+  decision: Type.Union([Type.Literal('approve'), Type.Literal('reject')]),
+  comment: Nullable(Type.String()),
+  createdAt: Instant,
+})
+
+const Comment = Strict({ comment: Type.Optional(FreeText) })
+
+export const protection = {
+  get: get('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'How an environment is protected, null if it is not, and how many changes wait',
+    responses: {
+      200: Strict({ protection: Nullable(Protection), openChangeRequests: Type.Integer() }),
+    },
+  }),
+  put: put('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'Protect an environment, or change how; queued changes keep the settings that they were proposed under',
+    body: Strict({
+      requiredApprovals: Type.Optional(RequiredApprovals),
+      allowSelfApproval: Type.Optional(Type.Boolean()),
+    }),
+    responses: { 200: Strict({ protection: Protection }) },
+    audits: ['env.protection_enabled', 'env.protection_updated'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
+    summary: 'Stop protecting an environment; queued changes stay queued',
+    responses: { 200: Ok },
+    audits: ['env.protection_disabled'],
+  }),
+}
+
+const One = Strict({ changeRequest: ChangeRequest })
+
+export const changes = {
+  list: get('/v1/orgs/:orgId/change-requests', {
+    summary: 'Change requests, newest first',
+    query: Strict({
+      ...Page.properties,
+      status: Type.Optional(ChangeStatus),
+      envId: Type.Optional(Id('environment')),
+    }),
+    responses: { 200: Strict({ changeRequests: Type.Array(ChangeRequest), nextCursor: NextCursor }) },
+  }),
+  get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
+    summary: 'A change request with its reviews',
+    responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
+  }),
+  approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
+    summary: 'Approve; with enough approvals the stored ciphertext is applied exactly as proposed',
+    body: Comment,
+    responses: {
+      200: Strict({
+        changeRequest: ChangeRequest,
+        status: ChangeStatus,
+        approvals: Type.Integer(),
+        required: Type.Integer(),
+      }),
+    },
+    refuses: ['conflict'],
+    audits: [
+      'change_request.approved',
+      'change_request.applied',
+      'change_request.superseded',
+      'secret.written',
+      'secret.restored',
+      'secret.deleted',
+    ],
+  }),
+  reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
+    summary: 'Reject; one rejection closes it',
+    body: Comment,
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['change_request.rejected'],
+  }),
+  withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
+    summary: 'Take a change request off the queue: its proposer, or an admin',
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['change_request.withdrawn'],
+  }),
+}

@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { del, get, post } from './endpoint.ts'
+import { CliLoginCode, DisplayName, Id, Instant, Nullable, Ok, Strict } from './schema.ts'
+
+export const CliLoginStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('approved'),
+  Type.Literal('denied'),
+  Type.Literal('expired'),
+])
+
+export const cliLogin = {
+  create: post('/v1/cli-login', {
+    summary: 'Ask for a CLI session; a person approves it in a browser',
+    open: true,
+    body: Strict({
+      sessionId: Id('cliSession'),
+      tokenHash: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'base64url SHA-256 of the exact string presented as bearer',
+      }),
+      deviceLabel: DisplayName,
+      client: Type.Optional(DisplayName),
+    }),
+    responses: {
+      201: Strict({
+        code: CliLoginCode,
+        verifyUrl: Type.String(),
+        requestExpiresAt: Instant,
+        pollIntervalSeconds: Type.Integer(),
+      }),
+    },
+    refuses: ['conflict'],
+    unaudited: 'nobody stands behind the request until it is approved',
+  }),
+  poll: post('/v1/cli-login/poll', {
+    summary: 'What has become of a request',
+    open: true,
+    body: Strict({ code: CliLoginCode }),
+    responses: {
+      200: Strict({
+        status: CliLoginStatus,
+        sessionId: Type.Optional(Id('cliSession')),
+        email: Type.Optional(Nullable(Type.String())),
+        expiresAt: Type.Optional(Instant),
+      }),
+    },
+    refuses: ['not_found'],
+    unaudited: 'reads',
+  }),
+  get: get('/v1/cli-login/:code', {
+    summary: 'What a person is asked to approve; label and client are what the requester says of itself',
+    responses: {
+      200: Strict({
+        request: Strict({
+          code: CliLoginCode,
+          status: CliLoginStatus,
+          deviceLabel: Type.String(),
+          client: Nullable(Type.String()),
+          ipAddress: Nullable(Type.String()),
+          createdAt: Instant,
+          requestExpiresAt: Instant,
+        }),
+      }),
+    },
+    refuses: ['forbidden', 'not_found'],
+  }),
+  approve: post('/v1/cli-login/:code/approve', {
+    summary: 'Approve a CLI session',
+    responses: { 200: Strict({ session: Strict({ id: Id('cliSession'), expiresAt: Instant }) }) },
+    refuses: ['forbidden', 'mfa_required', 'not_found', 'conflict'],
+    audits: ['cli_session.approved'],
+  }),
+  deny: post('/v1/cli-login/:code/deny', {
+    summary: 'Deny a CLI session',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['cli_session.denied'],
+  }),
+}
+
+const CliSession = Strict({
+  id: Id('cliSession'),
+  deviceLabel: Type.String(),
+  client: Nullable(Type.String()),
+  ipAddress: Nullable(Type.String({ description: 'Where it was asked for' })),
+  createdAt: Instant,
+  lastUsedAt: Nullable(Instant),
+  expiresAt: Instant,
+  revokedAt: Nullable(Instant),
+})
+
+export const cliSessions = {
+  list: get('/v1/me/cli-sessions', {
+    summary: 'The caller’s CLI sessions, revoked and expired ones too, newest first',
+    responses: {
+      200: Strict({ sessions: Type.Array(CliSession), currentSessionId: Nullable(Id('cliSession')) }),
+    },
+    refuses: ['forbidden'],
+  }),
+  revoke: del('/v1/me/cli-sessions/:cliSessionId', {
+    summary: 'Revoke a CLI session; it stops working on its next request; again is fine',
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'not_found'],
+    audits: ['cli_session.revoked'],
+  }),
+}

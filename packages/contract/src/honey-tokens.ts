@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { del, get, post } from './endpoint.ts'
+import { limits } from './limits.ts'
+import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from './schema.ts'
+
+export const HoneyToken = Strict({
+  id: Id('honeyToken'),
+  tokenId: Id('serviceToken'),
+  placement: Nullable(Type.String()),
+  tripCount: Type.Integer(),
+  lastTripAt: Nullable(Instant),
+  lastTripIp: Nullable(Type.String()),
+  lastTripUserAgent: Nullable(Type.String()),
+  createdAt: Instant,
+})
+
+/** Decoys: service tokens that never worked. Presenting one is answered like an unknown token, and told to the admins. */
+export const honeyTokens = {
+  list: get('/v1/orgs/:orgId/honey-tokens', {
+    summary: 'Decoys, with how often and from where they were tried; never a hash',
+    query: Page,
+    responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/honey-tokens', {
+    summary: 'Register a decoy that the caller generated',
+    body: Strict({
+      tokenId: Id('serviceToken'),
+      tokenHash: Type.String({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'base64url SHA-256 of the exact string that is planted',
+      }),
+      placement: Type.Optional(
+        Type.String({ minLength: 1, maxLength: limits.noteCharacters, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+      ),
+    }),
+    responses: { 201: Strict({ honeyToken: HoneyToken }) },
+    refuses: ['conflict'],
+    audits: ['honey_token.created'],
+  }),
+  delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
+    summary: 'Delete a decoy for good; it stays as unknown as it always was',
+    responses: { 200: Ok },
+    audits: ['honey_token.deleted'],
+  }),
+}

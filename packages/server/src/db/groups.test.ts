@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import { type Groups, openGroups } from './groups.ts'
+
+/** Groups as they were sent; each is answered, or refused, when the test says so. */
+function recording(itemsMax = 10) {
+  const sent: { items: string[]; answer: (results: string[]) => void; refuse: (error: Error) => void }[] = []
+  const groups: Groups<string, string> = openGroups({
+    keyOf: (item) => item.charAt(0),
+    itemsMax,
+    send: (items) => new Promise((answer, refuse) => sent.push({ items, answer, refuse })),
+  })
+  const add = (...items: string[]) => items.map((item) => groups.add(item))
+  /** Answers the group that is on its way, once it is. */
+  const answer = async (results?: string[]) => {
+    await tick()
+    const last = sent.at(-1)
+    last?.answer(results ?? last.items.map((item) => `${item}!`))
+    await tick()
+  }
+  return { sent, add, answer, itemsOf: () => sent.map(({ items }) => items) }
+}
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+describe('a group', () => {
+  test('takes what comes in the same turn, and each gets its own answer', async () => {
+    const { add, answer, itemsOf } = recording()
+    const answers = add('a', 'b', 'c')
+    await answer()
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!'])
+    expect(itemsOf()).toEqual([['a', 'b', 'c']])
+  })
+
+  test('waits for the one before it, and takes all that came meanwhile', async () => {
+    const { add, answer, itemsOf } = recording()
+    add('a')
+    await tick()
+    add('b')
+    await tick()
+    add('c')
+    expect(itemsOf()).toEqual([['a']])
+    await answer()
+    expect(itemsOf()).toEqual([['a'], ['b', 'c']])
+  })
+
+  test('holds no key twice: the second of a key goes with the next, in the order of coming', async () => {
+    const { add, answer, itemsOf } = recording()
+    const answers = add('a1', 'a2', 'b1', 'a3')
+    for (let i = 0; i < 3; i++) await answer()
+    expect(itemsOf()).toEqual([['a1', 'b1'], ['a2'], ['a3']])
+    expect(await Promise.all(answers)).toEqual(['a1!', 'a2!', 'b1!', 'a3!'])
+  })
+
+  test('is no larger than it may be', async () => {
+    const { add, answer, itemsOf } = recording(2)
+    add('a', 'b', 'c', 'd', 'e')
+    for (let i = 0; i < 3; i++) await answer()
+    expect(itemsOf()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
+  })
+
+  test('that fails fails for each of it, and for none of the next', async () => {
+    const { add, answer, sent } = recording()
+    const failing = Promise.allSettled(add('a', 'b'))
+    await tick()
+    const next = add('c')
+    sent[0]?.refuse(new Error('lost'))
+    expect((await failing).map((one) => one.status)).toEqual(['rejected', 'rejected'])
+    await answer()
+    expect(await Promise.all(next)).toEqual(['c!'])
+  })
+})

@@ -1,0 +1,66 @@
+import { setImmediate } from 'node:timers/promises'
+
+/**
+ * Group commit: what arrives while a group is on its way goes with the next one, so that many share the cost of one
+ * statement and of its fsync. One group at a time: measured with 32 writers, two at a time are smaller and slower.
+ */
+export interface Groups<Item, Result> {
+  add(item: Item): Promise<Result>
+}
+
+export interface GroupOptions<Item, Result> {
+  /** No group holds two items of one key: the second waits for the next. */
+  keyOf: (item: Item) => string
+  itemsMax: number
+  /** Gives results in the order of the items. When it fails, each of the group does. */
+  send: (items: Item[]) => Promise<Result[]>
+}
+
+interface Waiting<Item, Result> {
+  item: Item
+  resolve: (result: Result) => void
+  reject: (error: unknown) => void
+}
+
+export function openGroups<Item, Result>({ keyOf, itemsMax, send }: GroupOptions<Item, Result>): Groups<Item, Result> {
+  let waiting: Waiting<Item, Result>[] = []
+  let running = false
+
+  const takeGroup = () => {
+    const group = new Map<string, Waiting<Item, Result>>()
+    waiting = waiting.filter((one) => {
+      const key = keyOf(one.item)
+      if (group.size === itemsMax || group.has(key)) return true
+      group.set(key, one)
+      return false
+    })
+    return [...group.values()]
+  }
+  const sendGroup = async (group: Waiting<Item, Result>[]) => {
+    try {
+      const results = await send(group.map(({ item }) => item))
+      group.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result)
+      })
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+  const run = async () => {
+    while (waiting.length > 0) {
+      // After the sockets that are ready have been read: requests that came together go together.
+      await setImmediate()
+      await sendGroup(takeGroup())
+    }
+    running = false
+  }
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject })
+        if (running) return
+        running = true
+        run()
+      }),
+  }
+}

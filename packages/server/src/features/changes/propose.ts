@@ -1,0 +1,59 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { IdKind } from '@skerry/contract/prefixes'
+import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
+import type { Principal } from '../../http/principal.ts'
+import { Reply } from '../../http/route.ts'
+import type { Env, Protection } from '../../http/scope.ts'
+import type { Metadata } from '../../http/unit.ts'
+import { noteFrom } from './note.ts'
+import { tellAdmins } from './notices.ts'
+import { type ChangeRow, insertChange } from './store.ts'
+
+/** What a write of a secret brings along. */
+interface Request {
+  context: Context
+  db: Tx
+  principal: Principal
+  headers: Record<string, string | string[] | undefined>
+  now: string
+  newId: (kind: IdKind) => string
+  audit: (action: Extract<AuditAction, 'change_request.opened'>, resourceId: string, metadata: Metadata) => void
+}
+
+/** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
+type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
+  | { action: 'put'; ciphertext: string }
+  | { action: 'restore'; restoreVersion: number }
+  | { action: 'delete' }
+)
+
+/** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
+export async function propose(
+  { context, db, principal, headers, now, newId, audit }: Request,
+  env: Env & { protection: Protection },
+  proposal: Proposal,
+): Promise<Reply<{ queued: true; changeRequest: ChangeRow }>> {
+  const { action, secretName, on } = proposal
+  const changeRequest: ChangeRow = {
+    id: newId('changeRequest'),
+    environmentId: env.id,
+    secretName,
+    action,
+    ciphertext: action === 'put' ? proposal.ciphertext : null,
+    restoreVersion: action === 'restore' ? proposal.restoreVersion : null,
+    baseVersion: on?.currentVersion ?? 0,
+    note: noteFrom(headers),
+    proposedByType: principal.type,
+    proposedById: principal.id,
+    ...env.protection,
+    status: 'open',
+    createdAt: now,
+    closedAt: null,
+  }
+  await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null })
+  const { id, baseVersion } = changeRequest
+  audit('change_request.opened', id, { environmentId: env.id, name: secretName, action, baseVersion })
+  await tellAdmins({ context, db, principal }, env, changeRequest)
+  return new Reply(202, { queued: true, changeRequest })
+}

@@ -1,0 +1,130 @@
+import { audit } from '@skerry/contract/audit'
+import { changes, protection } from '@skerry/contract/changes'
+import { branches, envs } from '@skerry/contract/envs'
+import { secrets } from '@skerry/contract/secrets'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
+import { newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
+import { type Actor, newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+})
+afterAll(() => world.close())
+
+const read = (envId: string, by: Actor = tenant.admin) =>
+  world.call(protection.get, { as: by.as, params: { orgId: tenant.orgId, envId } })
+const write = (envId: string, body: Record<string, unknown>, by: Actor = tenant.admin) =>
+  world.call(protection.put, { as: by.as, params: { orgId: tenant.orgId, envId }, body })
+
+async function actionsOn(resourceId: string) {
+  const query = { resourceId, resourceType: 'environment' }
+  const { body } = await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
+  return body.entries.map(({ action }) => action).filter((action) => action.startsWith('env.protection'))
+}
+
+describe('protection', () => {
+  test('is null until it is asked for, and then takes one approval of someone else', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    expect((await read(envId)).body).toEqual({ protection: null, openChangeRequests: 0 })
+    const { status, body } = await write(envId, {})
+    expect([status, body]).toEqual([200, { protection: { requiredApprovals: 1, allowSelfApproval: false } }])
+    expect((await read(envId)).body.protection).toEqual(body.protection)
+  })
+
+  test('keeps what an update does not name', async () => {
+    const envId = await newGuarded(world, tenant, { requiredApprovals: 3 })
+    expect((await write(envId, { allowSelfApproval: true })).body.protection).toEqual({
+      requiredApprovals: 3,
+      allowSelfApproval: true,
+    })
+    expect((await write(envId, { requiredApprovals: 2 })).body.protection).toEqual({
+      requiredApprovals: 2,
+      allowSelfApproval: true,
+    })
+    expect((await write(envId, {})).body.protection).toEqual({ requiredApprovals: 2, allowSelfApproval: true })
+  })
+
+  test('begins with the defaults again after it was taken off', async () => {
+    const envId = await newGuarded(world, tenant, { requiredApprovals: 3, allowSelfApproval: true })
+    expect((await unprotect(world, tenant, envId)).body).toEqual({ ok: true })
+    expect((await read(envId)).body.protection).toBeNull()
+    expect(await protect(world, tenant, envId)).toEqual({ requiredApprovals: 1, allowSelfApproval: false })
+  })
+
+  test('leaves an entry when it begins, changes and ends, and none where there was nothing to end', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    await unprotect(world, tenant, envId)
+    expect(await actionsOn(envId)).toEqual([])
+    await write(envId, { requiredApprovals: 2 })
+    await write(envId, { requiredApprovals: 1 })
+    await unprotect(world, tenant, envId)
+    expect(await actionsOn(envId)).toEqual([
+      'env.protection_disabled',
+      'env.protection_updated',
+      'env.protection_enabled',
+    ])
+  })
+
+  test('by ten at once begins once', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    await Promise.all(Array.from({ length: 10 }, () => write(envId, {})))
+    const actions = await actionsOn(envId)
+    expect(actions.filter((action) => action === 'env.protection_enabled')).toHaveLength(1)
+    expect(actions).toHaveLength(10)
+  })
+
+  test('takes from 1 to 20 approvals', async () => {
+    const envId = await newGuarded(world, tenant)
+    for (const requiredApprovals of [0, -1, 21, 1.5, '1', null])
+      expect((await write(envId, { requiredApprovals })).status).toBe(400)
+    expect((await write(envId, { requiredApprovals: 20 })).status).toBe(200)
+  })
+
+  test('is for admins, token and machine client included, to change and for members to see', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    const members = [await newToken(world, tenant), await newMember(world, tenant)]
+    for (const by of members) {
+      expect((await read(envId, by)).status).toBe(200)
+      expect((await write(envId, {}, by)).status).toBe(403)
+    }
+    for (const by of [tenant.admin, tenant.machine, await newMember(world, tenant, 'admin')])
+      expect((await write(envId, {}, by)).status).toBe(200)
+    expect((await read(envId, (await signUp(world)).admin)).status).toBe(404)
+  })
+
+  test('tells how many changes wait', async () => {
+    const envId = await newGuarded(world, tenant)
+    const { id } = await proposePut(world, tenant, envId, 'A')
+    await proposePut(world, tenant, envId, 'B')
+    expect((await read(envId)).body.openChangeRequests).toBe(2)
+    await world.call(changes.withdraw, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, changeRequestId: id },
+    })
+    expect((await read(envId)).body.openChangeRequests).toBe(1)
+  })
+
+  test('is not part of an environment’s row', async () => {
+    const envId = await newGuarded(world, tenant)
+    const params = { orgId: tenant.orgId, envId }
+    const { body } = await world.call(envs.get, { as: tenant.admin.as, params })
+    expect(body.environment).not.toHaveProperty('protection')
+  })
+
+  test('of an environment is not that of its branches; a branch has its own', async () => {
+    const envId = await newGuarded(world, tenant)
+    const { orgId, admin } = tenant
+    const fork = { slug: 'own', wrappedDek: wrappedKey() }
+    const branch = await world.call(branches.create, { as: admin.as, params: { orgId, envId }, body: fork })
+    const params = { orgId, envId: branch.body.branch.id, name: 'A' }
+    const put = () => world.call(secrets.put, { as: admin.as, params, body: { ciphertext: ciphertext() } })
+    expect((await put()).status).toBe(201)
+    await protect(world, tenant, params.envId)
+    expect(queuedIn(await put()).environmentId).toBe(params.envId)
+  })
+})

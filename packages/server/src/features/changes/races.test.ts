@@ -1,0 +1,106 @@
+import { protection } from '@skerry/contract/changes'
+import { secrets } from '@skerry/contract/secrets'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ciphertext } from '../../../test/blobs.ts'
+import { decide, newGuarded, proposePut, protect } from '../../../test/guarded.ts'
+import { newEntries } from '../../../test/state.ts'
+import { type Actor, newMember, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+let reviewers: Actor[]
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  reviewers = []
+  for (let n = 0; n < 4; n++) reviewers.push(await newMember(world, tenant, 'admin'))
+})
+afterAll(() => world.close())
+
+const by = (index: number) => reviewers[index % reviewers.length] as Actor
+const versions = async (envId: string, name: string) => {
+  const params = { orgId: tenant.orgId, envId, name }
+  return (await world.call(secrets.versions, { as: tenant.admin.as, params })).body.versions
+}
+const sorted = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+
+test('of twenty approvals at once one applies the change, and it is written once', async () => {
+  const envId = await newGuarded(world, tenant)
+  const { id } = await proposePut(world, tenant, envId, 'A')
+  const entries = await newEntries(world, async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => decide(world, tenant, 'approve', id, by(index))),
+    )
+    expect(sorted(answers)).toEqual([200, ...Array(19).fill(409)])
+  })
+  expect(await versions(envId, 'A')).toHaveLength(1)
+  expect(entries.map(({ action }) => action).sort()).toEqual([
+    'change_request.applied',
+    'change_request.approved',
+    'secret.written',
+  ])
+})
+
+test('of approvals by several at once no vote is lost: the last that is needed applies the change', async () => {
+  const envId = await newGuarded(world, tenant, { requiredApprovals: 4 })
+  const { id } = await proposePut(world, tenant, envId, 'A')
+  const answers = await Promise.all(reviewers.map((reviewer) => decide(world, tenant, 'approve', id, reviewer)))
+  expect(answers.map(({ body }) => body.approvals).sort()).toEqual([1, 2, 3, 4])
+  expect(answers.filter(({ body }) => body.status === 'applied')).toHaveLength(1)
+})
+
+test('of an approval and a withdrawal at once, one decides and the other is told', async () => {
+  const envId = await newGuarded(world, tenant)
+  for (let round = 0; round < 10; round++) {
+    const name = `A${round}`
+    const { id } = await proposePut(world, tenant, envId, name)
+    const [approved, withdrawn] = await Promise.all([
+      decide(world, tenant, 'approve', id, by(0)),
+      decide(world, tenant, 'withdraw', id, tenant.admin),
+    ])
+    expect(sorted([approved, withdrawn])).toEqual([200, 409])
+    const params = { orgId: tenant.orgId, envId, name }
+    const stored = await world.call(secrets.versions, { as: tenant.admin.as, params })
+    expect(stored.status).toBe(approved.status === 200 ? 200 : 404)
+  }
+})
+
+test('of two changes of one secret approved at once, one is applied and the other superseded', async () => {
+  const envId = await newGuarded(world, tenant)
+  for (const name of ['NEW', 'NEW_2', 'NEW_3']) {
+    for (const versionsBefore of [0, 1]) {
+      const proposals = [await proposePut(world, tenant, envId, name), await proposePut(world, tenant, envId, name)]
+      const answers = await Promise.all(
+        proposals.map(({ id }, index) => decide(world, tenant, 'approve', id, by(index))),
+      )
+      expect(answers.map(({ body }) => body.status).sort()).toEqual(['applied', 'superseded'])
+      expect(await versions(envId, name)).toHaveLength(versionsBefore + 1)
+    }
+  }
+})
+
+test('a direct write that got in before protection began supersedes what was proposed on the version before', async () => {
+  const envId = await newGuarded(world, tenant, null)
+  const params = { orgId: tenant.orgId, envId }
+  for (let round = 0; round < 5; round++) {
+    const name = `A${round}`
+    await putSecret(world, tenant, envId, name)
+    await world.call(protection.delete, { as: tenant.machine.as, params })
+    const write = () =>
+      world.call(secrets.put, {
+        as: tenant.admin.as,
+        params: { ...params, name },
+        body: { ciphertext: ciphertext() },
+      })
+    const [direct, , proposed] = await Promise.all([write(), protect(world, tenant, envId), write()])
+    for (const answer of [direct, proposed]) {
+      if (!('queued' in answer.body)) continue
+      const { id, baseVersion } = answer.body.changeRequest
+      const current = (await versions(envId, name))[0]?.version
+      const { body } = await decide(world, tenant, 'approve', id, by(0))
+      expect(body.status).toBe(current === baseVersion ? 'applied' : 'superseded')
+    }
+    await world.call(protection.delete, { as: tenant.machine.as, params })
+  }
+})

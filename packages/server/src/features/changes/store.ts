@@ -1,0 +1,157 @@
+import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes'
+import type { Static } from 'typebox'
+import { changeColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { Change, Env, Org, Protection } from '../../http/scope.ts'
+
+export type Status = Static<typeof ChangeStatus>
+
+/** As answers show it. */
+export type ChangeRow = Static<typeof ChangeRequest>
+
+export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretId: string | null }) =>
+  db.rows(
+    `insert into change_requests (org_id, id, environment_id, secret_name, action, ciphertext, restore_version,
+                                  base_secret_id, base_version, note, proposed_by_type, proposed_by_id,
+                                  required_approvals, allow_self_approval, status, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    [
+      env.orgId,
+      change.id,
+      env.id,
+      change.secretName,
+      change.action,
+      change.ciphertext,
+      change.restoreVersion,
+      change.baseSecretId,
+      change.baseVersion,
+      change.note,
+      change.proposedByType,
+      change.proposedById,
+      change.requiredApprovals,
+      change.allowSelfApproval,
+      change.status,
+      change.createdAt,
+    ],
+  )
+
+export interface Filter {
+  status?: Status | undefined
+  envId?: string | undefined
+}
+
+export const listChanges = (db: Sql, org: Org, principal: Principal, filter: Filter, now: string, mark: Mark) =>
+  db.rows<ChangeRow>(
+    `select ${changeColumns}
+       from change_requests c
+       join environments e on e.org_id = c.org_id and e.id = c.environment_id
+       left join key_grants k on k.org_id = c.org_id and k.environment_id = c.environment_id
+                             and k.principal_type = $2 and k.principal_id = $3
+      where c.org_id = $1 and (e.expires_at is null or e.expires_at > $4)
+        and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
+        and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8))
+      order by c.created_at desc, c.id desc limit $9`,
+    [org.id, principal.type, principal.id, now, filter.status, filter.envId, mark.at, mark.id, mark.take],
+  )
+
+/** Nobody else decides on the change until this transaction ends. With its ciphertext, whoever asks. */
+export const lockChange = (db: Tx, change: Change) =>
+  db.row<{ status: Status; ciphertext: string | null }>(
+    'select status, ciphertext from change_requests where org_id = $1 and id = $2 for update',
+    [change.orgId, change.id],
+  )
+
+export const closeChange = (db: Tx, change: Change, status: Status, now: string) =>
+  db.rows('update change_requests set status = $3, closed_at = $4 where org_id = $1 and id = $2', [
+    change.orgId,
+    change.id,
+    status,
+    now,
+  ])
+
+export interface Review {
+  id: string
+  reviewerId: string
+  decision: 'approve' | 'reject'
+  comment: string | null
+  createdAt: string
+}
+
+/** A reviewer's earlier vote goes. */
+export const putReview = (db: Tx, change: Change, review: Review) =>
+  db.rows(
+    `insert into change_reviews (org_id, id, change_request_id, reviewer_id, decision, comment, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (org_id, change_request_id, reviewer_id) do update
+       set id = excluded.id, decision = excluded.decision, comment = excluded.comment, created_at = excluded.created_at`,
+    [change.orgId, review.id, change.id, review.reviewerId, review.decision, review.comment, review.createdAt],
+  )
+
+export const listReviews = (db: Sql, change: Change) =>
+  db.rows<Review>(
+    `select id, reviewer_id, decision, comment, created_at from change_reviews
+      where org_id = $1 and change_request_id = $2 order by created_at, id`,
+    [change.orgId, change.id],
+  )
+
+/** Of those who could still approve: the vote of someone who has lost the admin role counts no more. */
+export async function countApprovals(db: Tx, change: Change): Promise<number> {
+  const row = await db.row<{ approvals: number }>(
+    `select count(*) as approvals
+       from change_reviews r
+       join memberships m on m.org_id = r.org_id and m.user_id = r.reviewer_id and m.role in ('owner', 'admin')
+      where r.org_id = $1 and r.change_request_id = $2 and r.decision = 'approve'`,
+    [change.orgId, change.id],
+  )
+  return row?.approvals ?? 0
+}
+
+export async function countOpen(db: Sql, env: Env): Promise<number> {
+  const row = await db.row<{ open: number }>(
+    `select count(*) as open from change_requests where org_id = $1 and environment_id = $2 and status = 'open'`,
+    [env.orgId, env.id],
+  )
+  return row?.open ?? 0
+}
+
+/** Null where there is none. Until this transaction ends nobody else changes it. */
+export async function lockProtection(db: Tx, env: Env): Promise<Protection | null> {
+  const row = await db.row<{ requiredApprovals: number | null; allowSelfApproval: boolean | null }>(
+    'select required_approvals, allow_self_approval from environments where org_id = $1 and id = $2 for no key update',
+    [env.orgId, env.id],
+  )
+  if (!row || row.requiredApprovals === null || row.allowSelfApproval === null) return null
+  return { requiredApprovals: row.requiredApprovals, allowSelfApproval: row.allowSelfApproval }
+}
+
+export const writeProtection = (db: Tx, env: Env, protection: Protection | null) =>
+  db.rows('update environments set required_approvals = $3, allow_self_approval = $4 where org_id = $1 and id = $2', [
+    env.orgId,
+    env.id,
+    protection?.requiredApprovals ?? null,
+    protection?.allowSelfApproval ?? null,
+  ])
+
+export const findEnvironmentSlug = async (db: Sql, { orgId, environmentId }: Proposed): Promise<string> =>
+  (
+    await db.row<{ slug: string }>('select slug from environments where org_id = $1 and id = $2', [
+      orgId,
+      environmentId,
+    ])
+  )?.slug ?? ''
+
+/** What is told of a change when it is over. */
+export type Proposed = Pick<
+  Change,
+  'orgId' | 'id' | 'environmentId' | 'secretName' | 'action' | 'proposedByType' | 'proposedById'
+>
+
+export const supersedeOpen = (db: Tx, env: Env, now: string) =>
+  db.rows<Proposed>(
+    `update change_requests set status = 'superseded', closed_at = $3
+      where org_id = $1 and environment_id = $2 and status = 'open'
+  returning org_id, id, environment_id, secret_name, action, proposed_by_type, proposed_by_id`,
+    [env.orgId, env.id, now],
+  )

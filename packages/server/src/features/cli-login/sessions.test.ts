@@ -1,0 +1,161 @@
+import { audit } from '@skerry/contract/audit'
+import { cliLogin, cliSessions } from '@skerry/contract/cli-login'
+import { me } from '@skerry/contract/me'
+import { orgs } from '@skerry/contract/orgs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bearerSecret } from '../../../test/blobs.ts'
+import { engine } from '../../../test/engine.ts'
+import {
+  type Actor,
+  askForCliSession,
+  newCliSession,
+  newMember,
+  newPerson,
+  sessionOf,
+  signUp,
+  type Tenant,
+  withFactor,
+} from '../../../test/tenant.ts'
+import { until } from '../../../test/until.ts'
+import { call, openWorld, start, type World } from '../../../test/world.ts'
+import { newId } from '../../http/context.ts'
+
+let world: World
+let tenant: Tenant
+let person: Actor
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+  person = await newMember(world, tenant)
+})
+afterAll(() => world.close())
+
+const list = async (as = person.as) => (await world.call(cliSessions.list, { as })).body
+const revoke = (cliSessionId: string, as = person.as) =>
+  world.call(cliSessions.revoke, { as, params: { cliSessionId } })
+const works = async (as: string) => (await world.call(me.get, { as })).status === 200
+
+describe('the list', () => {
+  test('holds the sessions of the person, newest first, revoked ones too, and says which one asks', async () => {
+    const someone = await newPerson(world, 'lists@example.com')
+    const first = await newCliSession(world, someone)
+    const second = await newCliSession(world, someone)
+    await newCliSession(world, person)
+    await revoke(first.id, someone.as)
+    const { sessions, currentSessionId } = await list(second.as)
+    expect(sessions.map(({ id, revokedAt }) => [id, revokedAt !== null])).toEqual([
+      [second.id, false],
+      [first.id, true],
+    ])
+    expect(sessions[0]).toMatchObject({ deviceLabel: 'laptop', client: 'skerry/1.0', ipAddress: '127.0.0.1' })
+    expect(currentSessionId).toBe(second.id)
+    expect((await list(someone.as)).currentSessionId).toBeNull()
+  })
+
+  test('says when a session was last used, exact to a minute', async () => {
+    const someone = await newPerson(world, 'uses@example.com')
+    const session = await newCliSession(world, someone)
+    const lastUsed = async () => (await list(someone.as)).sessions[0]?.lastUsedAt ?? undefined
+    expect(await lastUsed()).toBeUndefined()
+    await works(session.as)
+    const first = await until('the note of use', lastUsed)
+    world.clock.advance(30)
+    await works(session.as)
+    expect(await lastUsed()).toBe(first)
+    world.clock.advance(31)
+    await works(session.as)
+    await until('a later note', async () => (await lastUsed()) !== first)
+  })
+
+  test('is a person’s own affair', async () => {
+    for (const { as } of [tenant.admin, tenant.machine])
+      expect((await world.call(cliSessions.list, { as })).status).toBe(403)
+  })
+})
+
+describe('revoking', () => {
+  test('ends a session on its next request, and again is fine', async () => {
+    const session = await newCliSession(world, person)
+    expect(await works(session.as)).toBe(true)
+    expect((await revoke(session.id)).status).toBe(200)
+    expect(await works(session.as)).toBe(false)
+    const revokedAt = async () => (await list()).sessions.find(({ id }) => id === session.id)?.revokedAt
+    const first = await revokedAt()
+    world.clock.advance(1)
+    expect((await revoke(session.id)).status).toBe(200)
+    expect(await revokedAt()).toBe(first)
+    const query = { action: 'cli_session.revoked', resourceId: session.id }
+    const trail = await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
+    expect(trail.body.entries).toHaveLength(1)
+  })
+
+  test('is possible for the session itself', async () => {
+    const session = await newCliSession(world, person)
+    expect((await revoke(session.id, session.as)).status).toBe(200)
+    expect((await revoke(session.id, session.as)).status).toBe(401)
+  })
+
+  test('of another person’s session finds nothing, exactly as of one that is not there, and ends nothing', async () => {
+    const other = await newMember(world, tenant, 'admin')
+    const session = await newCliSession(world, other)
+    const own = await newCliSession(world, person)
+    const nobodys = await revoke(newId('cliSession'))
+    for (const answer of [await revoke(session.id), await revoke(session.id, own.as)])
+      expect([answer.status, answer.error]).toEqual([404, nobodys.error])
+    expect(await works(session.as)).toBe(true)
+  })
+})
+
+describe('a bearer that does not work', () => {
+  async function seen(as: string) {
+    const response = await fetch(`${world.url}/v1/me`, { headers: { authorization: as } })
+    const headers = [...response.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
+    return JSON.stringify([response.status, headers, await response.text()])
+  }
+
+  test('is answered in the same bytes, whether unknown, pending, denied, revoked or expired', async () => {
+    const expired = await newCliSession(world, person)
+    world.clock.advance(90 * 86_400 + 1)
+    const as = await sessionOf(world, 'dead-bearers@example.com')
+    const revoked = await newCliSession(world, { as })
+    await revoke(revoked.id, as)
+    const pending = await askForCliSession(world)
+    const denied = await askForCliSession(world)
+    await world.call(cliLogin.deny, { as, params: { code: denied.code } })
+    const unknown = `Bearer ${newId('cliSession')}_${bearerSecret()}`
+    const answers = await Promise.all([expired.as, revoked.as, pending.as, denied.as, unknown, 'Bearer skc_'].map(seen))
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toContain('unknown CLI session')
+  })
+})
+
+describe('the second factor of a CLI session', () => {
+  test('is what the approver had entered, and gets no younger', async () => {
+    const as = await sessionOf(world, 'fixed@example.com', withFactor(world, 300))
+    const session = await newCliSession(world, { as })
+    const facts = async (bearer: string) => (await world.call(me.get, { as: bearer })).body.session
+    const before = await facts(as)
+    expect(before).toMatchObject({ kind: 'browser', secondFactor: true })
+    world.clock.advance(3600)
+    expect(await facts(session.as)).toEqual({ ...before, kind: 'cli', id: session.id })
+  })
+
+  test('is none where the approver had none', async () => {
+    const session = await newCliSession(world, { as: await sessionOf(world, 'none@example.com') })
+    const { body } = await world.call(me.get, { as: session.as })
+    expect(body.session).toMatchObject({ secondFactor: false, mfaAt: null })
+  })
+})
+
+describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
+  test('a session revoked on one is refused by the other on its next request', async () => {
+    const other = await start({ ...world.server.context.config, port: 0 }, world.log, world.clock.now)
+    const as = await sessionOf(world, 'two-servers@example.com')
+    const session = await newCliSession(world, { as })
+    const ask = async () => (await call(other.url, world.answers, orgs.list, { as: session.as })).status
+    expect([await ask(), await ask()]).toEqual([200, 200])
+    await revoke(session.id, as)
+    expect(await ask()).toBe(401)
+    await other.close()
+  })
+})

@@ -1,0 +1,24 @@
+import type { cliSessions } from '@skerry/contract/cli-login'
+import { fail } from '../../http/errors.ts'
+import type { UserPrincipal } from '../../http/principal.ts'
+import type { In, Out } from '../../http/route.ts'
+import { recordOfPerson } from '../me/trail.ts'
+import { findSession, listSessions, revokeSession } from './store.ts'
+
+interface Person {
+  principal: UserPrincipal
+}
+
+export async function list({ db, principal }: In<typeof cliSessions.list, Person>): Out<typeof cliSessions.list> {
+  const { kind, id } = principal.session
+  return { sessions: await listSessions(db, principal.id), currentSessionId: kind === 'cli' ? id : null }
+}
+
+export async function revoke(input: In<typeof cliSessions.revoke, Person>): Out<typeof cliSessions.revoke> {
+  const { db, principal, params, now } = input
+  const session = await findSession(db, principal.id, params.cliSessionId)
+  if (!session) throw fail('not_found', 'no such session')
+  const revoked = await revokeSession(db, session.id, now)
+  if (revoked) await recordOfPerson(input, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
+  return { ok: true }
+}

@@ -1,0 +1,141 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Session } from '../../http/principal.ts'
+import type { Status, Stored } from './states.ts'
+
+export interface LoginRequest {
+  code: string
+  sessionId: string
+  tokenHash: string
+  deviceLabel: string
+  client: string | null
+  ipAddress: string | null
+  status: Stored
+  createdAt: string
+  expiresAt: string
+}
+
+const requestColumns = 'code, session_id, token_hash, device_label, client, ip_address, status, created_at, expires_at'
+
+/** Undefined where the code, the session's id or the hash is in use. */
+export const insertRequest = (db: Tx, request: Omit<LoginRequest, 'status'>) =>
+  db.row<LoginRequest>(
+    `insert into cli_login_requests (${requestColumns})
+     select $1, $2::text, $3::text, $4, $5, $6, 'pending', $7::timestamptz, $8::timestamptz
+      where not exists (select from cli_sessions where id = $2::text or token_hash = $3::text)
+     on conflict do nothing
+     returning ${requestColumns}`,
+    [
+      request.code,
+      request.sessionId,
+      request.tokenHash,
+      request.deviceLabel,
+      request.client,
+      request.ipAddress,
+      request.createdAt,
+      request.expiresAt,
+    ],
+  )
+
+export const isCodeTaken = async (db: Sql, code: string): Promise<boolean> =>
+  (await db.row('select 1 from cli_login_requests where code = $1', [code])) !== undefined
+
+export const findRequest = (db: Sql, code: string) =>
+  db.row<LoginRequest>(`select ${requestColumns} from cli_login_requests where code = $1`, [code])
+
+/** Held until commit: of two decisions at once, the second sees the first. */
+export const lockRequest = (db: Tx, code: string) =>
+  db.row<LoginRequest>(`select ${requestColumns} from cli_login_requests where code = $1 for update`, [code])
+
+export const updateRequest = (db: Tx, code: string, status: Status) =>
+  db.rows('update cli_login_requests set status = $2 where code = $1', [code, status])
+
+/** Those that ran out long enough ago that nobody asks for them any more. */
+export const deleteEndedRequests = (db: Sql, before: string) =>
+  db.rows('delete from cli_login_requests where expires_at <= $1', [before])
+
+/**
+ * Counts a try of a code that does not exist; the count starts anew where it began before `since`. Tries of one caller wait
+ * for each other here, so that no number of them at once gets past the bound.
+ */
+export async function upsertTry(db: Sql, triedBy: string, code: string, now: string, since: string) {
+  const row = await db.row<{ tries: number; startedAt: string }>(
+    `insert into cli_login_attempts as a (tried_by, tries, started_at)
+     select $1, case when exists (select from cli_login_requests where code = $2) then 0 else 1 end, $3::timestamptz
+     on conflict (tried_by) do update
+       set tries = case when a.started_at > $4 then a.tries else 0 end + excluded.tries,
+           started_at = case when a.started_at > $4 then a.started_at else excluded.started_at end
+     returning tries, started_at`,
+    [triedBy, code, now, since],
+  )
+  if (!row) throw new Error('an upsert returns its row')
+  return row
+}
+
+export const deleteOldTries = (db: Sql, before: string) =>
+  db.rows('delete from cli_login_attempts where started_at <= $1', [before])
+
+export const insertSession = (
+  db: Tx,
+  { sessionId, tokenHash, deviceLabel, client, ipAddress }: LoginRequest,
+  by: { userId: string; session: Session },
+  at: { createdAt: string; expiresAt: string },
+) =>
+  db.rows(
+    `insert into cli_sessions (id, user_id, token_hash, device_label, client, ip_address, second_factor, mfa_at,
+                               created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      sessionId,
+      by.userId,
+      tokenHash,
+      deviceLabel,
+      client,
+      ipAddress,
+      by.session.secondFactor,
+      by.session.mfaAt,
+      at.createdAt,
+      at.expiresAt,
+    ],
+  )
+
+/** What the device that asked is told of the session. */
+export const getApproved = async (db: Sql, sessionId: string) => {
+  const row = await db.row<{ email: string | null; expiresAt: string }>(
+    'select u.email, s.expires_at from cli_sessions s join users u on u.id = s.user_id where s.id = $1',
+    [sessionId],
+  )
+  if (!row) throw new Error('an approved request has its session')
+  return row
+}
+
+export interface CliSession {
+  id: string
+  deviceLabel: string
+  client: string | null
+  ipAddress: string | null
+  createdAt: string
+  lastUsedAt: string | null
+  expiresAt: string
+  revokedAt: string | null
+}
+
+export const listSessions = (db: Sql, userId: string) =>
+  db.rows<CliSession>(
+    `select s.id, s.device_label, s.client, s.ip_address, s.created_at, u.last_used_at, s.expires_at, s.revoked_at
+       from cli_sessions s left join cli_session_uses u on u.session_id = s.id
+      where s.user_id = $1 order by s.created_at desc, s.id desc`,
+    [userId],
+  )
+
+export const findSession = (db: Sql, userId: string, id: string) =>
+  db.row<{ id: string; deviceLabel: string }>(
+    'select id, device_label from cli_sessions where user_id = $1 and id = $2',
+    [userId, id],
+  )
+
+/** False where it was revoked before: the first instant counts. */
+export const revokeSession = async (db: Tx, id: string, now: string): Promise<boolean> =>
+  (await db.row('update cli_sessions set revoked_at = $2 where id = $1 and revoked_at is null returning id', [
+    id,
+    now,
+  ])) !== undefined

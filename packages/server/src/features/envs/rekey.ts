@@ -1,0 +1,110 @@
+import type { rekey } from '@skerry/contract/envs'
+import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import type { In, Out } from '../../http/route.ts'
+import { supersedeAll } from '../changes/notices.ts'
+import { shown } from './create.ts'
+import {
+  deleteOtherGrants,
+  type Holder,
+  lockEnv,
+  lockHolders,
+  lockSecrets,
+  resealSecrets,
+  rewrapGrants,
+} from './rekey-store.ts'
+
+type Request = In<typeof rekey.run, InEnv>
+
+/**
+ * Another key: every current ciphertext and every wrapped key at once, or nothing. What is replaced must be exactly what
+ * the caller has seen, and stays so until commit: new secrets and grants wait at the environment's row, and writes at the
+ * rows that they change.
+ *
+ * A protected environment is re-keyed like any other: it is what an admin does when a key has got into wrong hands, and
+ * the entry says who did it.
+ */
+export async function run(input: Request): Out<typeof rekey.run> {
+  const { db, env, principal, body, now, audit } = input
+  checkCiphertexts(body)
+  checkGrants(input)
+  const [there, secrets, holders] = await Promise.all([
+    lockEnv(db, env),
+    lockSecrets(db, env),
+    lockHolders(db, env, now),
+  ])
+  if (!there) throw fail('not_found', 'no such env')
+  checkVersions(secrets, body.expectedVersions)
+  const kept = keptGrants(input, holders)
+  const sealed = new Map(body.secrets.map(({ name, ciphertext }) => [name, ciphertext]))
+  const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
+  await Promise.all([
+    ...resealSecrets(db, env, resealed, { author: principal, now }),
+    rewrapGrants(db, env, kept, principal),
+    deleteOtherGrants(db, env, kept),
+  ])
+  await supersedeAll(input, env)
+  const keptIds = new Set(kept.map(({ id }) => id))
+  const removed = holders.filter(({ id }) => !keptIds.has(id))
+  audit('env.rekeyed', env.id, {
+    slug: env.slug,
+    secrets: secrets.length,
+    grants: kept.length,
+    removed: removed.map(({ principalType, principalId }) => ({ principalType, principalId })),
+  })
+  return { environment: shown(env), rekeyedSecrets: secrets.length, grants: kept.length }
+}
+
+/** A new ciphertext for each secret that is expected, and for no other. */
+function checkCiphertexts({ secrets, expectedVersions }: Request['body']) {
+  const names = new Set<string>()
+  for (const [index, { name }] of secrets.entries()) {
+    if (names.has(name)) throw fail('invalid_request', `body.secrets.${index}: ${name} is named twice`)
+    if (!Object.hasOwn(expectedVersions, name))
+      throw fail('invalid_request', `body.secrets.${index}: ${name} is not in body.expectedVersions`)
+    names.add(name)
+  }
+  for (const name of Object.keys(expectedVersions))
+    if (!names.has(name)) throw fail('invalid_request', `body.secrets: ${name} is missing`)
+}
+
+/** Each holder once, and the caller among them: nobody locks themselves out by a slip. */
+function checkGrants({ body, principal }: Request) {
+  const seen = new Set<string>()
+  for (const [index, grant] of body.grants.entries()) {
+    if (seen.has(keyOf(grant)))
+      throw fail('invalid_request', `body.grants.${index}: ${grant.principalId} is named twice`)
+    seen.add(keyOf(grant))
+  }
+  if (!seen.has(keyOf({ principalType: principal.type, principalId: principal.id })))
+    throw fail('invalid_request', 'body.grants: you must keep the key yourself')
+}
+
+const keyOf = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`
+
+function checkVersions(secrets: { name: string; currentVersion: number }[], expected: Record<string, number>) {
+  const current = new Map(secrets.map(({ name, currentVersion }) => [name, currentVersion]))
+  const names = [...new Set([...current.keys(), ...Object.keys(expected)])].sort()
+  for (const name of names) {
+    const [is, was] = [current.get(name), Object.hasOwn(expected, name) ? expected[name] : undefined]
+    if (is === was) continue
+    if (is === undefined) throw fail('conflict', `${name} is gone`)
+    throw fail('conflict', was === undefined ? `${name} has been added` : `${name} is not at version ${was}`)
+  }
+}
+
+/**
+ * The grants to wrap anew. Only of those who hold one now and can use it: whoever was put out since the caller looked is
+ * not let in again by this.
+ */
+function keptGrants({ env, body, principal }: Request, holders: Holder[]): { id: string; wrappedDek: string }[] {
+  const known = new Map(holders.map((holder) => [keyOf(holder), holder]))
+  const own = known.get(keyOf({ principalType: principal.type, principalId: principal.id }))
+  if (own?.wrappedDek !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
+  return body.grants.map((grant, index) => {
+    const holder = known.get(keyOf(grant))
+    if (!holder?.able)
+      throw fail('conflict', `body.grants.${index}: ${grant.principalId} holds no key grant here that is of use`)
+    return { id: holder.id, wrappedDek: grant.wrappedDek }
+  })
+}

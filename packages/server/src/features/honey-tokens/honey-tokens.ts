@@ -1,0 +1,35 @@
+import type { honeyTokens } from '@skerry/contract/honey-tokens'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { HoneyToken } from '../../http/scope.ts'
+import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
+
+export async function list({ db, org, query }: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
+  const mark = pageFrom(query, 'honeyToken')
+  const page = pageOf(await listHoneyTokens(db, org, mark), mark, byCreation)
+  return { honeyTokens: page.rows, nextCursor: page.nextCursor }
+}
+
+/** The caller made the decoy, as it makes tokens. What is registered here never works, not for a moment. */
+export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<typeof honeyTokens.create> {
+  const { db, org, principal, body, now, newId, audit } = input
+  const { tokenId, tokenHash } = body
+  const placement = body.placement ?? null
+  const free = await insertDeadToken(db, org, { id: tokenId, tokenHash, createdBy: principal, now })
+  if (!free) throw fail('conflict', 'body.tokenId: registered already')
+  const honeyToken = await insertHoneyToken(db, org, { id: newId('honeyToken'), tokenId, placement, now })
+  audit('honey_token.created', honeyToken.id, { tokenId, placement })
+  return { honeyToken }
+}
+
+type OnHoneyToken = InOrg & { honeyToken: HoneyToken }
+
+export async function remove(input: In<typeof honeyTokens.delete, OnHoneyToken>): Out<typeof honeyTokens.delete> {
+  const { db, org, honeyToken, audit } = input
+  const { id, tokenId, placement, tripCount } = honeyToken
+  await deleteHoneyToken(db, org, honeyToken)
+  audit('honey_token.deleted', id, { tokenId, placement, tripCount })
+  return { ok: true }
+}

@@ -1,0 +1,80 @@
+import type { HoneyToken } from '@skerry/contract/honey-tokens'
+import type { Static } from 'typebox'
+import { honeyTokenColumns } from '../../db/columns.ts'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
+import type { HoneyToken as Found, Org } from '../../http/scope.ts'
+
+type Row = Static<typeof HoneyToken>
+
+export const listHoneyTokens = (db: Sql, org: Org, mark: Mark) =>
+  db.rows<Row>(
+    `select ${honeyTokenColumns} from honey_tokens
+      where org_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
+      order by created_at, id limit $4`,
+    [org.id, mark.at, mark.id, mark.take],
+  )
+
+/** The row of a service token that was dead from the beginning. False where a token or a decoy has its id or hash. */
+export const insertDeadToken = async (
+  db: Tx,
+  org: Org,
+  token: { id: string; tokenHash: string; createdBy: { type: string; id: string }; now: string },
+): Promise<boolean> =>
+  (await db.row(
+    `insert into service_tokens (org_id, id, token_hash, name, role, created_by_type, created_by_id, created_at,
+                                 revoked_at, deleted_at)
+     values ($1, $2, $3, '', 'member', $4, $5, $6, $6, $6)
+     on conflict do nothing returning id`,
+    [org.id, token.id, token.tokenHash, token.createdBy.type, token.createdBy.id, token.now],
+  )) !== undefined
+
+export async function insertHoneyToken(
+  db: Tx,
+  org: Org,
+  decoy: { id: string; tokenId: string; placement: string | null; now: string },
+): Promise<Row> {
+  const row = await db.row<Row>(
+    `insert into honey_tokens (org_id, id, token_id, placement, created_at) values ($1, $2, $3, $4, $5)
+     returning ${honeyTokenColumns}`,
+    [org.id, decoy.id, decoy.tokenId, decoy.placement, decoy.now],
+  )
+  return row as Row
+}
+
+/** With its row among the service tokens, on which it hangs. */
+export const deleteHoneyToken = (db: Tx, org: Org, decoy: Found) =>
+  db.rows('delete from service_tokens where org_id = $1 and id = $2', [org.id, decoy.tokenId])
+
+/**
+ * The decoys among what was presented. By hash, or by id: our clients present what they derive from the string that was
+ * planted, other programs the string as it stands, and both have found it.
+ */
+export const findDecoys = (db: Sql, bearerHashes: string[], tokenIds: string[]) =>
+  db.rows<{ orgId: string; id: string; tokenId: string; tokenHash: string }>(
+    `select h.org_id, h.id, h.token_id, t.token_hash
+       from service_tokens t join honey_tokens h on h.org_id = t.org_id and h.token_id = t.id
+      where t.token_hash = any($1::text[]) or t.id = any($2::text[])
+      order by h.org_id, h.id`,
+    [bearerHashes, tokenIds],
+  )
+
+const alertPauseMinutes = 10
+
+/** Undefined where the decoy has been deleted since. `alertDue` at most once in a while, whatever is tried. */
+export const addTrips = (
+  db: Tx,
+  decoy: { orgId: string; id: string },
+  trips: { count: number; at: string; ipAddress: string | null; userAgent: string | null },
+) =>
+  db.row<{ placement: string | null; alertDue: boolean }>(
+    `update honey_tokens
+        set trip_count = trip_count + $3,
+            last_trip_ip = case when last_trip_at > $4 then last_trip_ip else $5 end,
+            last_trip_user_agent = case when last_trip_at > $4 then last_trip_user_agent else $6 end,
+            last_trip_at = greatest(last_trip_at, $4::timestamptz),
+            last_alert_at = case when last_alert_at > $4::timestamptz - make_interval(mins => $7) then last_alert_at
+                                 else $4 end
+      where org_id = $1 and id = $2 returning placement, last_alert_at = $4 as alert_due`,
+    [decoy.orgId, decoy.id, trips.count, trips.at, trips.ipAddress, trips.userAgent, alertPauseMinutes],
+  )

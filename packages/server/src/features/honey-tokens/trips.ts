@@ -1,0 +1,48 @@
+import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../http/context.ts'
+import { recordIn } from '../../http/unit.ts'
+import { notifyAdmins } from '../notifications/notify.ts'
+import type { Sighting } from './sightings.ts'
+import { addTrips, findDecoys } from './store.ts'
+
+/**
+ * Finds the decoys among the service tokens that were refused since the last time, and records that they were tried. A
+ * request never waits for this, and none does it: until here a decoy is a token like any other that does not work.
+ */
+export const recordTrips = (context: Context): Promise<void> =>
+  context.sightings.flush(async (sightings) => {
+    const hashes = sightings.map(({ bearerHash }) => bearerHash)
+    const ids = sightings.map(({ tokenId }) => tokenId)
+    const decoys = await findDecoys(context.db, hashes, ids)
+    if (decoys.length === 0) return
+    await context.db.transaction(async (tx) => {
+      for (const decoy of decoys) {
+        const isOfDecoy = ({ bearerHash, tokenId }: Sighting) =>
+          bearerHash === decoy.tokenHash || tokenId === decoy.tokenId
+        await recordTripsOf(context, tx, decoy, sightings.filter(isOfDecoy))
+      }
+    })
+  })
+
+/** One entry for each address and program, however often it tried: whoever finds a decoy must not fill the trail. */
+async function recordTripsOf(
+  context: Context,
+  tx: Tx,
+  decoy: { orgId: string; id: string; tokenId: string },
+  sightings: Sighting[],
+): Promise<void> {
+  const last = sightings.reduce((one, other) => (other.at > one.at ? other : one))
+  const count = sightings.reduce((sum, { times }) => sum + times, 0)
+  const trip = await addTrips(tx, decoy, { ...last, count })
+  if (!trip) return
+  if (trip.alertDue) {
+    const { at, ipAddress, userAgent } = last
+    const work = { context, db: tx, org: { id: decoy.orgId } }
+    await notifyAdmins(work, 'honey_token_tripped', { tokenId: decoy.tokenId, at, ipAddress, userAgent })
+  }
+  for (const { times, at, ...from } of sightings) {
+    const metadata = { tokenId: decoy.tokenId, placement: trip.placement, times, at }
+    const entry = { orgId: decoy.orgId, action: 'honey_token.tripped', resourceId: decoy.id, metadata } as const
+    recordIn(context, tx, { principal: null, ...from }, entry)
+  }
+}

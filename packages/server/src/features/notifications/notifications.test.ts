@@ -1,0 +1,195 @@
+import { audit } from '@skerry/contract/audit'
+import { type NotificationType, notifications, notificationTypes } from '@skerry/contract/notifications'
+import { invites } from '@skerry/contract/orgs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MailServer, startMailServer } from '../../../test/services/smtp.ts'
+import { type Actor, newCliSession, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
+import { until } from '../../../test/until.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { type Facts, letterOf } from './mails.ts'
+import { notifyAdmins, notifyUser } from './notify.ts'
+
+let mails: MailServer
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  mails = await startMailServer()
+  world = await openWorld({ SKERRY_SMTP_URL: mails.url, SKERRY_BASE_URL: 'https://skerry.example' })
+  tenant = await signUp(world)
+})
+afterAll(async () => {
+  await world.close()
+  await mails.close()
+})
+
+const get = async ({ as }: Actor) => (await world.call(notifications.get, { as })).body.prefs
+const put = ({ as }: Actor, prefs: object) => world.call(notifications.put, { as, body: { prefs } })
+const subjects = (address: string) =>
+  mails.received.filter(({ to }) => to.includes(address)).map(({ source }) => /^Subject: (.*)$/m.exec(source)?.[1])
+const mailTo = (address: string, subject: string) =>
+  until(`“${subject}” to ${address}`, () =>
+    mails.received.find(({ to, source }) => to.includes(address) && source.includes(`Subject: ${subject}`)),
+  )
+/** Mails go out in the order of their jobs or close to it; what was not sent when a later one has arrived was not queued. */
+async function afterAnother() {
+  const address = `marker-${mails.received.length}@example.com`
+  await invite(address)
+  await mailTo(address, 'You are invited')
+}
+const invite = (email: string) =>
+  world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
+
+const defaults = Object.fromEntries(Object.entries(notificationTypes).map(([type, row]) => [type, row.byDefault]))
+
+describe('preferences', () => {
+  test('are the defaults at first, for every type', async () => {
+    expect(await get(await newPerson(world, 'defaults@example.com'))).toEqual(defaults)
+  })
+
+  test('are changed one by one, the rest stays, and another person’s are another’s', async () => {
+    const [person, other] = [await newPerson(world, 'partial@example.com'), await newPerson(world, 'whole@example.com')]
+    expect((await put(person, { invitation: false })).body.prefs).toEqual({ ...defaults, invitation: false })
+    const merged = { ...defaults, invitation: false, sync_failed: false }
+    expect((await put(person, { sync_failed: false })).body.prefs).toEqual(merged)
+    expect((await put(person, {})).body.prefs).toEqual(merged)
+    expect((await put(person, { invitation: true })).body.prefs).toEqual({ ...merged, invitation: true })
+    expect(await get(other)).toEqual(defaults)
+  })
+
+  test.each([
+    [{ marketing: true }, 'body.prefs: unknown field "marketing"'],
+    [{ invitation: 'no' }, expect.stringMatching(/^body\.prefs\.invitation: /)],
+    [{ invitation: null }, expect.stringMatching(/^body\.prefs\.invitation: /)],
+  ])('of an unknown type or another form (%j) are refused, and the field is named', async (prefs, message) => {
+    const person = await newPerson(world, 'unknown-type@example.com')
+    const { status, error } = await put(person, { ...prefs, cli_session_approved: false })
+    expect([status, error?.message]).toEqual([400, message])
+    expect(await get(person)).toEqual(defaults)
+  })
+
+  test('are a person’s own affair', async () => {
+    for (const actor of [tenant.admin, tenant.machine]) {
+      expect((await put(actor, {})).status).toBe(403)
+      expect((await world.call(notifications.get, { as: actor.as })).status).toBe(403)
+    }
+  })
+
+  test('that change are told of in the trail', async () => {
+    const person = await newMember(world, tenant)
+    await put(person, { honey_token_tripped: false })
+    await put(person, {})
+    const query = { action: 'user.notifications_updated', resourceId: person.id }
+    const trail = await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
+    expect(trail.body.entries.map(({ metadata }) => metadata)).toEqual([{ prefs: { honey_token_tripped: false } }])
+  })
+})
+
+describe('a mail', () => {
+  test('tells a person of a CLI session approved in that name, with what the device said and no secret', async () => {
+    const person = await newPerson(world, 'approves@example.com')
+    const session = await newCliSession(world, person)
+    const { source } = await mailTo('approves@example.com', 'A CLI session was approved')
+    expect(source).toContain('laptop')
+    expect(source).toContain('127.0.0.1')
+    expect(source).not.toContain(session.as.slice('Bearer '.length))
+    expect(source).not.toContain(session.code)
+  })
+
+  test('is not sent to whoever does not want that type', async () => {
+    const person = await newPerson(world, 'quiet@example.com')
+    await put(person, { cli_session_approved: false, invitation: false })
+    await newCliSession(world, person)
+    expect((await invite('quiet@example.com')).status).toBe(201)
+    await afterAnother()
+    expect(subjects('quiet@example.com')).toEqual([])
+  })
+
+  test('is not sent where there is no address, and the event happens', async () => {
+    const as = `Bearer ${await world.issuer.token({ sub: 'no-address' })}`
+    const before = mails.received.length
+    const session = await newCliSession(world, { as })
+    expect(session.id).toMatch(/^skc_/)
+    await afterAnother()
+    expect(mails.received.slice(before).filter(({ source }) => source.includes('A CLI session'))).toEqual([])
+  })
+
+  test('is not sent when the event is rolled back', async () => {
+    const person = await newPerson(world, 'rolled-back@example.com')
+    const { context } = world.server
+    const facts = { environment: 'production', secretName: 'KEY', status: 'applied' }
+    const undone = context.db.transaction(async (db) => {
+      await notifyUser({ context, db }, person.id, 'change_request_decided', facts)
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    await afterAnother()
+    expect(subjects('rolled-back@example.com')).toEqual([])
+  })
+
+  test('for the admins of an organization goes to each owner and admin who wants it, but for whom it is about', async () => {
+    const own = await signUp(world)
+    const person = (email: string, role: 'admin' | 'member') => newMember(world, own, role, { email })
+    await person('admin-a@example.com', 'admin')
+    const proposer = await person('admin-b@example.com', 'admin')
+    await put(await person('admin-c@example.com', 'admin'), { change_request_opened: false })
+    await person('member-d@example.com', 'member')
+    const { context } = world.server
+    const facts = { environment: 'production', secretName: 'KEY' }
+    await context.db.transaction((db) =>
+      notifyAdmins({ context, db, org: { id: own.orgId } }, 'change_request_opened', facts, proposer.id),
+    )
+    const { to, source } = await mailTo('admin-a@example.com', 'A change waits for your review in Acme')
+    expect([to, source.includes('production')]).toEqual([['admin-a@example.com'], true])
+    await afterAnother()
+    for (const address of ['admin-b', 'admin-c', 'member-d'])
+      expect(subjects(`${address}@example.com`).filter((subject) => subject?.startsWith('A change'))).toEqual([])
+  })
+
+  test('about an organization names it, and goes to nobody who is no member any more', async () => {
+    const own = await signUp(world)
+    const stays = await newMember(world, own, 'member', { email: 'stays@example.com' })
+    const left = await newPerson(world, 'left@example.com')
+    const { context } = world.server
+    const facts = { environment: 'production', secretName: 'KEY', status: 'applied' }
+    await context.db.transaction(async (db) => {
+      for (const { id } of [left, stays])
+        await notifyUser({ context, db, org: { id: own.orgId } }, id, 'change_request_decided', facts)
+    })
+    await mailTo('stays@example.com', 'Your change in Acme is applied')
+    expect(subjects('left@example.com')).toEqual([])
+  })
+})
+
+describe('letters', () => {
+  const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
+  const samples: { [T in NotificationType]: Facts[T] } = {
+    invitation: { orgName: evil, until: '2026-01-02T03:04:05.000Z' },
+    change_request_opened: { environment: evil, secretName: 'KEY' },
+    change_request_decided: { environment: evil, secretName: 'KEY', status: 'rejected' },
+    honey_token_tripped: { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: evil },
+    rotation_failed: { environment: evil, secretName: 'KEY' },
+    sync_failed: { connection: evil },
+    cli_session_approved: {
+      deviceLabel: evil,
+      client: evil.repeat(100),
+      ipAddress: null,
+      at: '2026-01-02T03:04:05.000Z',
+      expiresAt: '2026-04-02T03:04:05.000Z',
+    },
+    recovery_opened: { reason: evil },
+  }
+
+  test.each(Object.keys(notificationTypes) as NotificationType[])(
+    'of type %s has a subject of one line, and nothing in it begins a line of its own',
+    (type) => {
+      const { subject, text } = letterOf(type, samples[type], { baseUrl: 'https://skerry.example', orgName: evil })
+      expect(subject).toMatch(/^[\x20-\x7e’“”]+$/)
+      expect(text).not.toMatch(/^(?:Bcc|two|three)/m)
+      expect(text).not.toMatch(/[\r\u2028\u202e]/)
+      expect(text).toContain('one Bcc: mallory@example.com two three')
+      expect(text).not.toMatch(/undefined|null|\[object/)
+      expect(text).toContain(notificationTypes[type].when)
+      expect(text.length).toBeLessThan(2000)
+    },
+  )
+})

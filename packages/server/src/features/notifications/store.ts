@@ -1,0 +1,56 @@
+import type { Sql, Tx } from '../../db/database.ts'
+
+export const listPreferences = (db: Sql, userId: string) =>
+  db.rows<{ type: string; wanted: boolean }>('select type, wanted from notification_preferences where user_id = $1', [
+    userId,
+  ])
+
+export const upsertPreferences = (db: Tx, userId: string, types: string[], wanted: boolean[]) =>
+  db.rows(
+    `insert into notification_preferences (user_id, type, wanted)
+     select $1, type, wanted from unnest($2::text[], $3::boolean[]) as given(type, wanted)
+     on conflict (user_id, type) do update set wanted = excluded.wanted`,
+    [userId, types, wanted],
+  )
+
+/** Of a user who wants the type; about an organization only while the user is a member. */
+export const listUserAddress = (db: Sql, userId: string, type: string, byDefault: boolean, orgId: string | null) =>
+  db.rows<{ email: string; orgName: string | null }>(
+    `select u.email, o.name as org_name
+       from users u
+       left join notification_preferences p on p.user_id = u.id and p.type = $2
+       left join memberships m on m.user_id = u.id and m.org_id = $4
+       left join organizations o on o.id = m.org_id
+      where u.id = $1 and u.email is not null and coalesce(p.wanted, $3) and ($4::text is null or m.user_id is not null)`,
+    [userId, type, byDefault, orgId],
+  )
+
+/** Each address once, however many users of an organization have it. */
+export const listAdminAddresses = (
+  db: Sql,
+  orgId: string,
+  type: string,
+  byDefault: boolean,
+  exceptUserId: string | null,
+) =>
+  db.rows<{ email: string; orgName: string }>(
+    `select distinct u.email, o.name as org_name
+       from memberships m
+       join organizations o on o.id = m.org_id
+       join users u on u.id = m.user_id
+       left join notification_preferences p on p.user_id = u.id and p.type = $2
+      where m.org_id = $1 and m.role in ('owner', 'admin') and u.email is not null and coalesce(p.wanted, $3)
+        and ($4::text is null or u.id <> $4)`,
+    [orgId, type, byDefault, exceptUserId],
+  )
+
+/** True for an address that nobody has yet, and where any user that has it wants the type. */
+export async function isWantedAt(db: Sql, email: string, type: string, byDefault: boolean): Promise<boolean> {
+  const row = await db.row<{ wanted: boolean }>(
+    `select coalesce(bool_or(coalesce(p.wanted, $3)), $3) as wanted
+       from users u left join notification_preferences p on p.user_id = u.id and p.type = $2
+      where u.email = $1`,
+    [email, type, byDefault],
+  )
+  return row?.wanted ?? byDefault
+}

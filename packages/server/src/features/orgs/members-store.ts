@@ -1,0 +1,42 @@
+import type { Member } from '@skerry/contract/orgs'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { Org, Role } from '../../http/scope.ts'
+
+/** Changes of an organization's membership wait here for each other, so that each sees who is left. */
+export const lockOrg = (db: Tx, org: Org) =>
+  db.rows('select 1 from organizations where id = $1 for no key update', [org.id])
+
+/** Roles of the owners, and of the people named; held, so that none of them is granted a key meanwhile. */
+export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
+  db.rows<{ userId: string; role: Role }>(
+    `select user_id, role from memberships where org_id = $1 and (role = 'owner' or user_id = any($2::text[]))
+      order by user_id for update`,
+    [org.id, userIds],
+  )
+
+export const updateRole = (db: Tx, org: Org, userId: string, role: Role) =>
+  db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
+
+export const getMember = async (db: Sql, org: Org, userId: string) => {
+  const row = await db.row<Static<typeof Member>>(
+    `select u.id as user_id, u.email, u.name, m.role, u.public_key_jwk
+       from memberships m join users u on u.id = m.user_id where m.org_id = $1 and m.user_id = $2`,
+    [org.id, userId],
+  )
+  if (!row) throw new Error('a locked member is one')
+  return row
+}
+
+export const listGrantedEnvironments = async (db: Sql, org: Org, userId: string) =>
+  (
+    await db.rows<{ environmentId: string }>(
+      `select environment_id from key_grants
+        where org_id = $1 and principal_type = 'user' and principal_id = $2 order by environment_id`,
+      [org.id, userId],
+    )
+  ).map((row) => row.environmentId)
+
+/** A trigger drops the key grants. */
+export const deleteMember = (db: Tx, org: Org, userId: string) =>
+  db.rows('delete from memberships where org_id = $1 and user_id = $2', [org.id, userId])

@@ -1,0 +1,232 @@
+import { audit } from '@skerry/contract/audit'
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { invites, members, orgs } from '@skerry/contract/orgs'
+import { resolve } from '@skerry/contract/resolve'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engine } from '../../../test/engine.ts'
+import {
+  type Actor,
+  grantKey,
+  newApp,
+  newEnv,
+  newMember,
+  newOwner,
+  newPerson,
+  newToken,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
+import { call, openWorld, start, type World } from '../../../test/world.ts'
+
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+})
+afterAll(() => world.close())
+
+const setRole = (by: Actor, userId: string, role: string, orgId = tenant.orgId) =>
+  world.call(members.update, { as: by.as, params: { orgId, userId }, body: { role } })
+const remove = (by: Actor, userId: string, orgId = tenant.orgId) =>
+  world.call(members.remove, { as: by.as, params: { orgId, userId } })
+const entries = async (action: string, resourceId: string) => {
+  const answer = await world.call(audit.list, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId },
+    query: { action, resourceId },
+  })
+  return answer.body.entries
+}
+
+/** An organization signs up without an owner, so the first one is written by hand. */
+async function newOwnerHere(of = tenant): Promise<Actor> {
+  const person = await newMember(world, of, 'admin')
+  await world.server.context.db.rows(`update memberships set role = 'owner' where org_id = $1 and user_id = $2`, [
+    of.orgId,
+    person.id,
+  ])
+  return person
+}
+
+describe('changing a role', () => {
+  test('an admin makes a member an admin, and back; the trail says from what to what', async () => {
+    const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
+    const raised = await setRole(admin, target.id, 'admin')
+    expect([raised.status, raised.body.member.role, raised.body.member.userId]).toEqual([200, 'admin', target.id])
+    expect((await setRole(admin, target.id, 'member')).body.member.role).toBe('member')
+    expect((await entries('member.role_changed', target.id)).map(({ metadata }) => metadata)).toEqual([
+      { from: 'admin', to: 'member' },
+      { from: 'member', to: 'admin' },
+    ])
+  })
+
+  test('counts on the next request', async () => {
+    const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant, 'admin')]
+    await setRole(admin, target.id, 'member')
+    expect((await setRole(target, admin.id, 'member')).status).toBe(403)
+  })
+
+  test('to what it is already changes nothing and leaves no entry', async () => {
+    const target = await newMember(world, tenant)
+    expect((await setRole(tenant.admin, target.id, 'member')).status).toBe(200)
+    expect(await entries('member.role_changed', target.id)).toEqual([])
+  })
+
+  test('is open to an admin token and a machine client, between member and admin', async () => {
+    const target = await newMember(world, tenant)
+    expect((await setRole(tenant.admin, target.id, 'admin')).status).toBe(200)
+    expect((await setRole(tenant.machine, target.id, 'member')).status).toBe(200)
+  })
+
+  test('needs the admin role', async () => {
+    const target = await newMember(world, tenant)
+    for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
+      expect((await setRole(actor, target.id, 'admin')).status).toBe(403)
+    expect((await setRole(target, target.id, 'admin')).status).toBe(403)
+  })
+
+  test('of or to an owner is an owner’s alone: not an admin’s, an admin token’s or a machine client’s', async () => {
+    const owner = await newOwnerHere()
+    const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
+    for (const actor of [admin, tenant.admin, tenant.machine])
+      for (const answer of [
+        await setRole(actor, target.id, 'owner'),
+        await setRole(actor, owner.id, 'member'),
+        await remove(actor, owner.id),
+      ])
+        expect([answer.status, answer.error?.code]).toEqual([403, 'forbidden'])
+    expect((await setRole(owner, target.id, 'owner')).body.member.role).toBe('owner')
+    expect((await setRole(target, owner.id, 'member')).body.member.role).toBe('member')
+  })
+
+  test.each(['superuser', 'Owner', '', null, 7])(
+    'to %j, which is no role, is refused and names the field',
+    async (role) => {
+      const target = await newMember(world, tenant)
+      const { status, error } = await setRole(tenant.admin, target.id, role as string)
+      expect([status, error?.message]).toEqual([400, expect.stringMatching(/^body\.role: /)])
+    },
+  )
+
+  test('of someone who is no member finds nobody', async () => {
+    const stranger = await newPerson(world, 'no-member@example.com')
+    for (const answer of [await setRole(tenant.admin, stranger.id, 'admin'), await remove(tenant.admin, stranger.id)])
+      expect([answer.status, answer.error?.message]).toEqual([404, 'no such member'])
+  })
+})
+
+describe('the last owner', () => {
+  test('can neither be demoted nor leave, by anyone', async () => {
+    const owner = await newOwner(world)
+    for (const answer of [
+      await setRole(owner, owner.id, 'admin', owner.orgId),
+      await remove(owner, owner.id, owner.orgId),
+    ])
+      expect([answer.status, answer.error?.code]).toEqual([409, 'conflict'])
+  })
+
+  test.each([2, 5])('stays when %i owners demote each other at once', async (count) => {
+    const own = await signUp(world)
+    const owners = await Promise.all(Array.from({ length: count }, () => newOwnerHere(own)))
+    const answers = await Promise.all(
+      owners.map((owner, index) => setRole(owner, (owners[(index + 1) % count] as Actor).id, 'member', own.orgId)),
+    )
+    for (const { status } of answers) expect([200, 403, 409]).toContain(status)
+    const rows = await world.server.context.db.rows(`select 1 from memberships where org_id = $1 and role = 'owner'`, [
+      own.orgId,
+    ])
+    expect(rows.length).toBeGreaterThan(0)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(count - rows.length)
+  })
+
+  test('stays when all owners leave at once', async () => {
+    const own = await signUp(world)
+    const owners = await Promise.all(Array.from({ length: 4 }, () => newOwnerHere(own)))
+    const answers = await Promise.all(owners.map((owner) => remove(owner, owner.id, own.orgId)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409])
+  })
+})
+
+describe('removing', () => {
+  test('ends membership and key grants, and the trail says which environments were in reach', async () => {
+    const [target, stays] = [await newMember(world, tenant), await newMember(world, tenant)]
+    const appId = (await newApp(world, tenant)).id
+    const envIds = [(await newEnv(world, tenant, appId)).id, (await newEnv(world, tenant, appId, 'staging')).id]
+    for (const id of envIds) for (const actor of [target, stays]) await grantKey(world, tenant, id, actor)
+    expect((await remove(tenant.admin, target.id)).status).toBe(200)
+    const held = await world.call(grants.list, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, envId: envIds[0] as string },
+    })
+    const holders = held.body.grants.map(({ principalId }) => principalId)
+    expect([holders.includes(target.id), holders.includes(stays.id)]).toEqual([false, true])
+    const [entry] = await entries('member.removed', target.id)
+    expect(entry?.metadata).toEqual({ role: 'member', environmentIds: [...envIds].sort() })
+  })
+
+  test('leaves the person signed in elsewhere; here the organization is not found from the next request on', async () => {
+    const target = await newMember(world, tenant, 'admin')
+    const own = await world.call(orgs.create, {
+      as: target.as,
+      body: { name: 'Own', slug: `own-${target.id.slice(-8).toLowerCase()}` },
+    })
+    await remove(tenant.admin, target.id)
+    expect((await world.call(orgs.get, { as: target.as, params: { orgId: tenant.orgId } })).status).toBe(404)
+    const { body } = await world.call(me.get, { as: target.as })
+    expect(body.orgs.map(({ id }) => id)).toEqual([own.body.org.id])
+  })
+
+  test('counts for an answer that was remembered, on every server, from the next request on', async () => {
+    const target = await newMember(world, tenant)
+    const envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+    await grantKey(world, tenant, envId, target)
+    const { config } = world.server.context
+    const other = engine() === 'postgres' ? await start({ ...config, port: 0 }, world.log, world.clock.now) : null
+    const urls = [world.url, ...(other ? [other.url] : [])]
+    const ask = (url: string) => call(url, world.answers, resolve.get, { as: target.as, query: { env: envId } })
+    for (const url of urls) expect([(await ask(url)).status, (await ask(url)).status]).toEqual([200, 200])
+    await remove(tenant.admin, target.id)
+    for (const url of urls.reverse()) expect((await ask(url)).status).toBe(404)
+    await other?.close()
+  })
+
+  test('oneself is leaving, which any member may', async () => {
+    for (const role of ['member', 'admin'] as const) {
+      const target = await newMember(world, tenant, role)
+      expect((await remove(target, target.id)).status).toBe(200)
+      expect((await remove(target, target.id)).status).toBe(404)
+      expect((await entries('member.removed', target.id))[0]).toMatchObject({ actorId: target.id, metadata: { role } })
+    }
+  })
+
+  test('another needs the admin role', async () => {
+    const target = await newMember(world, tenant)
+    for (const actor of [await newMember(world, tenant), await newToken(world, tenant)])
+      expect((await remove(actor, target.id)).status).toBe(403)
+    for (const actor of [tenant.machine, await newMember(world, tenant, 'admin')]) {
+      const another = await newMember(world, tenant, 'admin')
+      expect((await remove(actor, another.id)).status).toBe(200)
+    }
+  })
+
+  test('an owner is another owner’s', async () => {
+    const [first, second] = [await newOwnerHere(), await newOwnerHere()]
+    expect((await remove(first, second.id)).status).toBe(200)
+  })
+
+  test('is undone by inviting again, and inviting a member is a conflict', async () => {
+    const email = 'comes-back@example.com'
+    const target = await newMember(world, tenant, 'member', { email })
+    const invite = () =>
+      world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
+    expect((await invite()).status).toBe(409)
+    await remove(tenant.admin, target.id)
+    expect((await invite()).status).toBe(201)
+    expect((await newPerson(world, email)).id).toBe(target.id)
+    expect((await world.call(orgs.get, { as: target.as, params: { orgId: tenant.orgId } })).body.org.role).toBe(
+      'member',
+    )
+  })
+})

@@ -1,0 +1,53 @@
+import type { members } from '@skerry/contract/orgs'
+import type { Tx } from '../../db/database.ts'
+import type { InOrg } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { Role } from '../../http/scope.ts'
+import { deleteMember, getMember, listGrantedEnvironments, listRoles, lockOrg, updateRole } from './members-store.ts'
+
+export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
+  const { db, org, params, body, audit } = input
+  const from = await mayBecome(input, params.userId, body.role)
+  if (from !== body.role) {
+    await updateRole(db, org, params.userId, body.role)
+    audit('member.role_changed', params.userId, { from, to: body.role })
+  }
+  return { member: await getMember(db, org, params.userId) }
+}
+
+/** The key grants go with the membership. Whoever held a key may have kept it, so the trail says of which environments. */
+export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
+  const { db, org, params, audit } = input
+  const role = await mayBecome(input, params.userId, null)
+  const environmentIds = await listGrantedEnvironments(db, org, params.userId)
+  await deleteMember(db, org, params.userId)
+  audit('member.removed', params.userId, { role, environmentIds })
+  return { ok: true }
+}
+
+/**
+ * The member's role, if the caller may change it to this one; null: no member any more. Who the caller is now is asked
+ * again under the lock, for another owner may just have decided about the caller.
+ */
+async function mayBecome(
+  { db, org, principal, role }: InOrg & { db: Tx },
+  userId: string,
+  to: Role | null,
+): Promise<Role> {
+  await lockOrg(db, org)
+  const rows = await listRoles(db, org, [userId, principal.id])
+  const roles = new Map(rows.map((row) => [row.userId, row.role]))
+  const from = roles.get(userId)
+  if (!from) throw fail('not_found', 'no such member')
+  const by = principal.type === 'user' ? roles.get(principal.id) : role
+  const isLeaving = to === null && principal.id === userId
+  const isOwnersAffair = from === 'owner' || to === 'owner'
+  if (!isLeaving && by !== 'owner' && by !== 'admin') throw fail('forbidden', 'this needs the admin role')
+  if (!isLeaving && isOwnersAffair && by !== 'owner')
+    throw fail('forbidden', 'only an owner makes, unmakes or removes an owner')
+  const owners = rows.filter((row) => row.role === 'owner')
+  if (from === 'owner' && to !== 'owner' && owners.length === 1)
+    throw fail('conflict', 'the last owner stays one; make another owner first')
+  return from
+}

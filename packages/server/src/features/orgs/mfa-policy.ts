@@ -1,0 +1,26 @@
+import type { mfaPolicy } from '@skerry/contract/orgs'
+import type { InOrg } from '../../http/access.ts'
+import type { Context } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import type { In, Out } from '../../http/route.ts'
+import { isMfaRequired, updateMfaRequired } from './store.ts'
+
+/** Whether there is a way to sign in, and so to enter a second factor: an issuer, or a key to sign sessions with. */
+const isConfigured = ({ oidc, serverKey }: Context): boolean => oidc !== null || serverKey !== null
+
+export async function get({ db, org, context }: In<typeof mfaPolicy.get, InOrg>): Out<typeof mfaPolicy.get> {
+  return { required: await isMfaRequired(db, org), configured: isConfigured(context) }
+}
+
+/** Whoever turns it on must be able to go on working, and to turn it off: nobody locks everybody out, not even by slip. */
+export async function update(input: In<typeof mfaPolicy.update, InOrg>): Out<typeof mfaPolicy.update> {
+  const { db, org, principal, body, now, context, audit } = input
+  const { required } = body
+  if (required && !isConfigured(context))
+    throw fail('conflict', 'this server has no way to sign people in, so none could enter a second factor')
+  if (required && principal.type === 'user' && principal.session.mfaAt === null)
+    throw fail('mfa_required', 'enroll a second factor and enter it first; else this would lock you out')
+  const changed = await updateMfaRequired(db, org, required, now)
+  if (changed) audit('org.mfa_policy_updated', org.id, { required })
+  return { required, configured: isConfigured(context) }
+}

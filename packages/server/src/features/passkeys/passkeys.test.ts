@@ -1,0 +1,115 @@
+import { audit } from '@skerry/contract/audit'
+import { me } from '@skerry/contract/me'
+import { passkeys } from '@skerry/contract/passkeys'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newPasskeyBody, sealedPrivateKey } from '../../../test/blobs.ts'
+import { type Actor, newCliSession, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { newId } from '../../http/context.ts'
+
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  world = await openWorld()
+  tenant = await signUp(world)
+})
+afterAll(() => world.close())
+
+const enroll = ({ as }: Pick<Actor, 'as'>, more = {}) =>
+  world.call(passkeys.create, { as, body: { ...newPasskeyBody(), ...more } })
+const list = async ({ as }: Actor) => (await world.call(passkeys.list, { as })).body.passkeys
+const remove = ({ as }: Actor, passkeyId: string) => world.call(passkeys.delete, { as, params: { passkeyId } })
+const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+
+describe('enrolling', () => {
+  test('stores what was given, byte for byte, and shows it to its person alone', async () => {
+    const [person, other] = [await newPerson(world, 'stores@example.com'), await newPerson(world, 'other@example.com')]
+    const body = newPasskeyBody()
+    const { status, body: answer } = await enroll(person, body)
+    expect(status).toBe(201)
+    expect(answer.passkey).toEqual({ id: expect.stringMatching(/^psk_/), ...body, createdAt: expect.any(String) })
+    expect(await list(person)).toEqual([answer.passkey])
+    expect(await list(other)).toEqual([])
+  })
+
+  test('one credential twice is a conflict, whatever else differs, and for another person it is not', async () => {
+    const person = await newPerson(world, 'twice@example.com')
+    const { credentialId } = newPasskeyBody()
+    await enroll(person, { credentialId })
+    const { status, error } = await enroll(person, { credentialId, label: 'another' })
+    expect([status, error?.message]).toEqual([409, 'body.credentialId: enrolled already'])
+    expect(await list(person)).toHaveLength(1)
+    expect((await enroll(await newPerson(world, 'same@example.com'), { credentialId })).status).toBe(201)
+  })
+
+  test('an eleventh is a conflict, until one is removed', async () => {
+    const person = await newPerson(world, 'eleven@example.com')
+    for (let count = 0; count < 10; count++) expect((await enroll(person)).status).toBe(201)
+    const { status, error } = await enroll(person)
+    expect([status, error?.code]).toEqual([409, 'conflict'])
+    const [first] = await list(person)
+    await remove(person, first?.id as string)
+    expect((await enroll(person)).status).toBe(201)
+    expect(await list(person)).toHaveLength(10)
+  })
+
+  test('of twenty at once, ten are taken', async () => {
+    const person = await newPerson(world, 'parallel@example.com')
+    const answers = await Promise.all(Array.from({ length: 20 }, () => enroll(person)))
+    expect(statuses(answers)).toEqual([...Array(10).fill(201), ...Array(10).fill(409)])
+    expect(await list(person)).toHaveLength(10)
+  })
+
+  test('of ten at once of one credential, one is taken', async () => {
+    const person = await newPerson(world, 'raced@example.com')
+    const { credentialId } = newPasskeyBody()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => enroll(person, { credentialId })))
+    expect(statuses(answers)).toEqual([201, ...Array(9).fill(409)])
+  })
+
+  test.each([
+    ['encryptedPrivateKey', sealedPrivateKey()],
+    ['encryptedPrivateKey', 'pkcs8'],
+    ['credentialId', ''],
+    ['credentialId', 'not base64url!'],
+    ['prfInput', 'short'],
+    ['label', 'two\nlines'],
+  ])('with %s of another form (%j) is refused and names the field', async (field, value) => {
+    const { status, error } = await enroll(await newPerson(world, 'malformed@example.com'), { [field]: value })
+    expect([status, error?.message]).toEqual([400, expect.stringMatching(`^body.${field}: `)])
+  })
+
+  test('is for a person: a machine client and a service token are refused, a CLI session is not', async () => {
+    for (const actor of [tenant.admin, tenant.machine]) expect((await enroll(actor)).status).toBe(403)
+    const session = await newCliSession(world, await newPerson(world, 'by-cli@example.com'))
+    expect((await enroll(session)).status).toBe(201)
+  })
+})
+
+describe('removing', () => {
+  test('takes the passkey away, leaves the keys, and is told of in the trail without what opens', async () => {
+    const person = await newMember(world, tenant)
+    const keys = (await world.call(me.getKeys, { as: person.as })).body
+    const { passkey } = (await enroll(person, { label: 'desk' })).body
+    expect((await remove(person, passkey.id)).status).toBe(200)
+    expect(await list(person)).toEqual([])
+    expect((await world.call(me.getKeys, { as: person.as })).body).toEqual(keys)
+    const query = { resourceId: passkey.id }
+    const trail = await world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
+    expect(trail.body.entries.map(({ action, metadata }) => [action, metadata])).toEqual([
+      ['user.passkey_removed', { label: 'desk' }],
+      ['user.passkey_enrolled', { label: 'desk' }],
+    ])
+  })
+
+  test('of another person’s passkey finds nothing, exactly as of one that is not there, and it stays', async () => {
+    const [person, other] = [await newPerson(world, 'mine@example.com'), await newMember(world, tenant, 'admin')]
+    const { passkey } = (await enroll(person)).body
+    const answers = [await remove(other, passkey.id), await remove(other, newId('passkey'))]
+    expect(answers.map(({ status }) => status)).toEqual([404, 404])
+    expect(answers[0]?.error).toEqual(answers[1]?.error)
+    expect(await list(person)).toHaveLength(1)
+    await remove(person, passkey.id)
+    expect((await remove(person, passkey.id)).status).toBe(404)
+  })
+})

@@ -1,0 +1,35 @@
+import { limits } from '@skerry/contract/limits'
+import type { passkeys } from '@skerry/contract/passkeys'
+import { fail } from '../../http/errors.ts'
+import type { UserPrincipal } from '../../http/principal.ts'
+import type { In, Out } from '../../http/route.ts'
+import { recordOfPerson } from '../me/trail.ts'
+import { countPasskeys, deletePasskey, insertPasskey, listPasskeys, lockUser } from './store.ts'
+
+interface Person {
+  principal: UserPrincipal
+}
+
+export async function list({ db, principal }: In<typeof passkeys.list, Person>): Out<typeof passkeys.list> {
+  return { passkeys: await listPasskeys(db, principal.id) }
+}
+
+export async function create(input: In<typeof passkeys.create, Person>): Out<typeof passkeys.create> {
+  const { db, principal, body, now, newId } = input
+  await lockUser(db, principal.id)
+  if ((await countPasskeys(db, principal.id)) >= limits.passkeysMax)
+    throw fail('conflict', `${limits.passkeysMax} passkeys are there already; remove one first`)
+  const passkey = await insertPasskey(db, principal.id, { id: newId('passkey'), ...body, createdAt: now })
+  if (!passkey) throw fail('conflict', 'body.credentialId: enrolled already')
+  await recordOfPerson(input, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
+  return { passkey }
+}
+
+/** Takes away a way to open the private key; the key, and what is wrapped to it, stay. */
+export async function remove(input: In<typeof passkeys.delete, Person>): Out<typeof passkeys.delete> {
+  const { db, principal, params } = input
+  const passkey = await deletePasskey(db, principal.id, params.passkeyId)
+  if (!passkey) throw fail('not_found', 'no such passkey')
+  await recordOfPerson(input, 'user.passkey_removed', params.passkeyId, { label: passkey.label })
+  return { ok: true }
+}

@@ -1,0 +1,48 @@
+import type { secondFactor } from '@skerry/contract/second-factor'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
+import { stampSession } from '../../identity/session-store.ts'
+import { auditPerson, needServerKey, signedIn } from '../../identity/sessions.ts'
+import { isRecoveryCode } from './recovery-codes.ts'
+import { needManaged, type Person } from './second-factor.ts'
+import { findTotp } from './store.ts'
+import { isCode } from './totp.ts'
+
+type Request = In<typeof secondFactor.stepUp, Person>
+
+export async function enterOptions(
+  input: In<typeof secondFactor.stepUpOptions, Person>,
+): Out<typeof secondFactor.stepUpOptions> {
+  needManaged(input.context)
+  return assertionOptions(input, input.principal.id)
+}
+
+/** Whatever is tried, it is one count: five wrong ones in ten minutes, however many servers are asked at once. */
+export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
+  const { db, context, principal, body, now } = input
+  needManaged(context)
+  const { id: userId, session } = principal
+  if (Object.keys(body).length !== 1) throw fail('invalid_request', 'body: give one of code, recoveryCode and passkey')
+  if (session.id === null || !session.secondFactor) throw fail('conflict', 'there is no second factor to enter')
+  await takeAttempt(db, 'second_factor', userId, now)
+  if (!(await isRight(input))) return fail('forbidden', 'this is wrong, or was used before')
+  returnAttempt(db, 'second_factor', userId)
+  const stamped = await stampSession(db, session.id, now)
+  if (!stamped) throw fail('unauthorized', 'session token refused')
+  if (body.recoveryCode !== undefined) await auditPerson(input, userId, 'user.recovery_code_used', userId)
+  await auditPerson(input, userId, 'session.second_factor_entered', session.id)
+  const { answer, headers } = await signedIn(input, { id: session.id, mfaAt: now, ...stamped })
+  return new Reply(200, answer, headers)
+}
+
+async function isRight(input: Request): Promise<boolean> {
+  const { db, context, principal, body, now } = input
+  const serverKey = needServerKey(context)
+  if (body.passkey) return (await verifyAssertion(input, principal.id, body.passkey)) !== undefined
+  if (body.recoveryCode !== undefined) return isRecoveryCode(db, serverKey, principal.id, body.recoveryCode, now)
+  const totp = await findTotp(db, principal.id)
+  if (!totp || totp.confirmedAt === null || body.code === undefined) return false
+  return isCode(db, serverKey, totp, body.code, now)
+}

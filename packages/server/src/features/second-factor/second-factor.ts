@@ -1,0 +1,37 @@
+import type { secondFactor } from '@skerry/contract/second-factor'
+import type { Context } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import type { UserPrincipal } from '../../http/principal.ts'
+import type { In, Out } from '../../http/route.ts'
+import { auditPerson, needServerKey } from '../../identity/sessions.ts'
+import { newRecoveryCodes } from './recovery-codes.ts'
+import { countFactors } from './store.ts'
+
+export interface Person {
+  principal: UserPrincipal
+}
+
+/** Who signs in at an external issuer enters second factors there. */
+export function needManaged({ oidc }: Context): void {
+  if (oidc) throw fail('conflict', 'an external issuer keeps second factors here')
+}
+
+export async function get({
+  db,
+  principal,
+  context,
+}: In<typeof secondFactor.get, Person>): Out<typeof secondFactor.get> {
+  const { secondFactor: enrolled, mfaAt } = principal.session
+  return { enrolled, managed: context.oidc === null, mfaAt, ...(await countFactors(db, principal.id)) }
+}
+
+export async function renew(
+  input: In<typeof secondFactor.renewRecoveryCodes, Person>,
+): Out<typeof secondFactor.renewRecoveryCodes> {
+  const { db, context, principal } = input
+  needManaged(context)
+  if (!principal.session.secondFactor) throw fail('conflict', 'there is no second factor that these could stand in for')
+  const recoveryCodes = await newRecoveryCodes(db, needServerKey(context), principal.id)
+  await auditPerson(input, principal.id, 'user.recovery_codes_renewed', principal.id)
+  return { recoveryCodes }
+}

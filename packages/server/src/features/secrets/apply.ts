@@ -1,0 +1,54 @@
+import type { Tx } from '../../db/database.ts'
+import type { Change, Env } from '../../http/scope.ts'
+import { appendVersion, deleteSecret, findVersion, lockSecret, type StoredSecret, writeSecret } from './store.ts'
+
+/** What was done, as the audit trail tells it. */
+interface Applied {
+  action: 'secret.written' | 'secret.restored' | 'secret.deleted'
+  secretId: string
+  metadata: { environmentId: string; name: string; version: number; restoredFrom?: number }
+}
+
+/** What a change was proposed on, held until this transaction ends; `secret` undefined where there was none. */
+interface Base {
+  secret: StoredSecret | undefined
+}
+
+/** Undefined where the secret has moved on: it is another one by now, or at another version. */
+export async function lockBase(db: Tx, env: Env, change: Change): Promise<Base | undefined> {
+  const secret = await lockSecret(db, env, change.secretName)
+  const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
+  return isSame ? { secret } : undefined
+}
+
+/** Does what was proposed, byte for byte, with the proposer as the author of the version. */
+export async function applyChange(
+  db: Tx,
+  env: Env,
+  change: Change,
+  { secret }: Base,
+  { now, newId }: { now: string; newId: (kind: 'secret') => string },
+): Promise<Applied | undefined> {
+  const { secretName: name, baseVersion, restoreVersion } = change
+  const author = { type: change.proposedByType, id: change.proposedById }
+  const about = { environmentId: env.id, name }
+  if (change.action === 'put') {
+    const { ciphertext } = change
+    if (ciphertext === null) throw new Error('a proposed value is forgotten only when it can no longer be applied')
+    const write = { id: newId('secret'), name, ciphertext, expectedVersion: baseVersion, author, now }
+    const written = await writeSecret(db, env, write)
+    if (!written) return undefined // created by another in this moment, when there was no row yet to lock
+    return { action: 'secret.written', secretId: written.id, metadata: { ...about, version: written.version } }
+  }
+  if (!secret) return undefined
+  if (change.action === 'delete') {
+    await deleteSecret(db, env, secret.id)
+    return { action: 'secret.deleted', secretId: secret.id, metadata: { ...about, version: secret.currentVersion } }
+  }
+  const old = restoreVersion === null ? undefined : await findVersion(db, env, secret.id, restoreVersion)
+  if (restoreVersion === null || !old) throw new Error('versions are only ever added')
+  const { ciphertext } = old
+  const restored = await appendVersion(db, env, secret, { ciphertext, restoredFrom: restoreVersion, author, now })
+  const metadata = { ...about, version: restored.version, restoredFrom: restoreVersion }
+  return { action: 'secret.restored', secretId: secret.id, metadata }
+}

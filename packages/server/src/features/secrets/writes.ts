@@ -1,0 +1,30 @@
+import type { Database } from '../../db/database.ts'
+import { type Groups, openGroups } from '../../db/groups.ts'
+import { isRolledBack } from '../../db/sql-errors.ts'
+import type { ResolveCache } from '../resolve/cache.ts'
+import { type GroupedWrite, type WrittenRow, writeTogether } from './store.ts'
+
+/** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
+export type Writes = Groups<GroupedWrite, WrittenRow | undefined>
+
+const writesMax = 64
+
+/** As a unit of work does, this process's resolve cache forgets the environments concerned before anybody is answered. */
+export const openWrites = (db: Database, cache: ResolveCache, now: () => Date): Writes =>
+  openGroups<GroupedWrite, WrittenRow | undefined>({
+    keyOf,
+    itemsMax: writesMax,
+    async send(writes) {
+      const rows = await writeTogether(db, writes, now().toISOString()).catch((error: unknown) => {
+        // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
+        if (isRolledBack(error)) return []
+        throw error
+      })
+      const rowOf = new Map(rows.map((row) => [keyOf(row), row]))
+      const changed = new Map(rows.map((row) => [row.environmentId, row.orgId]))
+      for (const [environmentId, orgId] of changed) cache.evict(orgId, environmentId)
+      return writes.map((write) => rowOf.get(keyOf(write)))
+    },
+  })
+
+const keyOf = ({ environmentId, name }: Pick<GroupedWrite, 'environmentId' | 'name'>) => `${environmentId} ${name}`

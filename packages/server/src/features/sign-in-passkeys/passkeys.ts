@@ -1,0 +1,51 @@
+import { limits } from '@skerry/contract/limits'
+import type { signInPasskeys } from '@skerry/contract/second-factor'
+import { fail } from '../../http/errors.ts'
+import type { In, Out } from '../../http/route.ts'
+import { enrollmentOptions, verifyEnrollment } from '../../identity/passkeys.ts'
+import { stampSession } from '../../identity/session-store.ts'
+import { auditPerson, needServerKey } from '../../identity/sessions.ts'
+import { findUser } from '../me/store.ts'
+import { needManaged, type Person } from '../second-factor/second-factor.ts'
+import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from './store.ts'
+
+export async function list({ db, principal }: In<typeof signInPasskeys.list, Person>): Out<typeof signInPasskeys.list> {
+  return { passkeys: await listPasskeys(db, principal.id) }
+}
+
+export async function options(input: In<typeof signInPasskeys.options, Person>): Out<typeof signInPasskeys.options> {
+  const { db, context, principal } = input
+  needManaged(context)
+  needServerKey(context)
+  const user = await findUser(db, principal.id)
+  if (!user) throw fail('unauthorized', 'session token refused')
+  return enrollmentOptions(input, user)
+}
+
+/** Making it asked for finger, face or PIN, so the second factor has just been entered. */
+export async function create(input: In<typeof signInPasskeys.create, Person>): Out<typeof signInPasskeys.create> {
+  const { db, context, principal, body, now, newId } = input
+  needManaged(context)
+  const verified = await verifyEnrollment(input, principal.id, body)
+  if (!verified) return fail('forbidden', 'this passkey was not made for this challenge; begin again')
+  if ((await countPasskeys(db, principal.id)) >= limits.passkeysMax)
+    throw fail('conflict', `at most ${limits.passkeysMax} passkeys`)
+  const passkey = await insertPasskey(db, {
+    id: newId('signInPasskey'),
+    userId: principal.id,
+    ...verified,
+    label: body.label,
+    now,
+  })
+  if (!passkey) throw fail('conflict', 'this passkey is enrolled already')
+  if (principal.session.id !== null) await stampSession(db, principal.session.id, now)
+  await auditPerson(input, principal.id, 'user.sign_in_passkey_enrolled', passkey.id)
+  return { passkey }
+}
+
+export async function remove(input: In<typeof signInPasskeys.delete, Person>): Out<typeof signInPasskeys.delete> {
+  const { db, principal, params } = input
+  if (!(await deletePasskey(db, principal.id, params.signInPasskeyId))) throw fail('not_found', 'no such passkey')
+  await auditPerson(input, principal.id, 'user.sign_in_passkey_removed', params.signInPasskeyId)
+  return { ok: true }
+}

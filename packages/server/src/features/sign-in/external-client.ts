@@ -1,0 +1,73 @@
+import type { JWTPayload } from 'jose'
+import type { Configuration } from 'openid-client'
+import type { Config } from '../../config.ts'
+
+type Settings = NonNullable<Config['oidc']>
+
+export interface Asked {
+  /** Of the issuer’s own page. */
+  url: URL
+  state: string
+  nonce: string
+  codeVerifier: string
+}
+
+/** What issuers call a sign-in with several factors, where they have a name for it. */
+const severalFactors = ['phrh', 'phr', 'mfa', 'http://schemas.openid.net/pape/policies/2007/06/multi-factor']
+
+/** Talks to the external issuer for browsers, by openid-client, which is loaded with the first of them. */
+export function openExternalClient(settings: Settings) {
+  let configured: Promise<Configuration> | undefined
+  const configuration = () => {
+    configured ??= discover(settings).catch((error) => {
+      configured = undefined
+      throw error
+    })
+    return configured
+  }
+  return {
+    async ask(redirectUri: string, stepUp: boolean): Promise<Asked> {
+      const oidc = await import('openid-client')
+      const config = await configuration()
+      const codeVerifier = oidc.randomPKCECodeVerifier()
+      const [state, nonce] = [oidc.randomState(), oidc.randomNonce()]
+      const known = config.serverMetadata().acr_values_supported ?? []
+      const acr = severalFactors.filter((name) => known.includes(name)).join(' ')
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+        ...(stepUp ? { prompt: 'login', max_age: '0', ...(acr ? { acr_values: acr } : {}) } : {}),
+      })
+      return { url, state, nonce, codeVerifier }
+    },
+    /** The claims of whoever came back: those of the ID token, and the address where only userinfo tells it. */
+    async redeem(url: URL, begun: Omit<Asked, 'url'>): Promise<JWTPayload> {
+      const oidc = await import('openid-client')
+      const config = await configuration()
+      const tokens = await oidc.authorizationCodeGrant(config, url, {
+        pkceCodeVerifier: begun.codeVerifier,
+        expectedState: begun.state,
+        expectedNonce: begun.nonce,
+        idTokenExpected: true,
+      })
+      const claims = tokens.claims() as JWTPayload
+      if (claims.email !== undefined || !config.serverMetadata().userinfo_endpoint) return claims
+      const info = await oidc.fetchUserInfo(config, tokens.access_token, claims.sub as string)
+      return { ...info, ...claims } as JWTPayload
+    },
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: Settings): Promise<Configuration> {
+  const oidc = await import('openid-client')
+  const authentication = clientSecret === null ? oidc.None() : oidc.ClientSecretBasic(clientSecret)
+  // The signature of the ID token is checked although it comes straight from the issuer: an issuer on plain HTTP, which is
+  // allowed on purpose for those beside this server, proves nothing by its connection.
+  const execute = [oidc.enableNonRepudiationChecks]
+  if (issuer.startsWith('http:')) execute.push(oidc.allowInsecureRequests)
+  return oidc.discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: 5 })
+}

@@ -1,0 +1,128 @@
+import { ReturnTo } from '@skerry/contract/sign-in'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { JWTPayload } from 'jose'
+import { type Context, instant, sha256 } from '../../http/context.ts'
+import { describe, fail } from '../../http/errors.ts'
+import { type Entry, type Origin, unit } from '../../http/unit.ts'
+import { cookieLine, readCookie } from '../../identity/cookies.ts'
+import { secondFactorOf } from '../../identity/oidc-claims.ts'
+import { endSession, lockSessionOf } from '../../identity/session-store.ts'
+import { type Audit, auditPerson, issuerOf, needServerKey, startSession } from '../../identity/sessions.ts'
+import { admit, personOf } from '../../identity/users.ts'
+import { openExternalClient } from './external-client.ts'
+
+// How a browser signs in at an external issuer: there and back by redirects (authorization code with PKCE), and from then
+// on a session like any other. What must come back with it waits in a cookie of that browser, sealed: no other browser can
+// finish a sign-in that this one began.
+
+interface Begun {
+  state: string
+  nonce: string
+  codeVerifier: string
+  returnTo: string
+  stepUp: boolean
+  /** Of the session that a step-up renews. */
+  sessionHash: string | null
+  atMs: number
+}
+
+const patienceSeconds = 600
+/** Clocks of the issuer and of this server may differ by this much. */
+const skewMs = 60_000
+
+export function mountExternal(app: FastifyInstance, context: Context): void {
+  if (!context.config.oidc) return
+  const client = openExternalClient(context.config.oidc)
+  app.get('/sign-in/external', (request, reply) => begin(context, client, request, reply))
+  app.get('/sign-in/external/callback', (request, reply) => finish(context, client, request, reply))
+}
+
+type Client = ReturnType<typeof openExternalClient>
+
+const { pattern, maxLength } = ReturnTo as typeof ReturnTo & { pattern: string; maxLength: number }
+const returnToForm = new RegExp(pattern)
+
+async function begin(context: Context, client: Client, request: FastifyRequest, reply: FastifyReply) {
+  context.limiter.take('sign_in', request.ip)
+  const serverKey = needServerKey(context)
+  const query = request.query as Record<string, unknown>
+  const { returnTo = '/', stepUp } = query
+  if (typeof returnTo !== 'string' || returnTo.length > maxLength || !returnToForm.test(returnTo))
+    throw fail('invalid_request', 'query.returnTo: is not a path on this server')
+  const redirectUri = redirectUriOf(context)
+  const asked = await client.ask(redirectUri, stepUp === '1').catch((error) => failed(context, error))
+  if (!asked) return toSignIn(reply)
+  const refreshToken = readCookie(context.config, request.headers, 'skerry')
+  const { url, ...secrets } = asked
+  const begun: Begun = {
+    ...secrets,
+    returnTo,
+    stepUp: stepUp === '1',
+    sessionHash: refreshToken === undefined ? null : sha256(refreshToken),
+    atMs: context.now().getTime(),
+  }
+  const sealed = serverKey.seal('external-sign-in', 'cookie', JSON.stringify(begun))
+  // Lax: coming back from the issuer is a navigation from another site.
+  const line = cookieLine(context.config, 'skerry-external', sealed, { maxAge: patienceSeconds, sameSite: 'lax' })
+  return reply.header('set-cookie', line).header('cache-control', 'no-store').redirect(url.href)
+}
+
+async function finish(context: Context, client: Client, request: FastifyRequest, reply: FastifyReply) {
+  context.limiter.take('sign_in', request.ip)
+  const begun = begunBy(context, request)
+  reply.header('set-cookie', cookieLine(context.config, 'skerry-external', '', { maxAge: 0, sameSite: 'lax' }))
+  reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer')
+  if (!begun) return toSignIn(reply)
+  const url = new URL(redirectUriOf(context))
+  url.search = new URL(request.url, url).search
+  const claims = await client.redeem(url, begun).catch((error) => failed(context, error))
+  if (!claims || (begun.stepUp && !isNew(claims, begun.atMs))) return toSignIn(reply)
+  const cookie = await enter(context, request, claims, begun)
+  return reply.header('set-cookie', cookie).redirect(begun.returnTo)
+}
+
+function begunBy(context: Context, { headers }: FastifyRequest): Begun | undefined {
+  const sealed = readCookie(context.config, headers, 'skerry-external')
+  const text = sealed && needServerKey(context).open('external-sign-in', 'cookie', sealed)
+  if (!text) return undefined
+  const begun: Begun = JSON.parse(text)
+  return context.now().getTime() - begun.atMs > patienceSeconds * 1000 ? undefined : begun
+}
+
+/** An issuer may ignore that it was asked to make the person sign in anew. */
+const isNew = ({ auth_time: at }: JWTPayload, begunMs: number): boolean =>
+  typeof at === 'number' && at * 1000 >= begunMs - skewMs
+
+/** The person known by issuer and subject, made known on first sight; and a session of this browser. */
+async function enter(context: Context, request: FastifyRequest, claims: JWTPayload, begun: Begun): Promise<string> {
+  const now = instant(context)
+  const person = personOf(issuerOf(context), claims)
+  const { secondFactor, mfaAt } = secondFactorOf(claims, now)
+  const origin: Origin = {
+    principal: null,
+    ipAddress: request.ip,
+    userAgent: request.headers['user-agent'] ?? null,
+    requestId: request.id,
+  }
+  return unit(context, origin, async (db, record) => {
+    const audit: Audit<Entry['action']> = (action, resourceId, metadata = {}, more = {}) =>
+      record({ orgId: null, action, resourceId, metadata, ...more })
+    const work = { db, context, now, origin, audit }
+    const userId = await admit(db, person, now, audit)
+    const replaced =
+      begun.stepUp && begun.sessionHash ? await lockSessionOf(db, begun.sessionHash, person.issuer, now) : undefined
+    if (replaced?.userId === userId && (await endSession(db, replaced.id, userId, now)))
+      await auditPerson(work, userId, 'session.ended', replaced.id, { reason: 'signed in anew' })
+    const { headers } = await startSession(work, userId, { mfaAt, issuerSecondFactor: secondFactor })
+    return headers['set-cookie'] as string
+  })
+}
+
+const redirectUriOf = ({ config }: Context): string => `${config.baseUrl}/sign-in/external/callback`
+
+/** What an issuer or a visitor has got wrong tells nothing but that it failed; the log has the kind of error. */
+const failed = ({ log }: Context, error: unknown): undefined => {
+  log.warn('signing in at the issuer failed', describe(error))
+}
+
+const toSignIn = (reply: FastifyReply) => reply.redirect('/sign-in?error=external')

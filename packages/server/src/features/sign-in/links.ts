@@ -1,0 +1,39 @@
+import type { signIn } from '@skerry/contract/sign-in'
+import { sha256 } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { needServerKey, startSession } from '../../identity/sessions.ts'
+import { admit } from '../../identity/users.ts'
+import { needBuiltIn, personOfAddress } from './person.ts'
+import { isWelcome, takeLink } from './store.ts'
+
+/**
+ * Whether anyone has the address is not looked up here: the same row is written and the same bytes are answered for all,
+ * and a job finds out whether there is someone to write to (link-mail.ts).
+ */
+export async function request(input: In<typeof signIn.requestLink>): Out<typeof signIn.requestLink> {
+  const { db, context, body, now, enqueue } = input
+  needBuiltIn(context)
+  needServerKey(context)
+  const email = body.email.toLowerCase()
+  await takeAttempt(db, 'mailbox', email, now)
+  await enqueue('sign_in.link', { email, returnTo: body.returnTo ?? null })
+  return { ok: true }
+}
+
+/** One message for a link that is wrong, spent or late, and for one whose person has been removed since. */
+export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof signIn.redeemLink> {
+  const { db, context, body, now, audit, origin } = input
+  needBuiltIn(context)
+  needServerKey(context)
+  const caller = origin.ipAddress ?? ''
+  await takeAttempt(db, 'sign_in', caller, now)
+  const link = await takeLink(db, sha256(body.token), now)
+  if (!link || !(await isWelcome(db, link.email, now)))
+    return fail('unauthorized', 'this link does not work, or no longer; ask for another')
+  returnAttempt(db, 'sign_in', caller)
+  const userId = await admit(db, personOfAddress(link.email), now, audit)
+  const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })
+  return new Reply(200, { ...answer, returnTo: link.returnTo }, headers)
+}

@@ -1,0 +1,29 @@
+import type { signIn } from '@skerry/contract/sign-in'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
+import { needServerKey, startSession } from '../../identity/sessions.ts'
+import { acceptInvitations } from '../../identity/users.ts'
+import { needBuiltIn } from './person.ts'
+
+export async function options(input: In<typeof signIn.passkeyOptions>): Out<typeof signIn.passkeyOptions> {
+  needBuiltIn(input.context)
+  needServerKey(input.context)
+  return assertionOptions(input, null)
+}
+
+/** The passkey asked for finger, face or PIN: with what it is kept on, that makes two factors. */
+export async function signInWithPasskey(input: In<typeof signIn.passkey>): Out<typeof signIn.passkey> {
+  const { db, context, body, now, audit, origin } = input
+  needBuiltIn(context)
+  needServerKey(context)
+  const caller = origin.ipAddress ?? ''
+  await takeAttempt(db, 'sign_in', caller, now)
+  const passkey = await verifyAssertion(input, null, body)
+  if (!passkey) return fail('unauthorized', 'this passkey does not sign anyone in here')
+  returnAttempt(db, 'sign_in', caller)
+  await acceptInvitations(db, passkey.userId, passkey.email, now, audit)
+  const { answer, headers } = await startSession(input, passkey.userId, { mfaAt: now, issuerSecondFactor: null })
+  return new Reply(200, answer, headers)
+}

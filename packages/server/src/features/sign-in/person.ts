@@ -1,0 +1,14 @@
+import type { Context } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import { ownIssuer } from '../../identity/session-tokens.ts'
+import type { Person } from '../../identity/users.ts'
+
+/** Whom the built-in sign-in knows by an address: for it the address, proven by a mail, is who they are. */
+export function personOfAddress(address: string): Person {
+  const email = address.toLowerCase()
+  return { issuer: ownIssuer, subject: email, email, verifiedEmail: email, name: null }
+}
+
+export function needBuiltIn({ oidc }: Context): void {
+  if (oidc) throw fail('conflict', 'people sign in at an external issuer here')
+}

@@ -1,0 +1,73 @@
+import type { signIn } from '@skerry/contract/sign-in'
+import { sha256 } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { checkSameOrigin, cookieLine, readCookie } from '../../identity/cookies.ts'
+import {
+  endSession,
+  insertRefreshToken,
+  isUnspent,
+  lockSessionOf,
+  type RefreshedSession,
+  spendRefreshToken,
+  useSession,
+} from '../../identity/session-store.ts'
+import { auditPerson, idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
+
+const graceMs = 10_000
+
+type Request = In<typeof signIn.refresh>
+
+/**
+ * A new session token, and the next refresh cookie. Whoever brings a cookie that was spent long ago has a copy, or its
+ * owner has one no more: nobody can tell which, so the session ends.
+ *
+ * Two tabs that wake up together both bring the same cookie, and a browser whose answer got lost brings a spent one. So
+ * the cookie that was spent last gives its successor once more, for ten seconds and while that is unspent. Whoever stole
+ * a cookie gains nothing by this: with it they could have been the first, and from the next turn on two holders of one
+ * successor give each other away.
+ */
+export async function refresh(input: Request): Out<typeof signIn.refresh> {
+  const { db, context, headers, now } = input
+  checkSameOrigin(context.config, headers)
+  const serverKey = needServerKey(context)
+  const token = readCookie(context.config, headers, 'skerry')
+  const session = token && (await lockSessionOf(db, sha256(token), issuerOf(context), now))
+  if (!session) {
+    context.limiter.take('stranger', input.origin.ipAddress ?? '')
+    throw fail('unauthorized', 'no session: sign in')
+  }
+  // Derived, so that it can be given twice although only its hash is stored.
+  const successor = serverKey.mac('refresh-token', token)
+  if (session.spentAt === null) {
+    await spendRefreshToken(db, sha256(token), now)
+    await insertRefreshToken(db, sha256(successor), session.id)
+  } else if (!(await isInGrace(input, session.spentAt, successor))) return endFamily(input, session)
+  const expiresAt = idleAfter(now, session.endsAt)
+  await useSession(db, session.id, now, expiresAt)
+  const { answer, headers: sent } = await signedIn(input, { ...session, expiresAt }, successor)
+  return new Reply(200, answer, sent)
+}
+
+async function isInGrace({ db, now }: Request, spentAt: string, successor: string): Promise<boolean> {
+  if (Date.parse(now) - Date.parse(spentAt) > graceMs) return false
+  return isUnspent(db, sha256(successor))
+}
+
+async function endFamily(input: Request, session: RefreshedSession) {
+  await endSession(input.db, session.id, session.userId, input.now)
+  await auditPerson(input, session.userId, 'session.ended', session.id, { reason: 'a spent refresh token came back' })
+  return fail('unauthorized', 'no session: sign in')
+}
+
+/** Whatever the cookie is worth, the browser is rid of it. */
+export async function signOut(input: In<typeof signIn.signOut>): Out<typeof signIn.signOut> {
+  const { db, context, headers, now } = input
+  checkSameOrigin(context.config, headers)
+  const token = readCookie(context.config, headers, 'skerry')
+  const session = token && (await lockSessionOf(db, sha256(token), issuerOf(context), now))
+  if (session && (await endSession(db, session.id, session.userId, now)))
+    await auditPerson(input, session.userId, 'session.ended', session.id, { reason: 'signed out' })
+  const cookie = cookieLine(context.config, 'skerry', '', { maxAge: 0, sameSite: 'strict' })
+  return new Reply(200, { ok: true } as const, { 'set-cookie': cookie })
+}

@@ -1,0 +1,56 @@
+import type { signIn } from '@skerry/contract/sign-in'
+import { type Context, instant, newSecret, sha256 } from '../../http/context.ts'
+import { fail } from '../../http/errors.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
+import { after, needServerKey, startSession } from '../../identity/sessions.ts'
+import { insertMembership } from '../../identity/store.ts'
+import { makeUser } from '../../identity/users.ts'
+import { insertOrg } from '../signup/store.ts'
+import { needBuiltIn, personOfAddress } from './person.ts'
+import { deleteSetUpLinks, hasSetUpLink, hasUsers, insertSetUpLink } from './store.ts'
+
+const setUpTtlSeconds = 86_400
+
+export async function get({ db, context }: In<typeof signIn.get>): Out<typeof signIn.get> {
+  const kind = context.oidc ? 'external' : 'built_in'
+  const setUpNeeded = kind === 'built_in' && !(await hasUsers(db))
+  return { kind, available: context.serverKey !== null, setUpNeeded }
+}
+
+/** A link for the first person of a server that has none. Each start makes one; all work until one is used. */
+export async function makeSetUpLink(context: Context): Promise<string | null> {
+  const { config, db, oidc, serverKey } = context
+  if (oidc || !serverKey || (await hasUsers(db))) return null
+  const token = newSecret()
+  await insertSetUpLink(db, sha256(token), after(instant(context), setUpTtlSeconds))
+  return `${config.baseUrl}/set-up#${token}`
+}
+
+/**
+ * Whoever reads the console owns the server, so their address needs no mail to prove it. An organization that a program
+ * signed up stays as it is: this makes one more, with its owner. Invitations wait for a mail, which does prove it.
+ */
+export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.setUp> {
+  const { db, context, body, now, newId, audit, origin } = input
+  needBuiltIn(context)
+  needServerKey(context)
+  const caller = origin.ipAddress ?? ''
+  await takeAttempt(db, 'sign_in', caller, now)
+  if (!(await hasSetUpLink(db, sha256(body.token), now)))
+    return fail(
+      'unauthorized',
+      'this link does not work, or no longer; the server’s console shows another at its next start',
+    )
+  returnAttempt(db, 'sign_in', caller)
+  if (await hasUsers(db)) throw fail('conflict', 'this server has people already: ask one of them for an invitation')
+  // All of them: of two people at once with a link each, the second waits here and finds none.
+  await deleteSetUpLinks(db)
+  const org = await insertOrg(db, { id: newId('organization'), name: body.orgName, slug: body.orgSlug, now })
+  if (!org) throw fail('conflict', 'body.orgSlug: taken')
+  const userId = await makeUser(db, { ...personOfAddress(body.email), name: body.name }, now, audit)
+  await insertMembership(db, org.id, userId, 'owner', now)
+  audit('org.created', org.id, { slug: org.slug }, { orgId: org.id, actor: { type: 'user', id: userId } })
+  const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })
+  return new Reply(201, answer, headers)
+}

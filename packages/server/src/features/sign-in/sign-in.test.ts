@@ -1,0 +1,124 @@
+import { me } from '@skerry/contract/me'
+import { invites } from '@skerry/contract/orgs'
+import { signIn } from '@skerry/contract/sign-in'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mailedToken, outbox, type SignedInBrowser, setUp, signInByLink } from '../../../test/people.ts'
+import { auditRows } from '../../../test/state.ts'
+import { signUp, type Tenant } from '../../../test/tenant.ts'
+import { builtIn, openWorld, type World } from '../../../test/world.ts'
+import { newSecret } from '../../http/context.ts'
+
+let world: World
+let tenant: Tenant
+let owner: SignedInBrowser
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  tenant = await signUp(world)
+})
+afterAll(() => world.close())
+
+const invite = (email: string, role = 'member') =>
+  world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email, role } })
+const redeem = (token: string) => world.call(signIn.redeemLink, { body: { token } })
+const whoAmI = (as: string) => world.call(me.get, { as })
+
+describe('the first person', () => {
+  const body = { email: 'First@example.com', name: 'First', orgName: 'First', orgSlug: 'first' }
+
+  test('is still to come on an empty database, whatever programs have signed up', async () => {
+    const answer = await world.call(signIn.get)
+    expect(answer.body).toEqual({ kind: 'built_in', available: true, setUpNeeded: true })
+    expect(world.server.setUpLink).toMatch(new RegExp(`^${world.url}/set-up#[\\w-]{43}$`))
+  })
+
+  test('does not come in with another token', async () => {
+    const { status, error } = await world.call(signIn.setUp, { body: { ...body, token: newSecret() } })
+    expect([status, error?.code]).toEqual([401, 'unauthorized'])
+  })
+
+  test('owns the first organization with people, and is signed in', async () => {
+    owner = await setUp(world)
+    const { user, orgs, session } = (await whoAmI(owner.as)).body
+    expect(user).toMatchObject({ email: 'first@example.com', name: 'First' })
+    expect(orgs.map(({ slug, role }) => [slug, role])).toEqual([['first', 'owner']])
+    expect(session).toEqual({ kind: 'browser', id: owner.sessionId, secondFactor: false, mfaAt: null })
+  })
+
+  test('is told of in the trail: the person, the organization, the session', async () => {
+    const entries = await auditRows(world)
+    const { user, orgs } = (await whoAmI(owner.as)).body
+    const [id, orgId] = [user?.id, orgs[0]?.id]
+    const mine = entries.filter(({ actorId }) => actorId === id).map((row) => [row.action, row.resourceId, row.orgId])
+    expect(mine.sort()).toEqual([
+      ['org.created', orgId, orgId],
+      ['session.started', owner.sessionId, orgId],
+      ['user.created', id, null],
+    ])
+  })
+
+  test('is the only one: the link is spent', async () => {
+    const token = world.server.setUpLink?.split('#')[1] as string
+    const answer = await world.call(signIn.setUp, { body: { ...body, token, orgSlug: 'second' } })
+    expect(answer.status).toBe(401)
+    expect((await world.call(signIn.get)).body.setUpNeeded).toBe(false)
+  })
+
+  test('leaves no trace of the link in the log', () => {
+    expect(world.log.join('')).not.toContain(world.server.setUpLink?.split('#')[1])
+  })
+})
+
+describe('a magic link', () => {
+  test('brings an invited person in, with the role offered and the address proven', async () => {
+    await invite('ada@example.com', 'admin')
+    const { as } = await signInByLink(world, 'Ada@Example.com')
+    const { user, orgs } = (await whoAmI(as)).body
+    expect(user?.email).toBe('ada@example.com')
+    expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+  })
+
+  test('knows its person again', async () => {
+    const ids = [await signInByLink(world, 'ada@example.com'), await signInByLink(world, 'ada@example.com')]
+    const people = await Promise.all(ids.map(async ({ as }) => (await whoAmI(as)).body.principal.id))
+    expect(people[0]).toBe(people[1])
+  })
+
+  test('works once, and never again', async () => {
+    const token = await mailedToken(world, 'first@example.com')
+    expect((await redeem(token)).status).toBe(200)
+    expect((await redeem(token)).status).toBe(401)
+  })
+
+  test('works once when it is brought fifty times at once', async () => {
+    const token = await mailedToken(world, 'first@example.com')
+    const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(token)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+
+  test('works for fifteen minutes, and says afterwards what one that never was says', async () => {
+    const token = await mailedToken(world, 'first@example.com')
+    world.clock.advance(901)
+    const [late, unknown] = [await redeem(token), await redeem(newSecret())]
+    expect([late.status, unknown.status]).toEqual([401, 401])
+    expect(late.error).toEqual(unknown.error)
+  })
+
+  test('leads back to where it was asked for, on this server alone', async () => {
+    const token = await mailedToken(world, 'first@example.com', { returnTo: '/cli/BCDF-GHJK' })
+    expect((await redeem(token)).body.returnTo).toBe('/cli/BCDF-GHJK')
+    for (const returnTo of ['https://evil.example', '//evil.example', '/\\evil.example', 'evil'])
+      expect((await world.call(signIn.requestLink, { body: { email: 'a@example.com', returnTo } })).status).toBe(400)
+  })
+
+  test('is mailed to nobody who is neither here nor invited, and the answer does not tell', async () => {
+    const before = (await outbox(world)).length
+    const ask = (email: string) => world.call(signIn.requestLink, { body: { email } })
+    const nobody = await ask('nobody@example.com')
+    await mailedToken(world, 'ada@example.com')
+    const somebody = await ask('ada@example.com')
+    expect([nobody.status, nobody.body]).toEqual([somebody.status, somebody.body])
+    expect([...nobody.headers.keys()]).toEqual([...somebody.headers.keys()])
+    expect((await outbox(world)).length).toBeGreaterThan(before)
+    for (const name of await outbox(world)) expect(name).not.toContain('nobody')
+  })
+})

@@ -1,0 +1,15 @@
+import { type Context, instant } from '../../http/context.ts'
+import { deleteOldSessions } from '../../identity/session-store.ts'
+import { deleteOldSigningKeys } from '../../identity/session-tokens.ts'
+import { after } from '../../identity/sessions.ts'
+import { deleteExpired } from './store.ts'
+
+const keptSeconds = 86_400
+
+/** Removes what can be used no more. */
+export async function sweepSignIn(context: Context): Promise<void> {
+  const now = instant(context)
+  await deleteExpired(context.db, now)
+  await deleteOldSessions(context.db, after(now, -keptSeconds))
+  await deleteOldSigningKeys(context.db, context.now())
+}

@@ -1,0 +1,51 @@
+import type { Tx } from '../db/database.ts'
+import { sha256 } from '../http/context.ts'
+import { fail } from '../http/errors.ts'
+
+interface Rule {
+  /** How many wrong ones are looked at within the window. */
+  max: number
+  seconds: number
+}
+
+/** What can be guessed, and how often it may be tried. Kept in the database, so that it holds across servers. */
+const rules = {
+  /** By person. A six-digit code with one step either side: a try hits with 3 in a million. */
+  second_factor: { max: 5, seconds: 600 },
+  /** By mailbox, so that nobody’s is filled. */
+  mailbox: { max: 5, seconds: 900 },
+  /** By address of the caller: links, set-up links and passkeys, which hold too many bits to be guessed anyway. */
+  sign_in: { max: 30, seconds: 600 },
+} as const satisfies Record<string, Rule>
+
+export type AttemptName = keyof typeof rules
+
+/**
+ * Counts one try, or throws rate_limited. The row is locked until the transaction ends, so tries at the same time line up
+ * here and none is looked at before the ones ahead of it are counted. A refusal of what was tried must be returned, not
+ * thrown, or the count is rolled back with it.
+ */
+export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now: string): Promise<void> {
+  const { max, seconds } = rules[name]
+  const endsAt = new Date(Date.parse(now) + seconds * 1000).toISOString()
+  const row = await countAttempt(db, keyOf(name, whose), now, endsAt)
+  if (!row || row.count <= max) return
+  const retryAfterSeconds = Math.max(1, Math.ceil((Date.parse(row.endsAt) - Date.parse(now)) / 1000))
+  throw fail('rate_limited', `too many tries; try again in ${retryAfterSeconds} s`, { retryAfterSeconds })
+}
+
+/** What was right is not counted. */
+export const returnAttempt = (db: Tx, name: AttemptName, whose: string) =>
+  db.later('update attempts set count = count - 1 where key = $1', [keyOf(name, whose)])
+
+const keyOf = (name: AttemptName, whose: string) => sha256(`${name} ${whose}`)
+
+const countAttempt = (db: Tx, key: string, now: string, endsAt: string) =>
+  db.row<{ count: number; endsAt: string }>(
+    `insert into attempts (key, count, ends_at) values ($1, 1, $3)
+     on conflict (key) do update
+       set count = case when attempts.ends_at <= $2 then 1 else attempts.count + 1 end,
+           ends_at = case when attempts.ends_at <= $2 then $3 else attempts.ends_at end
+     returning count, ends_at`,
+    [key, now, endsAt],
+  )

@@ -1,0 +1,56 @@
+import type { Sql, Tx } from '../db/database.ts'
+
+export type ChallengePurpose = 'sign_in' | 'enroll' | 'step_up'
+
+export const insertChallenge = (
+  db: Tx,
+  row: { id: string; purpose: ChallengePurpose; userId: string | null; challenge: string; expiresAt: string },
+) =>
+  db.rows('insert into challenges (id, purpose, user_id, challenge, expires_at) values ($1, $2, $3, $4, $5)', [
+    row.id,
+    row.purpose,
+    row.userId,
+    row.challenge,
+    row.expiresAt,
+  ])
+
+/** Of two answers to one challenge at once, the second finds it gone. */
+export const takeChallenge = async (
+  db: Tx,
+  id: string,
+  purpose: ChallengePurpose,
+  userId: string | null,
+  now: string,
+): Promise<string | undefined> =>
+  (
+    await db.row<{ challenge: string }>(
+      `delete from challenges
+        where id = $1 and purpose = $2 and user_id is not distinct from $3::text and expires_at > $4
+        returning challenge`,
+      [id, purpose, userId, now],
+    )
+  )?.challenge
+
+export interface StoredPasskey {
+  id: string
+  userId: string
+  credentialId: string
+  publicKey: string
+  signCount: number
+}
+
+export const findPasskey = (db: Sql, credentialId: string, issuer: string) =>
+  db.row<StoredPasskey & { email: string | null }>(
+    `select p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, u.email
+       from sign_in_passkeys p join users u on u.id = p.user_id
+      where p.credential_id = $1 and u.issuer = $2`,
+    [credentialId, issuer],
+  )
+
+export const listCredentialIds = async (db: Sql, userId: string): Promise<string[]> =>
+  (
+    await db.rows<{ credentialId: string }>('select credential_id from sign_in_passkeys where user_id = $1', [userId])
+  ).map((row) => row.credentialId)
+
+export const usePasskey = (db: Tx, id: string, signCount: number, now: string) =>
+  db.rows('update sign_in_passkeys set sign_count = $2, last_used_at = $3 where id = $1', [id, signCount, now])

@@ -1,0 +1,148 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import { limits } from '@skerry/contract/limits'
+import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-in'
+import type { Static } from 'typebox'
+import type { Config } from '../config.ts'
+import type { Tx } from '../db/database.ts'
+import { type Context, newId } from '../http/context.ts'
+import {
+  type ChallengePurpose,
+  findPasskey,
+  insertChallenge,
+  listCredentialIds,
+  type StoredPasskey,
+  takeChallenge,
+  usePasskey,
+} from './passkey-store.ts'
+import { after, issuerOf } from './sessions.ts'
+
+interface Work {
+  db: Tx
+  context: Context
+  now: string
+}
+
+/** What a browser sends back for a challenge. */
+export interface Answer {
+  challengeId: string
+  response: Static<typeof WebAuthnResponse>
+}
+
+/** Loaded with the first passkey: it is large, and most requests are not about one. */
+const webAuthn = () => import('@simplewebauthn/server')
+
+/** EdDSA, ES256, RS256: every passkey knows one of them. */
+const supportedAlgorithmIDs = [-8, -7, -257]
+
+/**
+ * Who asks, for WebAuthn: a host name and an origin. Browsers know no passkeys for an IP address, so a server without a
+ * base URL, on loopback, has them for `localhost`.
+ */
+function relyingParty({ baseUrl }: Config): { rpID: string; origin: string } {
+  const url = new URL(baseUrl ?? '')
+  if (/^(127\.|\[::1\])/.test(url.hostname)) url.hostname = 'localhost'
+  return { rpID: url.hostname, origin: url.origin }
+}
+
+/** A challenge for making a passkey. A passkey here says who its user is and asks for finger, face or PIN. */
+export async function enrollmentOptions(
+  work: Work,
+  user: { id: string; email: string | null; name: string | null },
+): Promise<Static<typeof WebAuthnChallenge>> {
+  const { generateRegistrationOptions } = await webAuthn()
+  const options = await generateRegistrationOptions({
+    rpName: 'Skerry',
+    rpID: relyingParty(work.context.config).rpID,
+    userID: new TextEncoder().encode(user.id),
+    userName: user.email ?? user.id,
+    userDisplayName: user.name ?? user.email ?? user.id,
+    attestationType: 'none',
+    supportedAlgorithmIDs,
+    excludeCredentials: (await listCredentialIds(work.db, user.id)).map((id) => ({ id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+  return keepChallenge(work, 'enroll', user.id, options)
+}
+
+/** A challenge for a passkey of this person; or of anybody, to find out who it is. */
+export async function assertionOptions(work: Work, userId: string | null): Promise<Static<typeof WebAuthnChallenge>> {
+  const { generateAuthenticationOptions } = await webAuthn()
+  const ids = userId === null ? [] : await listCredentialIds(work.db, userId)
+  const options = await generateAuthenticationOptions({
+    rpID: relyingParty(work.context.config).rpID,
+    allowCredentials: ids.map((id) => ({ id })),
+    userVerification: 'required',
+  })
+  return keepChallenge(work, userId === null ? 'sign_in' : 'step_up', userId, options)
+}
+
+async function keepChallenge(
+  { db, now }: Work,
+  purpose: ChallengePurpose,
+  userId: string | null,
+  options: { challenge: string },
+): Promise<Static<typeof WebAuthnChallenge>> {
+  const challengeId = newId('challenge')
+  const expiresAt = after(now, limits.challengeTtlSeconds)
+  await insertChallenge(db, { id: challengeId, purpose, userId, challenge: options.challenge, expiresAt })
+  return { challengeId, options: { ...options } }
+}
+
+/** The passkey that was made, or undefined where the answer does not hold. The challenge is spent either way. */
+export async function verifyEnrollment(
+  { db, context, now }: Work,
+  userId: string,
+  { challengeId, response }: Answer,
+): Promise<Pick<StoredPasskey, 'credentialId' | 'publicKey' | 'signCount'> | undefined> {
+  const challenge = await takeChallenge(db, challengeId, 'enroll', userId, now)
+  if (challenge === undefined) return undefined
+  const { verifyRegistrationResponse } = await webAuthn()
+  const { rpID, origin } = relyingParty(context.config)
+  const verified = await verifyRegistrationResponse({
+    response: withRawId(response) as RegistrationResponseJSON,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpID,
+    requireUserVerification: true,
+    supportedAlgorithmIDs,
+  }).catch(() => undefined)
+  const credential = verified?.registrationInfo?.credential
+  if (!verified?.verified || !credential) return undefined
+  const publicKey = Buffer.from(credential.publicKey).toString('base64url')
+  return { credentialId: credential.id, publicKey, signCount: credential.counter }
+}
+
+/** The passkey that answered, or undefined. The challenge is spent either way. */
+export async function verifyAssertion(
+  { db, context, now }: Work,
+  userId: string | null,
+  { challengeId, response }: Answer,
+): Promise<(StoredPasskey & { email: string | null }) | undefined> {
+  const challenge = await takeChallenge(db, challengeId, userId === null ? 'sign_in' : 'step_up', userId, now)
+  const passkey = await findPasskey(db, response.id, issuerOf(context))
+  if (challenge === undefined || !passkey || (userId !== null && passkey.userId !== userId)) return undefined
+  const { verifyAuthenticationResponse } = await webAuthn()
+  const { rpID, origin } = relyingParty(context.config)
+  const verified = await verifyAuthenticationResponse({
+    response: withRawId(response) as AuthenticationResponseJSON,
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpID,
+    credential: {
+      id: passkey.credentialId,
+      publicKey: Buffer.from(passkey.publicKey, 'base64url'),
+      counter: passkey.signCount,
+    },
+    requireUserVerification: true,
+  }).catch(() => undefined)
+  if (!verified?.verified) return undefined
+  await usePasskey(db, passkey.id, verified.authenticationInfo.newCounter, now)
+  return passkey
+}
+
+/** `rawId` says what `id` says, in the encoding for JSON; the library wants both. */
+const withRawId = (response: Answer['response']): unknown => ({
+  clientExtensionResults: {},
+  ...response,
+  rawId: response.id,
+})

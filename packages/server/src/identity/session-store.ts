@@ -1,0 +1,131 @@
+import type { Sql, Tx } from '../db/database.ts'
+
+interface SigningKeyRow {
+  id: string
+  publicKeyJwk: string
+  sealedPrivateKey: string
+  createdAt: string
+}
+
+const signingKeyColumns = 'id, public_key_jwk, sealed_private_key, created_at'
+
+export const newestSigningKey = (db: Sql) =>
+  db.row<SigningKeyRow>(`select ${signingKeyColumns} from signing_keys order by created_at desc, id limit 1`)
+
+export const findSigningKey = (db: Sql, id: string) =>
+  db.row<SigningKeyRow>(`select ${signingKeyColumns} from signing_keys where id = $1`, [id])
+
+export const listSigningKeys = (db: Sql, since: string) =>
+  db.rows<SigningKeyRow>(`select ${signingKeyColumns} from signing_keys where created_at > $1 order by created_at`, [
+    since,
+  ])
+
+export const insertSigningKey = (db: Sql, key: SigningKeyRow) =>
+  db.rows(`insert into signing_keys (${signingKeyColumns}) values ($1, $2, $3, $4)`, [
+    key.id,
+    key.publicKeyJwk,
+    key.sealedPrivateKey,
+    key.createdAt,
+  ])
+
+export const deleteSigningKeys = (db: Sql, before: string) =>
+  db.rows('delete from signing_keys where created_at <= $1', [before])
+
+/** Of `sessions s`: an external issuer’s word, or what Skerry keeps itself. */
+const hasSecondFactor = `coalesce(s.issuer_second_factor,
+  exists (select from totp_factors f where f.user_id = s.user_id and f.confirmed_at is not null)
+  or exists (select from sign_in_passkeys p where p.user_id = s.user_id))`
+
+/** A session in force, of a person whom the issuer that is configured now knows. */
+export const findSession = (db: Sql, id: string, userId: string, issuer: string, now: string) =>
+  db.row<{ mfaAt: string | null; secondFactor: boolean }>(
+    `select s.mfa_at, ${hasSecondFactor} as second_factor
+       from sessions s join users u on u.id = s.user_id
+      where s.id = $1 and s.user_id = $2 and u.issuer = $3 and s.ended_at is null and s.expires_at > $4`,
+    [id, userId, issuer, now],
+  )
+
+export interface NewSession {
+  id: string
+  userId: string
+  mfaAt: string | null
+  issuerSecondFactor: boolean | null
+  ipAddress: string | null
+  userAgent: string | null
+  now: string
+  expiresAt: string
+  endsAt: string
+}
+
+export const insertSession = (db: Tx, session: NewSession) =>
+  db.rows(
+    `insert into sessions (id, user_id, mfa_at, issuer_second_factor, ip_address, user_agent, created_at, last_used_at,
+                           expires_at, ends_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)`,
+    [
+      session.id,
+      session.userId,
+      session.mfaAt,
+      session.issuerSecondFactor,
+      session.ipAddress,
+      session.userAgent,
+      session.now,
+      session.expiresAt,
+      session.endsAt,
+    ],
+  )
+
+export const insertRefreshToken = (db: Tx, tokenHash: string, sessionId: string) =>
+  db.rows('insert into refresh_tokens (token_hash, session_id) values ($1, $2)', [tokenHash, sessionId])
+
+export interface RefreshedSession {
+  id: string
+  userId: string
+  mfaAt: string | null
+  endsAt: string
+  expiresAt: string
+  spentAt: string | null
+}
+
+/**
+ * The session in force of a refresh token, spent or not. Both rows are locked: whoever brings a token of the same session
+ * at the same time waits, and then sees what this transaction did.
+ */
+export const lockSessionOf = (db: Tx, tokenHash: string, issuer: string, now: string) =>
+  db.row<RefreshedSession>(
+    `select s.id, s.user_id, s.mfa_at, s.ends_at, s.expires_at, r.spent_at
+       from refresh_tokens r
+       join sessions s on s.id = r.session_id
+       join users u on u.id = s.user_id
+      where r.token_hash = $1 and u.issuer = $2 and s.ended_at is null and s.expires_at > $3
+        for update of r, s`,
+    [tokenHash, issuer, now],
+  )
+
+export const isUnspent = async (db: Tx, tokenHash: string): Promise<boolean> =>
+  (await db.row('select 1 from refresh_tokens where token_hash = $1 and spent_at is null', [tokenHash])) !== undefined
+
+export const spendRefreshToken = (db: Tx, tokenHash: string, now: string) =>
+  db.rows('update refresh_tokens set spent_at = $2 where token_hash = $1', [tokenHash, now])
+
+export const useSession = (db: Tx, id: string, now: string, expiresAt: string) =>
+  db.rows('update sessions set last_used_at = $2, expires_at = $3 where id = $1', [id, now, expiresAt])
+
+/** False where it was over before, or is someone else’s. */
+export const endSession = async (db: Tx, id: string, userId: string, now: string): Promise<boolean> =>
+  (await db.row(
+    `update sessions set ended_at = $3
+      where id = $1 and user_id = $2 and ended_at is null and expires_at > $3 returning id`,
+    [id, userId, now],
+  )) !== undefined
+
+/** The instant at which a second factor was entered; undefined where the session has ended meanwhile. */
+export const stampSession = (db: Tx, id: string, now: string) =>
+  db.row<{ userId: string; expiresAt: string }>(
+    'update sessions set mfa_at = $2 where id = $1 and ended_at is null and expires_at > $2 returning user_id, expires_at',
+    [id, now],
+  )
+
+/** Kept for a day after their end, so that a refresh token of theirs that shows up still ends as it should. */
+export const deleteOldSessions = (db: Sql, before: string) =>
+  db.rows('delete from sessions where expires_at <= $1 or ended_at <= $1', [before])

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import type { CryptoKey, JWK } from 'jose'
+import type { Sql } from '../db/database.ts'
+import { fail } from '../http/errors.ts'
+import type { ServerKey } from '../keys/server-key.ts'
+import {
+  deleteSigningKeys,
+  findSigningKey,
+  insertSigningKey,
+  listSigningKeys,
+  newestSigningKey,
+} from './session-store.ts'
+
+// Session tokens: JWTs that live for minutes and are signed with ES256. A token says which session it is of; whether that
+// session is in force, the database says on each request (sessions.ts).
+
+/** `iss` and `aud` of our own tokens. No address, so no issuer that is configured can be confused with it. */
+export const ownIssuer = 'skerry'
+const type = 'skerry-session+jwt'
+const algorithm = 'ES256'
+const signsForMs = 30 * 86_400_000
+/** Longer than any token lives, and than clocks of servers differ. */
+const verifiesAfterwardsMs = 3_600_000
+
+/** Whether a token says that it is one of ours. Believed for nothing but the choice of who verifies it. */
+export function isOwnToken(jwt: string): boolean {
+  try {
+    return JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString())?.iss === ownIssuer
+  } catch {
+    return false
+  }
+}
+
+interface SessionClaims {
+  sessionId: string
+  userId: string
+}
+
+export interface SessionTokens {
+  /** A token of a session. The handle is that of the transaction that starts or renews it. */
+  sign(db: Sql, claims: SessionClaims, expiresAt: string): Promise<string>
+  /** What a token says, or 401. */
+  verify(db: Sql, jwt: string): Promise<SessionClaims>
+}
+
+interface Signer {
+  kid: string
+  privateKey: CryptoKey
+  untilMs: number
+}
+
+interface Verifier {
+  publicKey: CryptoKey
+  untilMs: number
+}
+
+export function openSessionTokens(serverKey: ServerKey | null, now: () => Date): SessionTokens {
+  const verifiers = new Map<string, Verifier>()
+  let signer: Signer | undefined
+
+  const currentSigner = async (db: Sql): Promise<Signer> => {
+    if (signer && signer.untilMs > now().getTime()) return signer
+    if (!serverKey) throw new Error('only what has a server key signs')
+    const row = await newestSigningKey(db)
+    const untilMs = row ? Date.parse(row.createdAt) + signsForMs : 0
+    // What is made here is not remembered before it has been read back: the transaction may yet be undone.
+    if (!row || untilMs <= now().getTime()) return makeSigner(db, serverKey, now())
+    signer = { kid: row.id, privateKey: await openPrivateKey(serverKey, row), untilMs }
+    return signer
+  }
+  const verifierOf = async (db: Sql, kid: string): Promise<Verifier | undefined> => {
+    const known = verifiers.get(kid)
+    if (known) return known
+    const row = await findSigningKey(db, kid)
+    if (!row) return undefined
+    const { importJWK } = await jose()
+    const publicKey = (await importJWK(JSON.parse(row.publicKeyJwk), algorithm)) as CryptoKey
+    const verifier = { publicKey, untilMs: Date.parse(row.createdAt) + signsForMs + verifiesAfterwardsMs }
+    verifiers.set(kid, verifier)
+    return verifier
+  }
+
+  return {
+    async sign(db, { sessionId, userId }, expiresAt) {
+      const { SignJWT } = await jose()
+      const { kid, privateKey } = await currentSigner(db)
+      return new SignJWT({ sid: sessionId })
+        .setProtectedHeader({ alg: algorithm, typ: type, kid })
+        .setIssuer(ownIssuer)
+        .setAudience(ownIssuer)
+        .setSubject(userId)
+        .setIssuedAt(now())
+        .setExpirationTime(new Date(expiresAt))
+        .sign(privateKey)
+    },
+    async verify(db, jwt) {
+      const { decodeProtectedHeader, errors, jwtVerify } = await jose()
+      try {
+        const { kid } = decodeProtectedHeader(jwt)
+        const verifier = typeof kid === 'string' && kidForm.test(kid) ? await verifierOf(db, kid) : undefined
+        if (!verifier || verifier.untilMs <= now().getTime()) throw refused()
+        const { payload } = await jwtVerify(jwt, verifier.publicKey, {
+          algorithms: [algorithm],
+          typ: type,
+          issuer: ownIssuer,
+          audience: ownIssuer,
+          requiredClaims: ['sub', 'sid', 'exp', 'iat'],
+          currentDate: now(),
+        })
+        // Byte for byte what we write: no claim comes twice, none is of another form.
+        const { sid, sub } = payload
+        if (!isExact(jwt) || typeof sid !== 'string' || typeof sub !== 'string') throw refused()
+        return { sessionId: sid, userId: sub }
+      } catch (error) {
+        if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof SyntaxError)
+          throw refused()
+        throw error
+      }
+    },
+  }
+}
+
+/** Loaded with the first session: a server that only machines talk to stays smaller. */
+const jose = () => import('jose')
+
+const kidForm = /^[\w-]{16}$/
+const refused = () => fail('unauthorized', 'session token refused')
+
+function isExact(jwt: string): boolean {
+  const text = Buffer.from(jwt.split('.')[1] as string, 'base64url').toString()
+  return JSON.stringify(JSON.parse(text)) === text
+}
+
+async function makeSigner(db: Sql, serverKey: ServerKey, now: Date): Promise<Signer> {
+  const { exportJWK, generateKeyPair } = await jose()
+  const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true })
+  const id = randomBytes(12).toString('base64url')
+  await insertSigningKey(db, {
+    id,
+    publicKeyJwk: JSON.stringify(await exportJWK(publicKey)),
+    sealedPrivateKey: serverKey.seal('signing-key', id, JSON.stringify(await exportJWK(privateKey))),
+    createdAt: now.toISOString(),
+  })
+  return { kid: id, privateKey, untilMs: now.getTime() + signsForMs }
+}
+
+async function openPrivateKey(serverKey: ServerKey, row: { id: string; sealedPrivateKey: string }): Promise<CryptoKey> {
+  const { importJWK } = await jose()
+  const text = serverKey.open('signing-key', row.id, row.sealedPrivateKey)
+  if (text === undefined) throw new Error('the server key does not open what signs sessions')
+  return (await importJWK(JSON.parse(text), algorithm)) as CryptoKey
+}
+
+/** Whether this key opens what the database holds sealed. Asked at start, so that a wrong one is not found on the day it is needed. */
+export async function opensDatabase(db: Sql, serverKey: ServerKey): Promise<boolean> {
+  const row = await newestSigningKey(db)
+  return row === undefined || serverKey.open('signing-key', row.id, row.sealedPrivateKey) !== undefined
+}
+
+/** The public keys that tokens in force may be signed with, as a JWK Set (RFC 7517) shows them. */
+export async function publishedKeys(db: Sql, now: Date): Promise<JWK[]> {
+  const rows = await listSigningKeys(db, oldest(now))
+  return rows.map(({ id, publicKeyJwk }) => ({ ...JSON.parse(publicKeyJwk), kid: id, alg: algorithm, use: 'sig' }))
+}
+
+export const deleteOldSigningKeys = (db: Sql, now: Date) => deleteSigningKeys(db, oldest(now))
+
+const oldest = (now: Date): string => new Date(now.getTime() - signsForMs - verifiesAfterwardsMs).toISOString()

@@ -1,0 +1,121 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import { limits } from '@skerry/contract/limits'
+import type { SignedIn } from '@skerry/contract/sign-in'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../db/database.ts'
+import { listOrgIds } from '../features/me/store.ts'
+import { type Context, instant, newId, newSecret, sha256 } from '../http/context.ts'
+import { fail } from '../http/errors.ts'
+import type { UserPrincipal } from '../http/principal.ts'
+import type { Entry, Metadata, Origin } from '../http/unit.ts'
+import type { ServerKey } from '../keys/server-key.ts'
+import { cookieLine } from './cookies.ts'
+import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
+import { ownIssuer } from './session-tokens.ts'
+
+export type Audit<A extends AuditAction> = (
+  action: A,
+  resourceId: string,
+  metadata?: Metadata,
+  more?: Partial<Pick<Entry, 'orgId' | 'actor'>>,
+) => void
+
+/** Each organization’s trail tells of its member; a person in none leaves an entry outside of all. */
+export async function auditPerson<A extends AuditAction>(
+  { db, audit }: { db: Sql; audit: Audit<A> },
+  userId: string,
+  action: A,
+  resourceId: string,
+  metadata: Metadata = {},
+): Promise<void> {
+  const orgIds = await listOrgIds(db, userId)
+  const actor = { type: 'user', id: userId }
+  for (const orgId of orgIds.length > 0 ? orgIds : [null]) audit(action, resourceId, metadata, { orgId, actor })
+}
+
+/** Without a server key nobody can be signed in: nothing could be signed or sealed. */
+export function needServerKey({ serverKey }: Context): ServerKey {
+  if (serverKey) return serverKey
+  throw fail('conflict', 'this server has no server key: its operator must set SKERRY_SERVER_KEY')
+}
+
+/** Whoever keeps people’s identities here: an external issuer, or Skerry. */
+export const issuerOf = ({ oidc }: Context): string => oidc?.issuer ?? ownIssuer
+
+/** The person of one of our own session tokens, as long as the session is in force. */
+export async function sessionUser(context: Context, jwt: string): Promise<UserPrincipal> {
+  const { sessionId, userId } = await context.sessionTokens.verify(context.db, jwt)
+  const found = await findSession(context.db, sessionId, userId, issuerOf(context), instant(context))
+  if (!found) throw fail('unauthorized', 'session token refused')
+  return { type: 'user', id: userId, session: { kind: 'browser', id: sessionId, ...found } }
+}
+
+interface Work {
+  db: Tx
+  context: Context
+  now: string
+}
+
+type Answer = Static<typeof SignedIn>
+
+/** What an issuer says of a person’s second factor; `issuerSecondFactor` null where Skerry keeps them itself. */
+export interface Factors {
+  mfaAt: string | null
+  issuerSecondFactor: boolean | null
+}
+
+/** Starts a session of this browser: an answer with its first token, and the refresh cookie that renews it. */
+export async function startSession(
+  work: Work & { origin: Origin; audit: Audit<'session.started'> },
+  userId: string,
+  { mfaAt, issuerSecondFactor }: Factors,
+): Promise<{ answer: Answer; headers: Record<string, string> }> {
+  const { db, context, now, origin } = work
+  needServerKey(context)
+  const id = newId('session')
+  const endsAt = after(now, limits.sessionMaxSeconds)
+  const expiresAt = idleAfter(now, endsAt)
+  const { ipAddress, userAgent } = origin
+  const agent = userAgent?.slice(0, 500) ?? null
+  const refreshToken = newSecret()
+  await insertSession(db, {
+    id,
+    userId,
+    mfaAt,
+    issuerSecondFactor,
+    ipAddress,
+    userAgent: agent,
+    now,
+    expiresAt,
+    endsAt,
+  })
+  await insertRefreshToken(db, sha256(refreshToken), id)
+  await auditPerson(work, userId, 'session.started', id)
+  return signedIn(work, { id, userId, mfaAt, expiresAt }, refreshToken)
+}
+
+/** A new token for a session; with the cookie that renews it, unless the browser keeps the one it has. */
+export async function signedIn(
+  { db, context, now }: Work,
+  session: { id: string; userId: string; mfaAt: string | null; expiresAt: string },
+  refreshToken?: string,
+): Promise<{ answer: Answer; headers: Record<string, string> }> {
+  const { id, userId, mfaAt } = session
+  const wanted = after(now, limits.sessionTokenTtlSeconds)
+  const expiresAt = wanted < session.expiresAt ? wanted : session.expiresAt
+  const token = await context.sessionTokens.sign(db, { sessionId: id, userId }, expiresAt)
+  const maxAge = Math.floor((Date.parse(session.expiresAt) - Date.parse(now)) / 1000)
+  const cookie = refreshToken && cookieLine(context.config, 'skerry', refreshToken, { maxAge, sameSite: 'strict' })
+  return {
+    answer: { session: { id, token, expiresAt, mfaAt } },
+    headers: { 'cache-control': 'no-store', ...(cookie ? { 'set-cookie': cookie } : {}) },
+  }
+}
+
+/** Until when a session used now stays in force. */
+export const idleAfter = (now: string, endsAt: string): string => {
+  const idle = after(now, limits.sessionIdleSeconds)
+  return idle < endsAt ? idle : endsAt
+}
+
+export const after = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+
+// The one key that the server itself holds. It opens nothing of its users' secrets: those are sealed by clients. It seals
+// what the server must be able to use and a copy of the database must not give away.
+
+/** What a key is derived for. A blob sealed for one purpose cannot be opened, nor a code forged, for another. */
+type Purpose = 'signing-key' | 'totp-secret' | 'recovery-code' | 'refresh-token' | 'external-sign-in'
+
+export interface ServerKey {
+  /** AES-256-GCM with a random 96-bit IV: `sk1.<iv>.<ciphertext and tag>`, bound to `about`, such as the id of its row. */
+  seal(purpose: Purpose, about: string, plain: string): string
+  /** The text again, or undefined where key, purpose or `about` is another, or a byte has changed. */
+  open(purpose: Purpose, about: string, sealed: string): string | undefined
+  /** HMAC-SHA256, base64url. */
+  mac(purpose: Purpose, text: string): string
+}
+
+/** @param key 32 bytes as base64url */
+export function serverKeyOf(key: string): ServerKey {
+  const root = Buffer.from(key, 'base64url')
+  const derived = new Map<Purpose, Buffer>()
+  const keyFor = (purpose: Purpose): Buffer => {
+    const known = derived.get(purpose)
+    if (known) return known
+    const made = Buffer.from(hkdfSync('sha256', root, '', `skerry/server-key/v1/${purpose}`, 32))
+    derived.set(purpose, made)
+    return made
+  }
+  return {
+    seal(purpose, about, plain) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', keyFor(purpose), iv).setAAD(Buffer.from(about))
+      const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `sk1.${iv.toString('base64url')}.${ciphertext.toString('base64url')}`
+    },
+    open(purpose, about, sealed) {
+      const [, iv, ciphertext] = /^sk1\.([\w-]{16})\.([\w-]{22,})$/.exec(sealed) ?? []
+      if (iv === undefined || ciphertext === undefined) return undefined
+      const bytes = Buffer.from(ciphertext, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', keyFor(purpose), Buffer.from(iv, 'base64url'), {
+        authTagLength: 16,
+      })
+      decipher.setAAD(Buffer.from(about)).setAuthTag(bytes.subarray(-16))
+      try {
+        return decipher.update(bytes.subarray(0, -16), undefined, 'utf8') + decipher.final('utf8')
+      } catch {
+        return undefined
+      }
+    },
+    mac: (purpose, text) => createHmac('sha256', keyFor(purpose)).update(text).digest('base64url'),
+  }
+}
+
+/**
+ * The key of the settings; with the embedded database one that is made once and lies beside it; with PostgreSQL, which
+ * several servers may share, none that was not set: each would make its own.
+ */
+export async function loadServerKey(config: Config): Promise<ServerKey | null> {
+  if (config.serverKey !== null) return serverKeyOf(config.serverKey)
+  if (config.databaseUrl !== null) return null
+  const path = join(config.dataDir, 'server.key')
+  const text = (await readIfThere(path)) ?? (await create(path))
+  if (!/^[\w-]{43}\n?$/.test(text)) throw new Error(`${path}: is not a server key`)
+  return serverKeyOf(text.trim())
+}
+
+const readIfThere = (path: string) =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** Whole or not at all, and never over another: written and synced aside, then linked to its name. */
+async function create(path: string): Promise<string> {
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+  const aside = `${path}.${randomBytes(8).toString('hex')}`
+  try {
+    await using file = await open(aside, 'wx', 0o600)
+    await file.writeFile(`${randomBytes(32).toString('base64url')}\n`)
+    await file.sync()
+    await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(aside, { force: true })
+  }
+  await using folder = await open(join(path, '..'), 'r')
+  await folder.sync()
+  return readFile(path, 'utf8')
+}

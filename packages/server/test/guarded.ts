@@ -1,0 +1,64 @@
+import { changes, protection, type Queued } from '@skerry/contract/changes'
+import { secrets } from '@skerry/contract/secrets'
+import type { Static } from 'typebox'
+import { ciphertext } from './blobs.ts'
+import { type Actor, newApp, newEnv, type Tenant } from './tenant.ts'
+import type { World } from './world.ts'
+
+/** How an environment is to be protected; what is left out takes its default. */
+export interface Settings {
+  requiredApprovals?: number
+  allowSelfApproval?: boolean
+}
+
+/** An environment of an application of its own, protected unless told otherwise; the tenant's admin token holds its key. */
+export async function newGuarded(world: World, tenant: Tenant, settings: Settings | null = {}): Promise<string> {
+  const app = await newApp(world, tenant)
+  const envId = (await newEnv(world, tenant, app.id)).id
+  if (settings) await protect(world, tenant, envId, settings)
+  return envId
+}
+
+export async function protect(world: World, { orgId, machine }: Tenant, envId: string, body: Settings = {}) {
+  const answer = await world.call(protection.put, { as: machine.as, params: { orgId, envId }, body })
+  if (answer.error) throw new Error(answer.error.message)
+  return answer.body.protection
+}
+
+export const unprotect = (world: World, { orgId, machine }: Tenant, envId: string) =>
+  world.call(protection.delete, { as: machine.as, params: { orgId, envId } })
+
+/** The change request of an answer that must be one: 202, and nothing else. */
+export function queuedIn<B extends object>({ status, body }: { status: number; body: B }) {
+  if (status !== 202 || !('queued' in body)) throw new Error(`not queued: ${status}`)
+  return (body as unknown as Static<typeof Queued>).changeRequest
+}
+
+/** Proposes a value by the tenant's admin token, or by whoever else holds a grant. */
+export async function proposePut(
+  world: World,
+  tenant: Tenant,
+  envId: string,
+  name: string,
+  { by = tenant.admin, text = ciphertext(), note }: { by?: Actor; text?: string; note?: string } = {},
+) {
+  const params = { orgId: tenant.orgId, envId, name }
+  const headers: Record<string, string> = note === undefined ? {} : { 'x-skerry-change-note': note }
+  return queuedIn(await world.call(secrets.put, { as: by.as, params, body: { ciphertext: text }, headers }))
+}
+
+export type Decision = 'approve' | 'reject' | 'withdraw'
+
+export const decide = (
+  world: World,
+  { orgId }: Pick<Tenant, 'orgId'>,
+  decision: Decision,
+  changeRequestId: string,
+  by: Actor,
+  body: { comment?: string } = {},
+) =>
+  world.call(changes[decision] as typeof changes.approve, {
+    as: by.as,
+    params: { orgId, changeRequestId },
+    ...(decision === 'withdraw' ? {} : { body }),
+  })

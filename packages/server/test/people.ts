@@ -1,0 +1,86 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { signIn } from '@skerry/contract/sign-in'
+import { newId } from '../src/http/context.ts'
+import { ownIssuer } from '../src/identity/session-tokens.ts'
+import { signInAt } from './services/browser.ts'
+import { until } from './until.ts'
+import type { World } from './world.ts'
+
+/** What browsers send by themselves with a request of a page of this server. */
+export const fromOwnPage = { 'sec-fetch-site': 'same-origin' }
+
+/** Someone signed in at a browser, with the built-in sign-in. */
+export interface SignedInBrowser {
+  as: string
+  sessionId: string
+  /** The refresh cookie, as a browser sends it back. */
+  cookie: string
+}
+
+/** `name=value` of the cookie that an answer sets. */
+export const cookieOf = (headers: Headers): string => (headers.getSetCookie()[0] ?? '').split(';')[0] as string
+
+export function browserOf(answer: { body: { session: { id: string; token: string } }; headers: Headers }) {
+  const { id, token } = answer.body.session
+  return { as: `Bearer ${token}`, sessionId: id, cookie: cookieOf(answer.headers) }
+}
+
+/** The Authorization header of a person who has just signed in as this world’s people do, known before or not. */
+export async function signInAs(world: World, email: string): Promise<string> {
+  if (world.provider) return `Bearer ${(await signInAt(world.provider.url, email)).accessToken}`
+  if (world.server.context.oidc)
+    return `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })}`
+  // A link goes to whoever is known or invited, so the person is made known first. And a suite may sign someone in more
+  // often than a mailbox gets links.
+  await world.server.context.db.rows('delete from attempts')
+  await world.server.context.db.rows(
+    `insert into users (id, issuer, subject, email, created_at) values ($1, $2, $3, $3, $4) on conflict do nothing`,
+    [newId('user'), ownIssuer, email.toLowerCase(), world.clock.now()],
+  )
+  return (await signInByLink(world, email)).as
+}
+
+/** The first person, by the link that the console shows: owner of an organization. */
+export async function setUp(world: World, email = 'first@example.com', orgSlug = 'first'): Promise<SignedInBrowser> {
+  const token = world.server.setUpLink?.split('#')[1] as string
+  const answer = await world.call(signIn.setUp, {
+    body: { token, email, name: 'First', orgName: 'First', orgSlug },
+  })
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return browserOf(answer)
+}
+
+/** Signs someone in by the link that is mailed to them: they must be a user, or invited. */
+export async function signInByLink(world: World, email: string): Promise<SignedInBrowser> {
+  const answer = await world.call(signIn.redeemLink, { body: { token: await mailedToken(world, email) } })
+  if (answer.status !== 200) throw new Error(answer.error?.message)
+  return browserOf(answer)
+}
+
+/** Asks for a link, and takes its token out of the mail. */
+export async function mailedToken(world: World, email: string, body: object = {}): Promise<string> {
+  const before = new Set(await outbox(world))
+  const { error } = await world.call(signIn.requestLink, { body: { email, ...body } })
+  if (error) throw new Error(error.message)
+  return until(`a mail to ${email}`, async () => {
+    for (const name of await outbox(world)) {
+      if (before.has(name)) continue
+      const mail = await readMail(world, name)
+      const token = /\/sign-in\/link#([\w-]{43})\s/.exec(mail)?.[1]
+      if (token !== undefined && mail.includes(`To: ${email.toLowerCase()}\n`)) return token
+    }
+    return undefined
+  })
+}
+
+const folderOf = (world: World) => join(world.server.context.config.dataDir, 'outbox')
+export const outbox = (world: World): Promise<string[]> => readdir(folderOf(world)).catch(() => [])
+
+/** A mail as its reader sees it: lines joined again, quoted-printable undone. */
+export async function readMail(world: World, name: string): Promise<string> {
+  const source = await readFile(join(folderOf(world), name), 'utf8')
+  return source
+    .replace(/=\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
