@@ -7,11 +7,23 @@ import { warn } from './output.ts'
 /** One server and organization that this user works with. */
 export interface Profile {
   url: string
-  org: { id: string; slug: string }
+  /** A person's session has none: it reaches every organization that the person is in. */
+  org?: { id: string; slug: string }
   /** The machine client that made the token. `secret` is absent when it lives in the environment. */
   client?: { id: string; secret?: string }
   /** A service token, whole: it holds key material. */
   token?: string
+  session?: PersonSession
+}
+
+/** A person's CLI session. Its bearer lies in the system's keyring, or here, sealed under a key that lies elsewhere. */
+export interface PersonSession {
+  id: string
+  userId: string
+  email: string | null
+  expiresAt: string
+  /** Absent when the system's keyring has the bearer. */
+  sealed?: string
 }
 
 export interface CredentialsFile {
@@ -23,10 +35,10 @@ export interface CredentialsFile {
 
 export const credentialsPath = () => join(configFolder(), 'credentials.json')
 
-/** `acme@skerry.example.com`: one name for one organization on one server. */
-export function profileName(url: string, orgSlug: string): string {
+/** `acme@skerry.example.com`: one name for one organization, or person, on one server. */
+export function profileName(url: string, who: string): string {
   const { host, pathname } = new URL(url)
-  return `${orgSlug}@${host}${pathname.replace(/\/+$/, '')}`
+  return `${who}@${host}${pathname.replace(/\/+$/, '')}`
 }
 
 /** A file that others can read is closed to them before it is used, and its owner is told. */
@@ -83,7 +95,8 @@ const lockWaitMs = 3000
 const lockStaleMs = 10_000
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
-function withLock(path: string, work: () => void): void {
+/** Lets one command at a time read, change and write a file. */
+export function withLock(path: string, work: () => void): void {
   makePrivateFolder(dirname(path))
   const until = Date.now() + lockWaitMs
   for (;;) {

@@ -49,6 +49,9 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   offline: 'unavailable',
   redirect_refused: 'refused',
   malformed_token: 'refused',
+  kdf_too_weak: 'refused',
+  kdf_too_strong: 'refused',
+  went_back: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {
@@ -58,6 +61,10 @@ const nextOfCode: Readonly<Record<string, string>> = {
   internal: 'look into the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
   malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',
+  kdf_too_weak: 'do not type the passphrase for this server: it may be trying to guess it',
+  kdf_too_strong: 'this server’s answer is not to be trusted with your keyring',
+  went_back:
+    'the server may be lying; if it was meant (a re-key, a group taken out), accept it with `skerry env trust`',
   decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
 }
 
@@ -83,6 +90,7 @@ export function redact(text: string): string {
   return text
     .replace(/\b(skt_[0-9A-Za-z]{22})_[A-Za-z0-9_-]+/g, '$1_***')
     .replace(/\b(sk[a-z]_)[A-Za-z0-9_-]{24,}/g, '$1***')
+    .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '***')
     .replace(/\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/g, '$1 ***')
 }
 

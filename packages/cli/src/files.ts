@@ -25,6 +25,7 @@ function baseFolder(variable: string, inHome: string): string {
 }
 
 export const configFolder = () => join(baseFolder('XDG_CONFIG_HOME', '.config'), 'skerry')
+export const stateFolder = () => join(baseFolder('XDG_STATE_HOME', '.local/state'), 'skerry')
 export const cacheFolder = () => join(baseFolder('XDG_CACHE_HOME', '.cache'), 'skerry')
 
 /** The file's text, or null when there is no such file. */

@@ -1,6 +1,8 @@
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
+import { WentBackError } from '@skerry/sdk/seen'
 import { Failure, toFailure } from './failure.ts'
 import { checkTokenId } from './names.ts'
+import { checkKeys } from './pins.ts'
 import type { Place } from './places.ts'
 import type { Session } from './session.ts'
 
@@ -23,25 +25,31 @@ export async function openWithGroups(session: Session, place: Place): Promise<Op
 }
 
 export async function openPlace(session: Session, orgId: string, envId: string, label: string): Promise<OpenPlace> {
+  const holder = await session.key()
   try {
-    return {
-      orgId,
-      envId,
-      label,
-      key: await environmentKey(session.client, { orgId, envId }, session.parsed.privateKey),
-    }
+    return { orgId, envId, label, key: await environmentKey(session.client, { orgId, envId }, holder) }
   } catch (error) {
-    throw toFailure(error).kind === 'refused' ? noKey(session, label) : error
+    throw keyFailure(error, session, label)
   }
+}
+
+/** Why there is no key: none was granted, or the server shows another one than before. */
+export function keyFailure(error: unknown, session: Session, label: string): unknown {
+  if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
+  // An environment's key is asked for by its id: here is what people call it.
+  if (!(error instanceof WentBackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
+  const { kind, next } = toFailure(error)
+  return new Failure(kind, `the key of ${label} is another one than before`, next)
 }
 
 /** What to do about an environment that this credential cannot read: somebody who can must act. */
 export function noKey(session: Session, label: string): Failure {
-  const who = session.parsed.tokenId
+  const { type, name } = session.principal
+  const who = type === 'user' ? `--user ${name}` : `--token ${name}`
   return new Failure(
     'refused',
     `this credential holds no key to ${label}`,
-    `someone who can read it must run \`skerry grant --token ${who} --all\``,
+    `someone who can read it must run \`skerry grant ${who} --all\``,
   )
 }
 
@@ -93,8 +101,15 @@ function incomplete(error: unknown, granted: string[], at: string): Failure {
   return new Failure(kind, `granting ${at} failed (${message}); ${done}`, 'run `skerry grant` again')
 }
 
-/** A token by id, or a person by id or e-mail address, with the key that the server has on record. */
+/** Whom to wrap a key to, once it is known that the public key is the one that was seen before. */
 export async function findGrantee(session: Session, who: { token?: string; user?: string }): Promise<Grantee> {
+  const { name, ...grantee } = await lookUp(session, who)
+  await checkKeys(session, [{ ...grantee, name }])
+  return grantee
+}
+
+/** A token by id, or a person by id or e-mail address, with the key that the server has on record. */
+async function lookUp(session: Session, who: { token?: string; user?: string }): Promise<Grantee & { name: string }> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
     checkTokenId(who.token)
@@ -102,13 +117,15 @@ export async function findGrantee(session: Session, who: { token?: string; user?
     const found = tokens.find((one) => one.id === who.token)
     if (!found) throw new Failure('notFound', `there is no token ${who.token}`, 'see `skerry token list`')
     if (found.revokedAt !== null) throw new Failure('conflict', `token ${found.id} is revoked`, 'create another')
-    return { principalType: 'service_token', principalId: found.id, publicKeyJwk: found.publicKeyJwk }
+    const { id, publicKeyJwk } = found
+    return { principalType: 'service_token', principalId: id, name: id, publicKeyJwk }
   }
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find((one) => one.userId === who.user || (who.user !== undefined && one.email === who.user))
   if (!found) throw new Failure('notFound', `${who.user} is no member of this organization`)
   if (found.publicKeyJwk === null) {
-    throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in once to make it')
+    throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')
   }
-  return { principalType: 'user', principalId: found.userId, publicKeyJwk: found.publicKeyJwk }
+  const { userId, email, publicKeyJwk } = found
+  return { principalType: 'user', principalId: userId, name: email ?? userId, publicKeyJwk }
 }

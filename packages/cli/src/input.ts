@@ -36,7 +36,8 @@ export function readTextFile(path: string): string {
   return decode(bytes, path)
 }
 
-function readStdin(): string {
+/** All of standard input, exactly as it is. */
+export function readStdin(): string {
   const chunks: Buffer[] = []
   const chunk = Buffer.alloc(65_536)
   for (;;) {

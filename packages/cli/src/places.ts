@@ -89,6 +89,22 @@ async function findGroupPlace(session: Session, groupSlug: string, env: string):
   throw new Failure('notFound', `there is no environment ${label}`, next)
 }
 
+/** The environment of a row that names nothing but its id. */
+export async function findPlaceById(session: Session, orgId: string, envId: string): Promise<Place> {
+  const { client } = session
+  const { environment } = await client.envs.get({ params: { orgId, envId } })
+  const { applicationId, groupId, parentEnvironmentId: parentId } = environment
+  const place = { orgId, envId, environment, parentId: parentId ?? envId }
+  if (groupId !== null) {
+    const { group } = await client.groups.get({ params: { orgId, groupId } })
+    return { ...place, label: `${group.slug}:${environment.slug}`, kind: 'group' }
+  }
+  const { app } = await client.apps.get({ params: { orgId, appId: applicationId ?? '' } })
+  if (parentId === null) return { ...place, label: `${app.slug}/${environment.slug}`, kind: 'app' }
+  const parent = await client.envs.get({ params: { orgId, envId: parentId } })
+  return { ...place, label: `${app.slug}/${parent.environment.slug}@${environment.slug}`, kind: 'branch' }
+}
+
 /** `env`, `app/env`, `app/env@branch`, `env@branch`, `group:env` -> the names in it. */
 export function parsePlace(text: string, defaultApp: string | undefined): PlaceName {
   const slug = '[a-z0-9-]+'

@@ -1,24 +1,46 @@
 import { hostname } from 'node:os'
-import { type ParsedToken, parseToken } from '@skerry/crypto/token'
+import { publicKeyJwkOf } from '@skerry/crypto/keys'
+import { parseToken } from '@skerry/crypto/token'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
+import type { RememberingHolder } from '@skerry/sdk/secrets'
+import type { Seen } from '@skerry/sdk/seen'
+import type { Reader } from '@skerry/sdk/skerry'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { type Profile, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { note, warn } from './output.ts'
+import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { recall, remember } from './remembered.ts'
+import { seenHere } from './seen.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
-/** A signed-in command: where it works, as whom, and the key that never leaves this process. */
+/** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
+export interface Principal {
+  type: 'service_token' | 'user'
+  id: string
+  name: string
+}
+
+/** A signed-in command: where it works, as whom, and what opens keys that are wrapped to it. */
 export interface Session {
   settings: Settings
   client: Client
-  /** The whole token: it holds key material and goes nowhere but into the SDK. */
-  token: string
-  parsed: ParsedToken
+  principal: Principal
+  /**
+   * A token's is derived from it; a person's is in their keyring, and asking for it may ask for the passphrase. It
+   * remembers the keys of environments.
+   */
+  key: () => Promise<RememberingHolder>
+  /** The same as the SDK takes it. */
+  reader: () => Promise<Reader>
+  /** What this machine has seen: to be asked before anything is written, or read. */
+  seen: Record<'writing' | 'reading', Seen>
   /** Asked for once, at the first use: a token that is bound to an environment can resolve without it. */
-  org: () => Promise<{ id: string; slug: string }>
+  org: () => Promise<Org>
 }
+
+type Org = { id: string; slug: string }
 
 export const userAgent = `skerry-cli/${manifest.version}`
 
@@ -29,47 +51,86 @@ export function connect(settings: Pick<Settings, 'url' | 'allowInsecure'>, crede
 
 export async function openSession(flags: Flags): Promise<Session> {
   const settings = readSettings(flags)
-  const { token, profile } = await findToken(settings)
-  const parsed = await parseToken(token)
-  const client = connect(settings, { bearer: parsed.bearer })
-  let org: Promise<Profile['org']> | undefined
+  const { bearer, profile } = await findBearer(settings)
+  return isPersonBearer(bearer) ? personSession(settings, bearer, profile) : tokenSession(settings, bearer, profile)
+}
+
+async function tokenSession(settings: Settings, token: string, profile: Profile | undefined): Promise<Session> {
+  const { bearer, tokenId, privateKey } = await parseToken(token)
+  const client = connect(settings, { bearer })
+  const principal = { type: 'service_token', id: tokenId, name: tokenId } as const
+  const known = profile?.org
+  const seen = seenHere(settings, principal)
   return {
     settings,
     client,
-    token,
-    parsed,
-    org: () => {
-      org ??= profile ? checkOrg(profile.org, settings) : findOrg(client, settings, parsed.tokenId)
-      return org
-    },
+    principal,
+    seen,
+    key: async () => ({ ...privateKey, seen: seen.writing }),
+    reader: async () => ({ token }),
+    org: once(() => (known ? checkOrg(known, settings) : findOrg(client, settings, principal))),
   }
 }
 
-/** The token to work with. A machine client that has none yet is given its own, made here. */
-async function findToken(settings: Settings): Promise<{ token: string; profile?: Profile }> {
+async function personSession(settings: Settings, bearer: string, profile: Profile | undefined): Promise<Session> {
+  const client = connect(settings, { bearer })
+  const { id, email } = await personOf(settings, client, bearer, profile?.session)
+  const principal = { type: 'user', id, name: email ?? id } as const
+  const seen = seenHere(settings, principal)
+  const key = once(async () => {
+    const { personKey } = await import('./keyring/unlock.ts')
+    return { ...(await personKey({ client, url: settings.url, userId: id })), seen: seen.writing }
+  })
+  return {
+    settings,
+    client,
+    principal,
+    seen,
+    key,
+    reader: async () => ({ bearer, privateKey: await key() }),
+    org: once(() => findOrg(client, settings, principal)),
+  }
+}
+
+/** The public key of whoever is signed in, from the private one: the server's word is not taken for it. */
+export const ownPublicKey = async (session: Session): Promise<string> => publicKeyJwkOf(await session.key())
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}
+
+/** The credential to work with. A machine client that has none yet is given its own, made here. */
+async function findBearer(settings: Settings): Promise<{ bearer: string; profile?: Profile }> {
   const { credential } = settings
-  if (credential.from === 'environment') return { token: credential.token }
+  if (credential.from === 'environment') return { bearer: credential.token }
   if (credential.from === 'profile') {
     const { profile, name } = credential
     checkServer(profile, settings, name)
-    if (profile.token !== undefined) return { token: profile.token, profile }
+    if (profile.session) return { bearer: await bearerOf(name, profile.session), profile }
+    if (profile.token !== undefined) return { bearer: profile.token, profile }
     if (profile.client?.secret === undefined) throw notSignedIn()
     const client = { id: profile.client.id, secret: profile.client.secret }
-    return makeAdminToken(settings, { ...client, keepSecret: true }, name)
+    return bearerAnd(await makeAdminToken(settings, { ...client, keepSecret: true }, name))
   }
   if (credential.from === 'machine') {
     const { clientId: id, clientSecret: secret, cached, name } = credential
-    if (cached?.token !== undefined) return { token: cached.token, profile: cached }
-    return makeAdminToken(settings, { id, secret, keepSecret: false }, name)
+    if (cached?.token !== undefined) return { bearer: cached.token, profile: cached }
+    return bearerAnd(await makeAdminToken(settings, { id, secret, keepSecret: false }, name))
   }
   throw notSignedIn()
 }
+
+const bearerAnd = ({ token, profile }: { token: string; profile: Profile }) => ({ bearer: token, profile })
 
 const notSignedIn = () =>
   new Failure(
     'refused',
     'there is no credential for this server and organization',
-    'set SKERRY_TOKEN, or run `skerry signup <name>`, `skerry login --client-id <id>` or `skerry login --token`',
+    'set SKERRY_TOKEN, or run `skerry login`, or `skerry signup <name>` for a new organization',
   )
 
 /** A stored credential goes to the server that it was made for and to no other, whatever a project's file says. */
@@ -108,18 +169,31 @@ export async function makeAdminToken(
   return { token, profile }
 }
 
-async function findOrg(client: Client, settings: Settings, tokenId: string): Promise<Profile['org']> {
-  const key = `org ${settings.url} ${tokenId}`
+/** The organization that a credential works in. A person who is in several must say which. */
+async function findOrg(client: Client, settings: Settings, { type, id }: Principal): Promise<Org> {
+  const isPerson = type === 'user'
+  const key = `org ${settings.url} ${id}${isPerson ? ` ${settings.org ?? ''}` : ''}`
   const known = recall(key)?.split(' ')
   if (known?.[0] && known[1]) return checkOrg({ id: known[0], slug: known[1] }, settings)
   const { orgs } = await client.me.get()
-  const org = orgs[0]
+  const org = isPerson ? choose(orgs, settings.org) : orgs[0]
   if (!org) throw new Failure('notFound', 'this credential belongs to no organization')
   remember(key, `${org.id} ${org.slug}`)
   return checkOrg({ id: org.id, slug: org.slug }, settings)
 }
 
-async function checkOrg(org: Profile['org'], settings: Settings): Promise<Profile['org']> {
+function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
+  const found = orgs.filter((org) => wanted === undefined || org.slug === wanted || org.id === wanted)
+  if (found.length === 1) return found[0]!
+  if (orgs.length === 0) {
+    throw new Failure('notFound', 'you are in no organization', 'be invited to one, or run `skerry org create <name>`')
+  }
+  const slugs = orgs.map((org) => org.slug).join(', ')
+  if (found.length === 0) throw new Failure('notFound', `you are not in organization ${wanted}`, `yours: ${slugs}`)
+  throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry init`')
+}
+
+async function checkOrg(org: Org, settings: Settings): Promise<Org> {
   if (settings.org === undefined || settings.org === org.slug || settings.org === org.id) return org
   throw new Failure(
     'refused',

@@ -54,7 +54,7 @@ export function readSettings(flags: Flags): Settings {
   return {
     url: wantedUrl ?? profile?.url ?? defaultUrl,
     allowInsecure,
-    org: org ?? profile?.org.slug,
+    org: org ?? profile?.org?.slug,
     app: app ?? found?.scope.app,
     env: env ?? found?.scope.env,
     branch: flags.branch ?? variable('SKERRY_BRANCH'),
@@ -87,21 +87,25 @@ function pickCredential(flags: Flags, url: string | undefined, org: string | und
     return { from: 'machine', clientId: SKERRY_CLIENT_ID, clientSecret: SKERRY_CLIENT_SECRET, name, cached }
   }
   const { current, profiles } = readCredentials()
+  // A person's session reaches every organization that the person is in.
   const fits = ([name, profile]: [string, Profile]) =>
-    !isReplaced(name) && (url === undefined || profile.url === url) && (org === undefined || isOrg(profile, org))
+    !isReplaced(name) &&
+    (url === undefined || profile.url === url) &&
+    (org === undefined || profile.session !== undefined || isOrg(profile, org))
   const candidates = Object.entries(profiles).filter(fits)
-  const chosen = candidates.find(([name]) => name === current) ?? candidates[0]
+  const named = ([, profile]: [string, Profile]) => org === undefined || isOrg(profile, org)
+  const chosen = candidates.find(([name]) => name === current) ?? candidates.find(named) ?? candidates[0]
   return chosen ? { from: 'profile', name: chosen[0], profile: chosen[1] } : { from: 'none' }
 }
 
-const isOrg = ({ org }: Profile, wanted: string) => org.slug === wanted || org.id === wanted
+const isOrg = ({ org }: Profile, wanted: string) => org?.slug === wanted || org?.id === wanted
 
 /** A profile by its name, or by its organization's slug when only one has it. */
 export function namedProfile(wanted: string): { name: string; profile: Profile } {
   const { profiles } = readCredentials()
   const exact = profiles[wanted]
   if (exact) return { name: wanted, profile: exact }
-  const bySlug = Object.entries(profiles).filter(([name, { org }]) => org.slug === wanted && !isReplaced(name))
+  const bySlug = Object.entries(profiles).filter(([name, { org }]) => org?.slug === wanted && !isReplaced(name))
   if (bySlug.length === 1) return { name: bySlug[0]![0], profile: bySlug[0]![1] }
   const known = Object.keys(profiles).join(', ') || 'none'
   throw new Failure('notFound', `there is no profile '${wanted}'`, `known profiles: ${known}`)

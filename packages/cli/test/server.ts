@@ -16,10 +16,10 @@ export interface Server {
 
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 
-export async function openServer(): Promise<Server> {
+export async function openServer(more: Record<string, string> = {}): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))
   const database = await newDatabase(dataDir)
-  const settings = { SKERRY_DATA_DIR: dataDir, SKERRY_RATE_LIMITS: 'off', ...database.settings }
+  const settings = { SKERRY_DATA_DIR: dataDir, SKERRY_RATE_LIMITS: 'off', ...database.settings, ...more }
   let running = await launch({ ...settings, SKERRY_PORT: '0' })
   const { port } = new URL(running.url)
   const stop = async () => {

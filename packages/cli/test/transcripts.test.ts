@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { words } from '@skerry/crypto/words'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
-import { openServer, type Server } from './server.ts'
+import { openPeopleServer, type PeopleServer } from './people.ts'
 
 // Each file of transcripts/ is a session at a shell, on a fresh machine, against a real server:
 //
@@ -14,7 +15,7 @@ import { openServer, type Server } from './server.ts'
 //   = the exit code, when it is not 0
 //
 // What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
-// are written anew, for a person to read and judge.
+// are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in.
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
@@ -25,9 +26,9 @@ interface Session {
   expected: string
 }
 
-let server: Server
+let server: PeopleServer
 beforeAll(async () => {
-  server = await openServer()
+  server = await openPeopleServer()
 })
 afterAll(() => server.close())
 
@@ -41,6 +42,7 @@ describe.each(files)('%s', (file) => {
 
   it.each(sessions)('$title', { timeout: 120_000 }, async ({ title, commands, expected }) => {
     const machine = await newMachine(server.url)
+    await addPeople(machine)
     try {
       const text = await play(machine, title, commands)
       played.push(text)
@@ -50,6 +52,18 @@ describe.each(files)('%s', (file) => {
     }
   })
 })
+
+let people = 0
+
+/** Each session has its own two, whom nobody has met before. */
+async function addPeople(machine: Machine): Promise<void> {
+  people++
+  for (const name of ['alice', 'bob']) {
+    const email = `${name}-${people}@example.com`
+    machine.env[name.toUpperCase()] = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
+    machine.env[`${name.toUpperCase()}_EMAIL`] = email
+  }
+}
 
 async function play(machine: Machine, title: string, commands: string[]): Promise<string> {
   let text = `# ${title}\n`
@@ -77,8 +91,13 @@ function steady(line: string, machine: Machine): string {
     .replace(/skt_\w{22}_[\w-]{40,}/g, '<secret>')
     .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replace(/\b(alice|bob)-\d+@/g, '$1@')
+    .replace(/(?:\b[a-z]+ ){11}[a-z]+\b/g, (text) =>
+      text.split(' ').every((one) => words.includes(one)) ? '<words>' : text,
+    )
     .replace(/CLI on [^"]+?(?= {2}|"|$|\))/g, 'CLI on <host>')
     .replace(/in \d+ ms/g, 'in <n> ms')
+    .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
     .replace(/ {2,}/g, '  ')
     .replace(/ +$/, '')
 }

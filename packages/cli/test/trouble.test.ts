@@ -136,7 +136,8 @@ describe('completion', () => {
   }
 
   it('completes commands, subcommands and options in bash', async () => {
-    expect(await complete('skerry se')).toEqual(['secrets'])
+    expect(await complete('skerry sec')).toEqual(['secrets'])
+    expect(await complete('skerry keys ')).toContain('unlock')
     expect(await complete('skerry secrets i')).toEqual(['import'])
     expect(await complete('skerry run --off')).toEqual(['--offline'])
     expect(await complete('skerry secrets set NAME --exp')).toEqual(['--expected-version'])

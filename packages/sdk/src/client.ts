@@ -41,7 +41,7 @@ export interface RequestOptions {
 
 /** An answer with what HTTP said about it. `text` is the body as it came. */
 export interface Received<A> {
-  status: 200 | 201
+  status: 200 | 201 | 202
   body: A
   text: string
   etag: string | null

@@ -1,11 +1,18 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { branches, envs } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
-import { newDek } from '@skerry/crypto/secret'
+import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import { invalid } from './errors.ts'
-import { type EnvironmentKey, environmentKeyOf } from './secrets.ts'
+import { DecryptionError, invalid, RefusedError } from './errors.ts'
+import {
+  type EnvironmentKey,
+  type EnvironmentPlace,
+  environmentKey,
+  environmentKeyOf,
+  type RememberingHolder,
+  sealFor,
+} from './secrets.ts'
 
 export type Environment = Answer<typeof envs.get>['environment']
 export type Branch = Answer<typeof branches.create>['branch']
@@ -91,6 +98,110 @@ export async function createBranch(
   const own = await wrapped(key, publicKeyJwk, recoveryPublicKeyJwk)
   const { branch } = await client.branches.create({ params, body: { slug, name, ttlSeconds, ...own, grants } })
   return { branch, key }
+}
+
+export interface Rekeying extends EnvironmentPlace {
+  recoveryPublicKeyJwk?: string
+  /** Which holders keep access; all who can use their key unless given. Sees the public key that would be wrapped to. */
+  keeps?: (grantee: ParentGrantee) => boolean
+  /** How often it is begun anew when something changed meanwhile; 5 unless given. */
+  attempts?: number
+}
+
+/** An environment under its new key. `lost` held a grant and do so no longer. */
+export interface Rekeyed {
+  environment: Environment
+  key: EnvironmentKey
+  rekeyedSecrets: number
+  kept: Holder[]
+  lost: Holder[]
+}
+
+interface Holder {
+  principalType: string
+  principalId: string
+}
+
+/**
+ * Gives an environment another key: decrypts every secret, seals it under a fresh key, wraps that to everyone who keeps
+ * access, and replaces all of it at once or nothing. Begins anew when a secret or a grant changed in between.
+ *
+ * What this cannot do: whoever had access may have kept the old key and the values, so change the values that matter.
+ * Earlier versions stay under the old key and can no longer be restored. Branches have keys of their own.
+ *
+ * @param own the caller's, who must hold a grant and be an admin; the new key is wrapped to this public key.
+ * @throws DecryptionError for a secret that does not open under the old key, which must be written anew or deleted first;
+ *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError,
+ *   after which it may have happened: asked again, it is done once more.
+ * @example const { lost } = await rekeyEnvironment(client, { orgId, envId }, parsedToken)
+ */
+export async function rekeyEnvironment(
+  client: Client,
+  place: Rekeying,
+  own: { privateKey: RememberingHolder; publicKeyJwk: string },
+): Promise<Rekeyed> {
+  for (let left = place.attempts ?? 5; ; left--) {
+    try {
+      return await rekeyOnce(client, place, own)
+    } catch (error) {
+      // Read half before and half after another re-key, a secret does not decrypt: a second look tells.
+      const mayPass = error instanceof DecryptionError || (error instanceof RefusedError && error.code === 'conflict')
+      if (left <= 1 || !mayPass) throw error
+    }
+  }
+}
+
+async function rekeyOnce(
+  client: Client,
+  { orgId, envId, recoveryPublicKeyJwk, keeps = () => true }: Rekeying,
+  own: { privateKey: RememberingHolder; publicKeyJwk: string },
+): Promise<Rekeyed> {
+  const params = { orgId, envId }
+  const [{ principal }, old, { secrets }, { grantees }, { grants: held }] = await Promise.all([
+    client.me.get(),
+    environmentKey(client, params, own.privateKey),
+    client.secrets.list({ params }),
+    client.envs.grantees({ params }),
+    client.grants.list({ params }),
+  ])
+  const isCaller = (one: Holder) => one.principalType === principal.type && one.principalId === principal.id
+  // The caller's own key is not taken from the server's word.
+  const kept = grantees
+    .filter((one) => isCaller(one) || keeps(one))
+    .map((one) => (isCaller(one) ? { ...one, publicKeyJwk: own.publicKeyJwk } : one))
+  if (secrets.length > limits.rekeySecretsMax) throw invalid(`at most ${limits.rekeySecretsMax} secrets at once`)
+  if (kept.length > limits.rekeyGrantsMax) throw invalid(`at most ${limits.rekeyGrantsMax} holders at once`)
+
+  const key = await environmentKeyOf(newDek())
+  const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))
+  const resealed = await Promise.all(secrets.map((secret) => reseal(secret, old, key)))
+  const grants = await Promise.all(
+    kept.map(async (one) => ({ ...holderOf(one), wrappedDek: await wrapKey(key.bytes, one.publicKeyJwk) })),
+  )
+  const recovery =
+    recoveryPublicKeyJwk === undefined ? {} : { recoveryWrappedDek: await wrapKey(key.bytes, recoveryPublicKeyJwk) }
+  const body = { expectedVersions, grants, secrets: resealed, ...recovery }
+  const { environment, rekeyedSecrets } = await client.rekey.run({ params, body })
+  await own.privateKey.seen?.rekeyed(envId, key.bytes)
+  const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
+  const lost = held.filter((one) => !stays(one)).map(holderOf)
+  return { environment, key, rekeyedSecrets, kept: kept.map(holderOf), lost }
+}
+
+const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({
+  principalType: one.principalType,
+  principalId: one.principalId,
+})
+
+async function reseal(
+  { environmentId, name, ciphertext }: { environmentId: string; name: string; ciphertext: string },
+  old: EnvironmentKey,
+  key: EnvironmentKey,
+): Promise<{ name: string; ciphertext: string }> {
+  const value = await openSecret(ciphertext, old.dek, environmentId, name).catch(() => {
+    throw new DecryptionError(environmentId, name)
+  })
+  return { name, ciphertext: await sealFor(environmentId, name, value, key.dek) }
 }
 
 async function wrapped(key: EnvironmentKey, publicKeyJwk: string, recoveryPublicKeyJwk: string | undefined) {

@@ -1,6 +1,6 @@
-import type { PrivateKey } from '@skerry/crypto/keys'
+import { CryptoError } from '@skerry/crypto/errors'
 import { type Dek, importDek, openSecret } from '@skerry/crypto/secret'
-import { unwrapKey } from '@skerry/crypto/wrap'
+import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import { DecryptionError } from './errors.ts'
 import type { Layer, ResolveBody } from './resolve-body.ts'
 
@@ -35,12 +35,12 @@ export interface Merged {
  * @throws DecryptionError with the layer's slug and the secret's name, never a value.
  * @example const layers = await decryptLayers(parseResolveBody(text, asked), privateKey)
  */
-export async function decryptLayers(body: ResolveBody, privateKey: PrivateKey): Promise<DecryptedLayer[]> {
-  return Promise.all(body.layers.map((layer) => decryptLayer(layer, privateKey)))
+export async function decryptLayers(body: ResolveBody, holder: KeyHolder): Promise<DecryptedLayer[]> {
+  return Promise.all(body.layers.map((layer) => decryptLayer(layer, holder)))
 }
 
-async function decryptLayer(layer: Layer, privateKey: PrivateKey): Promise<DecryptedLayer> {
-  const dek = await layerKey(layer, privateKey)
+async function decryptLayer(layer: Layer, holder: KeyHolder): Promise<DecryptedLayer> {
+  const dek = await layerKey(layer, holder)
   const plaintexts = await Promise.all(
     layer.secrets.map(({ name, ciphertext }) =>
       openSecret(ciphertext, dek, layer.environmentId, name).catch(() => {
@@ -53,11 +53,12 @@ async function decryptLayer(layer: Layer, privateKey: PrivateKey): Promise<Decry
   return { ...originOf(layer), values }
 }
 
-async function layerKey(layer: Layer, privateKey: PrivateKey): Promise<Dek> {
+async function layerKey(layer: Layer, holder: KeyHolder): Promise<Dek> {
   try {
-    return await importDek(await unwrapKey(layer.wrappedDek, privateKey))
-  } catch {
-    throw new DecryptionError(layer.slug, undefined)
+    return await importDek(await unwrapKey(layer.wrappedDek, holder))
+  } catch (error) {
+    // A holder elsewhere can fail in ways of its own, which say nothing about the layer.
+    throw error instanceof CryptoError ? new DecryptionError(layer.slug, undefined) : error
   }
 }
 

@@ -1,17 +1,24 @@
+import { changeNoteHeader, type changes } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { grants } from '@skerry/contract/grants'
+import { limits } from '@skerry/contract/limits'
+import type { secrets } from '@skerry/contract/secrets'
 import type { Bytes } from '@skerry/crypto/base64url'
-import type { PrivateKey } from '@skerry/crypto/keys'
+import { CryptoError } from '@skerry/crypto/errors'
 import { type Dek, importDek, sealSecret } from '@skerry/crypto/secret'
-import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
-import type { Client } from './client.ts'
-import { DecryptionError } from './errors.ts'
+import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import type { Client, RequestOptions } from './client.ts'
+import { DecryptionError, invalid } from './errors.ts'
+import type { Seen } from './seen.ts'
 
 /** An environment's key: `bytes` (32) to wrap it to others, `dek` to seal and open secrets with. Neither is stored. */
 export interface EnvironmentKey {
   readonly bytes: Bytes
   readonly dek: Dek
 }
+
+/** A key holder that remembers which key each environment had: a server could hand out one of its own making. */
+export type RememberingHolder = KeyHolder & { seen?: Seen }
 
 /** Where an environment is. */
 export interface EnvironmentPlace {
@@ -32,20 +39,23 @@ export interface Grantee {
 /**
  * The key of an environment that the caller holds a grant on.
  *
+ * @param holder the private key, or whatever keeps it and opens what was wrapped to it.
  * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; UnavailableError.
+ *   key; WentBackError when the holder remembers another key; UnavailableError; what a holder elsewhere throws.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
   client: Client,
   { orgId, envId }: EnvironmentPlace,
-  privateKey: PrivateKey,
+  holder: RememberingHolder,
 ): Promise<EnvironmentKey> {
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
-    return await environmentKeyOf(await unwrapKey(wrappedDek, privateKey))
-  } catch {
-    throw new DecryptionError(envId, undefined)
+    const bytes = await unwrapKey(wrappedDek, holder)
+    await holder.seen?.check([{ environmentId: envId, label: envId, key: bytes }])
+    return await environmentKeyOf(bytes)
+  } catch (error) {
+    throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
   }
 }
 
@@ -63,12 +73,96 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
  * The ciphertext to store for a value: `sc1.<iv>.<ciphertext>`. It opens under this name in this environment only.
  *
  * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument`.
- * @example
- * const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
- * await client.secrets.put({ params: { orgId, envId, name: 'API_KEY' }, body: { ciphertext } })
+ * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
  */
 export function sealFor(environmentId: string, name: string, value: string, dek: Dek): Promise<string> {
   return sealSecret(value, dek, environmentId, name)
+}
+
+/** A secret in its place. */
+export interface SecretPlace extends EnvironmentPlace {
+  name: string
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** Refused with `conflict` unless the secret is at this version; 0: it must not exist. */
+  expectedVersion?: number
+  /** Why, for those who approve; at most 2,000 characters. Only a protected environment keeps it. */
+  note?: string
+}
+
+export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
+
+/**
+ * What a write comes to in a protected environment: nothing is written, and a change request waits for approval. Every
+ * write below answers this or what it wrote: `if ('queued' in answer)`.
+ */
+export interface Queued {
+  readonly queued: true
+  readonly changeRequest: ChangeRequest
+}
+
+/**
+ * Seals a value and writes it, or proposes it where the environment is protected.
+ *
+ * @throws RefusedError `forbidden` without a grant, `conflict` where the secret is not at `expectedVersion`;
+ *   CryptoError `malformed_text`; SkerryError `invalid_request` for a note that is too long; UnavailableError.
+ * @example
+ * const answer = await putSecret(client, { orgId, envId, name: 'API_KEY' }, value, key.dek, { note: 'rotated' })
+ * if ('queued' in answer) console.error(`waits for approval: ${answer.changeRequest.id}`)
+ * else console.error(`version ${answer.secret.version}`)
+ */
+export async function putSecret(
+  client: Client,
+  { orgId, envId, name }: SecretPlace,
+  value: string,
+  dek: Dek,
+  options: WriteOptions = {},
+): Promise<Answer<typeof secrets.put>> {
+  const ciphertext = await sealFor(envId, name, value, dek)
+  const body = { ciphertext, ...expected(options) }
+  return client.secrets.put({ params: { orgId, envId, name }, body }, noted(options))
+}
+
+/**
+ * Makes a stored version current again, as a new one, or proposes that where the environment is protected. Needs no key.
+ *
+ * @throws RefusedError `not_found` for a version that there is not, `invalid_request` where the secret holds that value
+ *   already, `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
+ * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
+ */
+export async function restoreSecret(
+  client: Client,
+  { orgId, envId, name }: SecretPlace,
+  version: number,
+  options: WriteOptions = {},
+): Promise<Answer<typeof secrets.restore>> {
+  const body = { version, ...expected(options) }
+  return client.secrets.restore({ params: { orgId, envId, name }, body }, noted(options))
+}
+
+/**
+ * Deletes a secret with its whole history, or proposes that where the environment is protected. Needs no key.
+ *
+ * @throws RefusedError `not_found`, `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
+ * @example const answer = await deleteSecret(client, { orgId, envId, name: 'API_KEY' }, { note: 'unused since May' })
+ */
+export async function deleteSecret(
+  client: Client,
+  { orgId, envId, name }: SecretPlace,
+  options: WriteOptions = {},
+): Promise<Answer<typeof secrets.delete>> {
+  return client.secrets.delete({ params: { orgId, envId, name }, query: expected(options) }, noted(options))
+}
+
+const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === undefined ? {} : { expectedVersion })
+
+/** Header values are bytes, and proxies differ in which they let through: percent-encoded, a note is ASCII. */
+function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
+  if (note === undefined) return { ...options, ...(headers && { headers }) }
+  if (note.length > limits.noteCharacters) throw invalid(`note: at most ${limits.noteCharacters} characters`)
+  if (!note.isWellFormed()) throw invalid('note: not well-formed Unicode')
+  return { ...options, headers: { ...headers, [changeNoteHeader]: encodeURIComponent(note) } }
 }
 
 /**
@@ -88,3 +182,48 @@ export async function grantEnvironment(
   const body = { principalType, principalId, wrappedDek }
   return (await client.grants.create({ params: { orgId, envId }, body })).grant
 }
+
+/** A value that was just written, and the version that it got. */
+export interface WrittenSecret {
+  name: string
+  value: string
+  version: number
+}
+
+/**
+ * To be called after values were written. The environment may have been re-keyed between the fetching of its key and the
+ * writing: then they lie there under a key that nobody is given any more, and every resolve fails on them. The server
+ * cannot see that; this writes them again under the key of now.
+ *
+ * @param used the key that they were sealed under.
+ * @returns the same values, with the versions that they have now.
+ * @throws RefusedError `conflict` when someone has written a value since; as `environmentKey`.
+ * @example
+ * const answer = await putSecret(client, { ...place, name }, value, key.dek)
+ * if ('secret' in answer)
+ *   await rewriteIfRekeyed(client, place, privateKey, key, [{ name, value, version: answer.secret.version }])
+ */
+export async function rewriteIfRekeyed(
+  client: Client,
+  { orgId, envId }: EnvironmentPlace,
+  holder: RememberingHolder,
+  used: EnvironmentKey,
+  written: readonly WrittenSecret[],
+): Promise<WrittenSecret[]> {
+  let key = used
+  let current = [...written]
+  for (;;) {
+    const present = await environmentKey(client, { orgId, envId }, holder)
+    if (isSame(present.bytes, key.bytes)) return current
+    key = present
+    const again: WrittenSecret[] = []
+    for (const { name, value, version } of current) {
+      const answer = await putSecret(client, { orgId, envId, name }, value, key.dek, { expectedVersion: version })
+      // Protected since: the value waits for approval under the key of now.
+      if (!('queued' in answer)) again.push({ name, value, version: answer.secret.version })
+    }
+    current = again
+  }
+}
+
+const isSame = (one: Bytes, other: Bytes) => one.every((byte, index) => byte === other[index])

@@ -1,17 +1,23 @@
 import { endpoints } from '@skerry/contract/endpoints'
-import type { PrivateKey } from '@skerry/crypto/keys'
+import type { Bytes } from '@skerry/crypto/base64url'
 import { expandReferences } from '@skerry/crypto/references'
 import { parseToken } from '@skerry/crypto/token'
+import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import { decryptLayers, mergeLayers, type Provenance } from './resolve.ts'
-import { parseResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
+import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, type SealedCopy, sealedCopy } from './sealed-copy.ts'
+import { type Seen, WentBackError } from './seen.ts'
+import { sleep } from './transport.ts'
 
-/** Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it. */
-export type Reader = { token: string } | { bearer: string; privateKey: PrivateKey }
+/**
+ * Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it, which
+ * may be kept elsewhere (an agent) and only open what was wrapped to it.
+ */
+export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
 export type SkerrySettings = Reader &
   Omit<ClientSettings, 'credential'> & {
@@ -33,6 +39,8 @@ export type SkerrySettings = Reader &
     maxAgeSeconds?: number | undefined
     /** Never contacts the server: only a last-known-good copy answers. */
     offline?: boolean | undefined
+    /** What this client has seen before, to notice when the server goes back on it. None unless given. */
+    seen?: Seen | undefined
     /** Told when a cache fails, which stops no resolve. Never holds a value. */
     warn?: ((message: string) => void) | undefined
     /** Milliseconds since 1970. */
@@ -59,7 +67,7 @@ export interface Skerry {
   /**
    * Everything, merged and expanded.
    *
-   * @throws UnavailableError, RefusedError, DecryptionError, SkerryError `malformed_answer` or `not_found` (of `only`),
+   * @throws UnavailableError, RefusedError, DecryptionError, WentBackError (with `seen`), SkerryError `malformed_answer` or `not_found` (of `only`),
    *   CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`.
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
@@ -73,10 +81,13 @@ export interface Skerry {
 
 const maxAgeDefaultSeconds = 86_400
 
+/** A server that answers from memory shows a change at most a second late. */
+const settleMs = 1500
+
 /** What a resolve works with, once the token has been read. */
 interface Session {
   client: Client
-  privateKey: PrivateKey
+  privateKey: KeyHolder
   reuse: SealedCopy | undefined
   kept: SealedCopy | undefined
 }
@@ -104,8 +115,17 @@ export function createSkerry(settings: SkerrySettings): Skerry {
   const resolveLive = async (current: Session, known: Copy | undefined, signal: AbortSignal | undefined) => {
     const { client, privateKey, reuse, kept } = current
     try {
-      const copy = await fetchCopy(client, query, known, now, signal)
-      const resolved = await openCopy(copy, privateKey, { settings, query, nowMs: now(), stale: false })
+      const fetchAndOpen = async (etagged: Copy | undefined) => {
+        const copy = await fetchCopy(client, query, etagged, now, signal)
+        const opening = { settings, query, nowMs: now(), stale: false, client }
+        return { copy, resolved: await openCopy(copy, privateKey, opening) }
+      }
+      const { copy, resolved } = await fetchAndOpen(known).catch(async (error) => {
+        if (!(error instanceof WentBackError)) throw error
+        // Of several servers, one may lag behind for a moment.
+        await sleep(settleMs, signal)
+        return fetchAndOpen(undefined)
+      })
       last = copy
       await Promise.all([reuse?.write(copy), kept?.write(copy)])
       return resolved
@@ -147,16 +167,18 @@ export function createSkerry(settings: SkerrySettings): Skerry {
 
 interface Opening {
   settings: SkerrySettings
+  /** For a live answer, which is compared with what was seen before. */
+  client?: Client
   query: ResolveQuery
   nowMs: number
   stale: boolean
 }
 
 /** Ciphertext -> what the program asked for. The same checks for a kept copy as for an answer. */
-async function openCopy(copy: Copy, privateKey: PrivateKey, opening: Opening): Promise<Resolved> {
+async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Promise<Resolved> {
   const { settings, query, nowMs, stale } = opening
   const body = parseResolveBody(copy.text, query)
-  const { values: stored, provenance } = mergeLayers(await decryptLayers(body, privateKey))
+  const { values: stored, provenance } = mergeLayers(await decryptAndCheck(body, privateKey, opening))
   const asStored = settings.interpolate === false
   const { values, unresolved } = asStored ? { values: stored, unresolved: [] } : expandReferences(stored)
   return {
@@ -169,6 +191,32 @@ async function openCopy(copy: Copy, privateKey: PrivateKey, opening: Opening): P
     ageSeconds: Math.max(0, nowMs - copy.fetchedAtMs) / 1000,
     revision: await hexSha256(copy.text),
   }
+}
+
+/** What does not decrypt is not remembered, so the order matters. */
+async function decryptAndCheck(body: ResolveBody, holder: KeyHolder, { settings, query, client }: Opening) {
+  const { seen } = settings
+  if (!seen || !client) return decryptLayers(body, holder)
+  const keys = new Map<string, Bytes>()
+  const unwrap = async (blob: string) => {
+    const bytes = await unwrapKey(blob, holder)
+    keys.set(blob, bytes)
+    return bytes
+  }
+  const decrypted = await decryptLayers(body, { point: holder.point, unwrap })
+  const { orgId, appSlug, envId } = body.scope
+  const environments = body.layers.map((layer) => {
+    const { environmentId, source, groupSlug, slug, secrets, wrappedDek } = layer
+    const label =
+      source === 'group' ? `${groupSlug}:${slug}` : source === 'app' ? `${appSlug}/${slug}` : `branch ${slug}`
+    const newestVersion = async (name: string) => {
+      const params = { orgId, envId: environmentId, name }
+      return (await client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
+    }
+    return { environmentId, label, key: keys.get(wrappedDek)!, secrets, newestVersion }
+  })
+  await seen.check(environments, [envId, query.branch ?? '', ...query.with].join('\n'))
+  return decrypted
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {

@@ -1,9 +1,11 @@
 import type { Answer } from '@skerry/contract/endpoint'
+import type { honeyTokens } from '@skerry/contract/honey-tokens'
 import type { tokens } from '@skerry/contract/tokens'
 import { newToken, type ParsedToken, type TokenFormat } from '@skerry/crypto/token'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
+export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
 export type ServiceToken = Answer<typeof tokens.create>['token']
 
 export interface NewServiceToken {
@@ -64,6 +66,28 @@ export async function bootstrapAdmin(
 ): Promise<CreatedServiceToken> {
   const orgId = settings.orgId ?? (await onlyOrg(machine))
   return createServiceToken(machine, { ...settings, orgId, role: 'admin' })
+}
+
+/**
+ * Makes a decoy here and registers it: a string that nothing tells from a service token of that format, and that never
+ * works. Nothing but its text is kept of it anywhere: plant it, and forget it.
+ *
+ * The server gets the hash of what this package would present for it. Whoever presents the string as it stands is noticed
+ * too, by its id.
+ *
+ * @param settings.placement where it will lie, for whoever is told that it was tried.
+ * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.
+ * @example const { token } = await createHoneyToken(client, { orgId, placement: '.env of the old server' })
+ */
+export async function createHoneyToken(
+  client: Client,
+  settings: { orgId: string; placement?: string; format?: TokenFormat },
+): Promise<{ token: string; honeyToken: HoneyToken }> {
+  const { orgId, placement, format = 'skerry' } = settings
+  const { token, tokenId, tokenHash } = await newToken(format)
+  const body = { tokenId, tokenHash, placement }
+  const { honeyToken } = await client.honeyTokens.create({ params: { orgId }, body })
+  return { token, honeyToken }
 }
 
 async function onlyOrg(client: Client): Promise<string> {

@@ -31,7 +31,7 @@ const environment = {
 async function world() {
   const server = await startServer(`Bearer ${me.bearer}`)
   const principal = { type: 'service_token', id: me.tokenId }
-  server.on('me.get', () => ({ json: { user: null, orgs: [org], principal } }))
+  server.on('me.get', () => ({ json: { user: null, orgs: [org], principal, session: null } }))
   server.on('tokens.create', ({ body }) => {
     const { tokenId, tokenHash, ...row } = body as Record<string, string>
     const dates = { lastUsedAt: null, revokedAt: null, createdAt: now }
@@ -185,7 +185,9 @@ describe('a new service token', () => {
   test('needs to be told the organization when there is not exactly one', async () => {
     const { server, client } = await world()
     for (const orgs of [[], [org, { ...org, id: newId('organization') }]]) {
-      server.on('me.get', () => ({ json: { user: null, orgs, principal: { type: 'm2m', id: 'm2m_x' } } }))
+      server.on('me.get', () => ({
+        json: { user: null, orgs, principal: { type: 'm2m', id: 'm2m_x' }, session: null },
+      }))
       await expect(bootstrapAdmin(client, { name: 'ci' })).rejects.toMatchObject({ code: 'not_found' })
     }
     await bootstrapAdmin(client, { name: 'ci', orgId })

@@ -4,9 +4,10 @@ import { parseDuration } from '../duration.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
 
@@ -37,8 +38,12 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   const session = await openSession(flags)
   const parent = await findParent(session, flags)
   const named = flags.name === undefined ? {} : { name: flags.name }
-  const place = { orgId: parent.orgId, envId: parent.envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named }
-  const { branch } = await createBranch(session.client, place, session.parsed.publicKeyJwk)
+  const { orgId, envId } = parent
+  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees)
+  // The SDK asks for them anew: what it wraps to is compared with what was checked.
+  const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
+  const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }
+  const { branch } = await createBranch(session.client, place, await ownPublicKey(session))
   note(`created branch ${parent.label}@${branch.slug}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)

@@ -4,6 +4,7 @@ import { Failure, usage } from '../failure.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
+import { checkKeys } from '../pins.ts'
 import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
@@ -75,6 +76,7 @@ type Reader = Awaited<ReturnType<typeof missingReaders>>[number]
 
 async function grantReaders(session: Session, orgId: string, envId: string, label: string, readers: Reader[]) {
   if (readers.length === 0) return
+  await checkKeys(session, readers)
   const { key } = await openPlace(session, orgId, envId, label)
   for (const reader of readers) {
     await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)

@@ -1,12 +1,16 @@
-import { createEnvironment } from '@skerry/sdk/environments'
+import type { protection as endpoints } from '@skerry/contract/changes'
+import type { Answer } from '@skerry/contract/endpoint'
+import { createEnvironment, rekeyEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
-import { usage } from '../failure.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { noKey } from '../grants.ts'
 import { checkSlug } from '../names.ts'
-import { confirmable, leaf } from '../options.ts'
+import { addressed, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 
@@ -19,6 +23,16 @@ export function register(command: Command): void {
     .action(create)
   owned(leaf(command, 'list', 'List environments')).action(list)
   owned(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
+  owned(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
+    .option('--approvals <number>', 'how many a change needs; 1 unless given')
+    .option('--self-approval', 'let who proposed a change approve it too')
+    .option('--no-self-approval', 'ask for the approval of others, as unless given')
+    .action(protect)
+  owned(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(unprotect)
+  confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access'))).action(
+    rekey,
+  )
+  confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was'))).action(trust)
   confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(remove)
 }
 
@@ -26,7 +40,7 @@ async function create(slug: string, flags: Flags & { name?: string }): Promise<v
   const session = await openSession(flags)
   const owner = await ownerOf(session, flags)
   const place = { ...owner.params, name: flags.name ?? slug, slug: checkSlug(slug, 'an environment') }
-  const { environment } = await createEnvironment(session.client, place, session.parsed.publicKeyJwk)
+  const { environment } = await createEnvironment(session.client, place, await ownPublicKey(session))
   note(`created environment ${owner.label}${slug}; only this credential can read it until you grant others`)
   if (flags.json) writeJson({ environment })
   else writeLine(environment.id)
@@ -48,17 +62,102 @@ async function show(slug: string, flags: Flags): Promise<void> {
   const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
   const params = { orgId: place.orgId, envId: place.envId }
   const isApp = place.kind === 'app'
-  const [{ grantees }, { groups }, { branches }] = await Promise.all([
+  const [{ grantees }, { protection, openChangeRequests }, { groups }, { branches }] = await Promise.all([
     session.client.envs.grantees({ params }),
+    session.client.protection.get({ params }),
     isApp ? session.client.composition.list({ params }) : { groups: [] },
     isApp ? session.client.branches.list({ params }) : { branches: [] },
   ])
-  if (flags.json) return writeJson({ environment: place.environment, groups, branches, grantees })
+  if (flags.json) {
+    const guarded = { protection, openChangeRequests }
+    return writeJson({ environment: place.environment, ...guarded, groups, branches, grantees })
+  }
   writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
   if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
   if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
+  const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
+  writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
   const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
   writeTable(['can read', 'type', 'id'], rows)
+}
+
+type Protection = Answer<typeof endpoints.put>['protection']
+
+function protectionWords({ requiredApprovals, allowSelfApproval }: Protection): string {
+  const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
+  return `changes need ${approvals}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
+}
+
+async function protect(slug: string, flags: Flags & { approvals?: string; selfApproval?: boolean }): Promise<void> {
+  const { approvals, selfApproval } = flags
+  if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals)) throw usage('--approvals takes a whole number from 1')
+  const session = await openSession(flags)
+  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const { protection } = await session.client.protection.put({
+    params: { orgId: place.orgId, envId: place.envId },
+    body: {
+      ...(approvals === undefined ? {} : { requiredApprovals: Number(approvals) }),
+      ...(selfApproval === undefined ? {} : { allowSelfApproval: selfApproval }),
+    },
+  })
+  note(`${place.label} is protected: ${protectionWords(protection)}`)
+  if (flags.json) writeJson({ environmentId: place.envId, protection })
+}
+
+async function unprotect(slug: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const params = { orgId: place.orgId, envId: place.envId }
+  await session.client.protection.delete({ params })
+  const { openChangeRequests } = await session.client.protection.get({ params })
+  const waiting = openChangeRequests === 0 ? '' : `; changes that still wait: ${openChangeRequests}`
+  note(`${place.label} is not protected any more${waiting}`)
+  if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
+}
+
+async function rekey(flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  await confirmOrRefuse(`give ${place.label} another key, after which its earlier versions cannot be restored`, flags)
+  const { orgId, envId, label } = place
+  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees)
+  // The SDK asks for them anew: what it wraps to is compared with what was checked.
+  const keeps = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
+  const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
+  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps }, own)
+  const { kept, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
+    throw rekeyFailure(error, session, label)
+  })
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
+  note(
+    `${label} has another key: ${count(rekeyedSecrets, 'secret')} sealed anew, kept by ${count(kept.length, 'holder')}`,
+  )
+  for (const one of lost) note(`  ${one.principalId} lost access`)
+  note('what this cannot undo:')
+  note('  whoever had access may have kept the old key, and what it opened: change the values themselves')
+  note('  copies kept for offline use still open until they are renewed or too old')
+  note('  versions from before stay in the history, and can no longer be restored')
+  if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
+  if (flags.json) writeJson({ environment: { id: envId, label }, rekeyedSecrets, kept, lost })
+}
+
+async function branchesOf(session: Session, orgId: string, envId: string): Promise<string> {
+  const { branches } = await session.client.branches.list({ params: { orgId, envId } })
+  return branches.length === 0 ? 'there are none' : `re-key ${branches.map(({ slug }) => `@${slug}`).join(', ')} too`
+}
+
+function rekeyFailure(error: unknown, session: Session, label: string): unknown {
+  const { kind, message } = toFailure(error)
+  if (kind === 'conflict') {
+    const what = `${label} kept changing (${message}); it has its old key still`
+    return new Failure(kind, what, 'try again when nobody writes to it')
+  }
+  const { code, secret } = error as { code?: unknown; secret?: unknown }
+  if (code === 'decryption_failed' && typeof secret === 'string') {
+    const what = `${secret} in ${label} cannot be decrypted, so nothing was changed`
+    return new Failure('failure', what, 'write it anew or delete it, and try again')
+  }
+  return message.includes('key grant') ? noKey(session, label) : error
 }
 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
@@ -68,6 +167,21 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
   note(`deleted environment ${place.label}`)
   if (flags.json) writeJson({ deleted: place.envId })
+}
+
+/** What commands refuse, because only a server that lies or a person who meant it does that. */
+async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const { acceptNow, changesOf } = await import('../trust.ts')
+  const changes = await changesOf(session, place)
+  if (changes.length === 0) note(`${place.label} is as it was`)
+  else {
+    const what = changes.map(({ kind, what }) => `${kind.replaceAll('_', ' ')} (${what})`).join(', ')
+    await confirmOrRefuse(`accept in ${place.label}: ${what}`, flags)
+    await acceptNow(session, place)
+  }
+  if (flags.json) writeJson({ environment: { id: place.envId, label: place.label }, accepted: changes })
 }
 
 async function ownerOf(session: Session, flags: Flags) {

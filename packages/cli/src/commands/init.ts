@@ -9,7 +9,7 @@ import { note, warn, writeJson } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, canAsk } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
@@ -83,7 +83,7 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   }
   const owner = app ?? (await createApp(session, orgId, wanted))
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env }
-  await createEnvironment(session.client, place, session.parsed.publicKeyJwk)
+  await createEnvironment(session.client, place, await ownPublicKey(session))
   note(`created ${missing.join(' and ')} in ${orgSlug}`)
   return missing
 }

@@ -11,6 +11,7 @@ import { type Flags, readSettings, type Settings } from '../settings.ts'
 interface Options extends Flags {
   clientId?: string
   token?: boolean
+  browser: boolean
 }
 
 export function register(command: Command): void {
@@ -19,19 +20,29 @@ export function register(command: Command): void {
     .usage('[options]')
     .option('--client-id <id>', 'sign in as a machine client; its secret comes from stdin or a hidden question')
     .option('--token', 'sign in with a service token, from stdin or a hidden question')
+    .option('--no-browser', 'only print the address')
+    .addHelpText('after', '\nWithout --client-id and --token, a person signs in, in a browser on any machine.')
     .addHelpText('after', '\nSKERRY_CLIENT_SECRET and SKERRY_TOKEN are taken when they are set.')
     .action(login)
 }
 
 async function login(values: string[], flags: Options): Promise<void> {
   if (values.length > 0) throw usage(whyNotArguments, 'pipe the secret in, or type it when asked')
-  if ((flags.clientId !== undefined) === (flags.token === true)) {
-    throw usage('how to sign in is not said', 'use --client-id <id> or --token')
-  }
+  if (flags.clientId !== undefined && flags.token) throw usage('--client-id and --token exclude each other')
   const settings = readSettings(flags)
+  if (flags.clientId === undefined && !flags.token) return asPerson(settings, flags)
   const result = flags.token ? await withToken(settings) : await asMachine(settings, flags.clientId!)
   note(`signed in to ${result.org.slug} at ${settings.url}`)
   if (flags.json) writeJson({ url: settings.url, ...result })
+}
+
+async function asPerson(settings: Settings, flags: Options): Promise<void> {
+  const { signInPerson } = await import('../sign-in.ts')
+  const { user, orgs, kept, ...session } = await signInPerson(settings, flags)
+  note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; kept ${kept}`)
+  if (orgs.length === 0) note('you are in no organization: `skerry org create <name>`, or ask to be invited')
+  if (user.publicKeyJwk === null) note('next: `skerry keys init`, to be able to read secrets')
+  if (flags.json) writeJson({ url: settings.url, userId: user.id, email: user.email, ...session })
 }
 
 async function withToken(settings: Settings) {

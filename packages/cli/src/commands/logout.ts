@@ -1,26 +1,63 @@
 import type { Command } from 'commander'
-import { readCredentials, updateCredentials } from '../credentials.ts'
-import { Failure } from '../failure.ts'
+import { type Profile, readCredentials, updateCredentials } from '../credentials.ts'
+import { Failure, toFailure } from '../failure.ts'
+import { stopAgent } from '../keyring/agent-client.ts'
+import { forgetBearer, openBearer } from '../keyring/bearer.ts'
 import { common, confirmable } from '../options.ts'
-import { note, writeJson } from '../output.ts'
+import { note, warn, writeJson } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { type Flags, namedProfile, readSettings } from '../settings.ts'
+import { connect } from '../session.ts'
+import { type Flags, namedProfile, readSettings, type Settings } from '../settings.ts'
 
-export function register(command: Command): void {
-  confirmable(common(command)).option('--all', 'every stored credential').action(logout)
+interface Options extends Flags {
+  all?: boolean
+  yes?: boolean
+  local?: boolean
 }
 
-/** Takes credentials off this machine. The server still knows them: `skerry token revoke` ends them there. */
-async function logout(flags: Flags & { all?: boolean; yes?: boolean }): Promise<void> {
-  const names = flags.all ? Object.keys(readCredentials().profiles) : [nameOf(flags)]
-  const what = `remove ${names.join(', ')} from this machine, with keys that may have no other copy`
-  if (names.length > 0) await confirmOrRefuse(what, flags)
+export function register(command: Command): void {
+  confirmable(common(command))
+    .option('--all', 'every stored credential')
+    .option('--local', 'forget a session here even if the server cannot be told')
+    .action(logout)
+}
+
+/** Ends a person's session at the server; takes tokens off this machine, which `skerry token revoke` ends there. */
+async function logout(flags: Options): Promise<void> {
+  const { profiles } = readCredentials()
+  const names = flags.all ? Object.keys(profiles) : [nameOf(flags)]
+  const withKeys = names.filter((name) => profiles[name]?.session === undefined)
+  const what = `remove ${withKeys.join(', ')} from this machine, with keys that may have no other copy`
+  if (withKeys.length > 0) await confirmOrRefuse(what, flags)
+  const settings = readSettings({ ...flags, profile: undefined })
+  for (const name of names) await endSession(settings, name, profiles[name], flags)
   updateCredentials((file) => {
     for (const name of names) delete file.profiles[name]
     if (file.current === null || names.includes(file.current)) file.current = Object.keys(file.profiles)[0] ?? null
   })
-  note(names.length === 0 ? 'nothing is stored' : `removed ${names.join(', ')}; the server still knows the token`)
+  if (names.length === 0) note('nothing is stored')
+  else if (withKeys.length > 0) note(`removed ${names.join(', ')}; the server still knows the token`)
+  else note(`signed out: removed ${names.join(', ')}`)
   if (flags.json) writeJson({ removed: names })
+}
+
+async function endSession(settings: Settings, name: string, profile: Profile | undefined, { local }: Options) {
+  const session = profile?.session
+  if (!profile || !session) return
+  const { url } = profile
+  await stopAgent(url, session.userId)
+  try {
+    const client = connect({ ...settings, url }, { bearer: await openBearer(name, session) })
+    await client.cliSessions.revoke({ params: { cliSessionId: session.id } })
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    // Refused: it has ended already.
+    if (kind !== 'refused' && !local) {
+      throw new Failure(kind, `the session was not ended (${message})`, 'try again, or forget it here with --local')
+    }
+    if (kind !== 'refused') warn(`session ${session.id} still works for whoever has a copy: ${message}`)
+  }
+  await forgetBearer(name)
 }
 
 function nameOf(flags: Flags): string {

@@ -11,6 +11,10 @@ const expectedVersion = [
   '--expected-version <version>',
   'refuse unless this is the current version; 0: must not exist',
 ] as const
+const note = [
+  '--note <text>',
+  'why, for those who approve, where the environment is protected; the server can read it',
+] as const
 const views = (command: Command) =>
   command
     .option('--merged', 'with the groups and the branch’s parent, as a program gets them')
@@ -50,13 +54,16 @@ function registerWrites(command: Command): void {
     .option('--trim', 'take one line break off the end')
     .option('--empty', 'allow an empty value')
     .option(...expectedVersion)
+    .option(...note)
     .addHelpText('after', '\nThe value is stored byte for byte. It is never taken from the command line.')
     .action(set)
   confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
     .option(...expectedVersion)
+    .option(...note)
     .action(remove)
   addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version'))
     .option(...expectedVersion)
+    .option(...note)
     .action(restore)
 }
 
@@ -66,6 +73,7 @@ function registerFiles(command: Command): void {
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
+    .option(...note)
     .action(importFile)
   views(addressed(leaf(command, 'export', 'Values as text that reads back exactly')))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))

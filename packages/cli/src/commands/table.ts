@@ -9,8 +9,9 @@ export interface CommandRow {
 
 export const commands: readonly CommandRow[] = [
   { name: 'signup', summary: 'Create an organization and sign this machine in', load: () => import('./signup.ts') },
-  { name: 'login', summary: 'Store a credential for a server', load: () => import('./login.ts') },
-  { name: 'logout', summary: 'Remove a stored credential', load: () => import('./logout.ts') },
+  { name: 'login', summary: 'Sign in, or store a credential for a server', load: () => import('./login.ts') },
+  { name: 'logout', summary: 'Sign out, or remove a stored credential', load: () => import('./logout.ts') },
+  { name: 'sessions', summary: 'Your sessions on machines like this', load: () => import('./sessions.ts') },
   { name: 'whoami', summary: 'Who this machine is to the server', load: () => import('./whoami.ts') },
   {
     name: 'init',
@@ -19,14 +20,29 @@ export const commands: readonly CommandRow[] = [
   },
   { name: 'run', summary: 'Run a program with the secrets in its environment', load: () => import('./run.ts') },
   { name: 'secrets', summary: 'Read and write secrets', load: () => import('./secrets.ts') },
+  { name: 'changes', summary: 'Changes that wait for approval', load: () => import('./changes.ts') },
   { name: 'app', summary: 'Applications', load: () => import('./app.ts') },
   { name: 'env', summary: 'Environments of applications and groups', load: () => import('./env.ts') },
   { name: 'group', summary: 'Groups: secrets that applications share', load: () => import('./group.ts') },
   { name: 'compose', summary: 'Groups that are composed into an environment', load: () => import('./compose.ts') },
   { name: 'branch', summary: 'Branches of environments', load: () => import('./branch.ts') },
   { name: 'token', summary: 'Service tokens', load: () => import('./token.ts') },
+  {
+    name: 'honey',
+    summary: 'Decoys: tokens that never work, and tell when they are tried',
+    load: () => import('./honey.ts'),
+  },
   { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },
+  { name: 'keys', summary: 'Your keyring: make it, unlock it, compare it', load: () => import('./keys.ts') },
+  { name: 'org', summary: 'Organizations', load: () => import('./org.ts') },
+  { name: 'members', summary: 'Members: roles, keys, removal', load: () => import('./members.ts') },
+  { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   { name: 'doctor', summary: 'Find out what is wrong, and how to mend it', load: () => import('./doctor.ts') },
+  {
+    name: 'dashboard',
+    summary: 'Whether a server’s dashboard is the published one',
+    load: () => import('./dashboard.ts'),
+  },
   { name: 'completion', summary: 'Completion for bash, zsh and fish', load: () => import('./completion.ts') },
 ]

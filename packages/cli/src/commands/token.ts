@@ -4,9 +4,11 @@ import { Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, toFailure } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
+import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { pin } from '../pins.ts'
 import { findPlace, namedPlace, placeOptions } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
@@ -57,6 +59,8 @@ async function create(flags: CreateOptions): Promise<void> {
     expiresAt: expiresAt?.toISOString() ?? null,
     format: flags.format,
   })
+  // Made here: whatever the server shows for this token from now on is compared with it.
+  pin(session, orgId, { principalId: serviceToken.id, name: serviceToken.id, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const granted = problem ? [] : places.map(({ label }) => label)
   if (flags.json) writeJson({ token, serviceToken, granted })
@@ -123,6 +127,7 @@ async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   await confirmOrRefuse(`revoke token ${token.id} (${token.name})`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
+  hintRekey(token.id, await heldByIfKnown(session, token.id))
   if (flags.json) writeJson({ revoked: token.id })
 }
 
@@ -132,7 +137,10 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   await confirmOrRefuse(`revoke and delete token ${token.id} (${token.name}) with its grants`, flags)
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
+  // Between the two: it works no longer, and its grants are still there to be seen.
+  const held = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
   note(`deleted token ${token.id}`)
+  hintRekey(token.id, held)
   if (flags.json) writeJson({ deleted: token.id })
 }

@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts'
 import type { Values } from '../formats.ts'
 
 /** Skerry's own credentials are not the program's business: it gets values, not the means to fetch more. */
-const ownCredentials = ['SKERRY_TOKEN', 'SKERRY_CLIENT_SECRET']
+const ownCredentials = ['SKERRY_TOKEN', 'SKERRY_CLIENT_SECRET', 'SKERRY_PASSPHRASE_FILE']
 
 /** The longest `NAME=value` that Linux starts a program with (MAX_ARG_STRLEN), with its final NUL. */
 const entryMaxBytes = 131_072

@@ -19,7 +19,7 @@ const timeoutMs = 8000
 
 /** Resolves what `run` runs with -> the values, and the resolver to ask again. */
 export async function resolveTarget(session: Session, options: ResolveOptions) {
-  if (await mayBeBound(session)) {
+  if (mayBeBound(session)) {
     const bound = await tryBound(session, options)
     if (bound) return bound
   }
@@ -30,23 +30,23 @@ export async function resolveTarget(session: Session, options: ResolveOptions) {
  * A token that is bound to an environment says itself what it reads, and goes before a project's file: an image built
  * with `"env": "development"` runs in production on production's token. What an option or a variable names goes first.
  */
-async function mayBeBound({ settings, parsed }: Session): Promise<boolean> {
+function mayBeBound({ settings, principal }: Session): boolean {
   const { credential, scopeIsExplicit } = settings
-  if (scopeIsExplicit || recall(unboundKey(parsed.tokenId)) !== undefined) return false
+  if (principal.type === 'user' || scopeIsExplicit || recall(unboundKey(principal.id)) !== undefined) return false
   return credential.from === 'environment' || (credential.from === 'profile' && credential.profile.client === undefined)
 }
 
 const unboundKey = (tokenId: string) => `unbound ${tokenId}`
 
 async function tryBound(session: Session, options: ResolveOptions) {
-  const skerry = create(session, undefined, options)
+  const skerry = await create(session, undefined, options)
   try {
     return { skerry, resolved: await explained(skerry, 'the token’s environment', session) }
   } catch (error) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error
     // A senseless --with is refused in the same way: without it, the token shows what it is.
     if (options.with.length > 0 && (await tryBound(session, { ...options, with: [] }))) throw error
-    remember(unboundKey(session.parsed.tokenId), 'yes')
+    remember(unboundKey(session.principal.id), 'yes')
     const { app, env } = session.settings
     if (app !== undefined && env !== undefined) return undefined
     throw usage(
@@ -65,7 +65,7 @@ async function resolveNamed(
   const label = `${app}/${env}`
   const known = app === undefined || env === undefined ? undefined : recall(key)
   if (known !== undefined) {
-    const skerry = create(session, known, options)
+    const skerry = await create(session, known, options)
     try {
       return { skerry, resolved: await explained(skerry, label, session) }
     } catch (error) {
@@ -78,14 +78,15 @@ async function resolveNamed(
     throw new Failure('unavailable', `nothing is kept for ${label}`, 'run once while the server can be reached')
   const { parentId } = await findPlace(session, { app, env })
   remember(key, parentId)
-  const skerry = create(session, parentId, options)
+  const skerry = await create(session, parentId, options)
   return { skerry, resolved: await explained(skerry, label, session) }
 }
 
-function create(session: Session, env: string | undefined, options: ResolveOptions): Skerry {
+async function create(session: Session, env: string | undefined, options: ResolveOptions): Promise<Skerry> {
   const { url: baseUrl, allowInsecure, branch } = session.settings
   return createSkerry({
-    token: session.token,
+    ...(await session.reader()),
+    seen: session.seen.reading,
     baseUrl,
     allowInsecure,
     userAgent,

@@ -1,4 +1,4 @@
-import { sealFor } from '@skerry/sdk/secrets'
+import { putSecret, rewriteIfRekeyed, type WrittenSecret } from '@skerry/sdk/secrets'
 import { readDotenv } from '../dotenv-file.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { readJsonValues, type Values } from '../formats.ts'
@@ -8,6 +8,7 @@ import { findPlace, namedPlace, type Place } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { noteOf } from './queued.ts'
 import { checkValue, openKey, storedSecrets } from './values.ts'
 
 interface Options extends Flags {
@@ -15,6 +16,7 @@ interface Options extends Flags {
   dryRun?: boolean
   overwrite?: boolean
   keep?: boolean
+  note?: string
 }
 
 interface Change {
@@ -40,13 +42,15 @@ export async function importFile(path: string, flags: Options): Promise<void> {
   const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan) }
   if (flags.dryRun) {
     note('dry run: nothing was written')
-    if (flags.json) writeJson({ ...report, written: [] })
+    if (flags.json) writeJson({ ...report, written: [], queued: [] })
     return
   }
   const changes = (await overwrites(plan, flags)) ? [...plan.added, ...plan.changed] : plan.added
-  const written = await write(session, place, changes)
-  note(`wrote ${written.length} of ${values.size} to ${place.label}`)
-  if (flags.json) writeJson({ ...report, written })
+  const { written, queued } = await write(session, place, changes, flags)
+  if (queued.length > 0) note(`queued ${queued.length} of ${values.size} for approval: ${place.label} is protected`)
+  for (const { name, changeRequestId } of queued) note(`  ${changeRequestId} ${name}`)
+  if (written.length > 0 || queued.length === 0) note(`wrote ${written.length} of ${values.size} to ${place.label}`)
+  if (flags.json) writeJson({ ...report, written, queued })
 }
 
 function readValues(path: string, flags: Options): Values {
@@ -108,31 +112,48 @@ async function overwrites(plan: Plan, flags: Options): Promise<boolean> {
   throw new Failure('failure', 'nothing was written', 'add --keep to write only what is new')
 }
 
-/** Each write holds only if nobody wrote in between. What was written stays written, and is told when one fails. */
-async function write(session: Session, place: Place, changes: Change[]): Promise<{ name: string; version: number }[]> {
-  const written: { name: string; version: number }[] = []
-  if (changes.length === 0) return written
-  const { orgId, envId } = place
-  const { dek } = await openKey(session, place)
-  for (const { name, value, expectedVersion } of changes) {
-    try {
-      const ciphertext = await sealFor(envId, name, value, dek)
-      const body = { ciphertext, expectedVersion }
-      const { secret } = await session.client.secrets.put({ params: { orgId, envId, name }, body })
-      written.push({ name, version: secret.version })
-    } catch (error) {
-      throw partial(error, name, written.length, changes)
-    }
-  }
-  return written
+interface Done {
+  written: { name: string; version: number }[]
+  queued: { name: string; changeRequestId: string }[]
 }
 
-function partial(error: unknown, at: string, done: number, changes: Change[]): Failure {
+/** Each write holds only if nobody wrote in between. What was written stays written, and is told when one fails. */
+async function write(session: Session, place: Place, changes: Change[], flags: Options): Promise<Done> {
+  const written: WrittenSecret[] = []
+  const queued: Done['queued'] = []
+  if (changes.length === 0) return { written, queued }
+  const { orgId, envId } = place
+  const privateKey = await session.key()
+  const key = await openKey(session, place)
+  for (const { name, value, expectedVersion } of changes) {
+    try {
+      const options = { expectedVersion, ...noteOf(flags) }
+      const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
+      if ('queued' in answer) queued.push({ name, changeRequestId: answer.changeRequest.id })
+      else written.push({ name, value, version: answer.secret.version })
+    } catch (error) {
+      // What was written stays, so it must open, whatever comes of the rest.
+      if (written.length > 0) await rewriteIfRekeyed(session.client, place, privateKey, key, written).catch(() => {})
+      throw partial(error, name, { written, queued }, changes)
+    }
+  }
+  if (written.length === 0) return { written, queued }
+  const now = await rewriteIfRekeyed(session.client, place, privateKey, key, written)
+  return { written: now.map(({ name, version }) => ({ name, version })), queued }
+}
+
+function partial(error: unknown, at: string, { written, queued }: Done, changes: Change[]): Failure {
+  const done = written.length + queued.length
   const { kind, message } = toFailure(error)
   const why = kind === 'conflict' ? 'someone else changed it in the meantime' : message
   const names = changes.map(({ name }) => name)
-  note(`written: ${names.slice(0, done).join(', ') || 'none'}`)
+  note(`written: ${written.map((one) => one.name).join(', ') || 'none'}`)
+  if (queued.length > 0) note(`queued for approval: ${queued.map((one) => one.name).join(', ')}`)
   note(`not written: ${names.slice(done).join(', ')}`)
   const text = `${at} was not written (${why}); ${done} of ${changes.length} were`
-  return new Failure(kind, text, 'run the import again: what is written already counts as unchanged')
+  const next =
+    queued.length > 0
+      ? 'import the rest alone: what is queued already would be queued again'
+      : 'run the import again: what is written already counts as unchanged'
+  return new Failure(kind, text, next)
 }

@@ -2,9 +2,9 @@ import { expandReferences } from '@skerry/crypto/references'
 import { openSecret } from '@skerry/crypto/secret'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
-import { Failure, toFailure, usage } from '../failure.ts'
+import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats.ts'
-import { noKey } from '../grants.ts'
+import { keyFailure } from '../grants.ts'
 import type { Place } from '../places.ts'
 import { type Session, userAgent } from '../session.ts'
 
@@ -18,12 +18,17 @@ export interface StoredSecret {
 
 /** What an environment holds itself, in name order, without a key: ciphertext stays ciphertext. */
 export async function listSecrets(session: Session, place: Place) {
-  const { orgId, envId } = place
+  const { orgId, envId, label } = place
   try {
     const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
+    const newestVersion = async (name: string) => {
+      const params = { orgId, envId, name }
+      return (await session.client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
+    }
+    await session.seen.reading.check([{ environmentId: envId, label, secrets, newestVersion }])
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    throw toFailure(error).kind === 'refused' ? noKey(session, place.label) : error
+    throw keyFailure(error, session, label)
   }
 }
 
@@ -40,19 +45,21 @@ export async function storedSecrets(session: Session, place: Place): Promise<Sto
 }
 
 export async function openKey(session: Session, place: Place) {
+  const holder = await session.key()
   try {
-    return await environmentKey(session.client, place, session.parsed.privateKey)
+    return await environmentKey(session.client, place, holder)
   } catch (error) {
-    throw toFailure(error).kind === 'refused' ? noKey(session, place.label) : error
+    throw keyFailure(error, session, place.label)
   }
 }
 
 /** Everything that a program would get there: groups, environment and branch merged. */
-export function resolvePlace(session: Session, place: Place, options: { expand: boolean }): Promise<Resolved> {
+export async function resolvePlace(session: Session, place: Place, options: { expand: boolean }): Promise<Resolved> {
   const { url: baseUrl, allowInsecure } = session.settings
   const branch = place.kind === 'branch' ? { branch: place.envId } : {}
   return createSkerry({
-    token: session.token,
+    ...(await session.reader()),
+    seen: session.seen.reading,
     baseUrl,
     allowInsecure,
     userAgent,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sealFor } from '@skerry/sdk/secrets'
+import { type ChangeRequest, deleteSecret, putSecret, restoreSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { readValue, whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
@@ -8,6 +8,7 @@ import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { noteOf, noteQueued, tellQueued, withoutCiphertext } from './queued.ts'
 import { checkValue, openKey } from './values.ts'
 
 interface Options extends Flags {
@@ -16,6 +17,7 @@ interface Options extends Flags {
   trim?: boolean
   empty?: boolean
   expectedVersion?: string
+  note?: string
   yes?: boolean
 }
 
@@ -31,11 +33,20 @@ export async function set(name: string, extra: string[], flags: Options): Promis
   checkValue(name, value)
   const { orgId, envId, label } = place
   const key = await openKey(session, place)
-  const body = { ciphertext: await sealFor(envId, name, value, key.dek), ...expected }
+  const options = { ...expected, ...noteOf(flags) }
   try {
-    const { secret } = await session.client.secrets.put({ params: { orgId, envId, name }, body })
-    note(`wrote ${name} in ${label}, version ${secret.version}`)
-    if (flags.json) writeJson({ name, version: secret.version, environmentId: envId })
+    const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
+    if ('queued' in answer) return tellQueued(answer, label, flags)
+    const written = [{ name, value, version: answer.secret.version }]
+    const [{ version } = answer.secret] = await rewriteIfRekeyed(
+      session.client,
+      place,
+      await session.key(),
+      key,
+      written,
+    )
+    note(`wrote ${name} in ${label}, version ${version}`)
+    if (flags.json) writeJson({ name, version, environmentId: envId })
   } catch (error) {
     throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
   }
@@ -77,19 +88,27 @@ export async function remove(names: string[], flags: Options): Promise<void> {
   const session = await openSession(flags)
   const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
   await confirmOrRefuse(`delete ${names.join(', ')} from ${label} with the whole history`, flags)
-  for (const [done, name] of names.entries()) {
+  const deleted: string[] = []
+  const queued: ChangeRequest[] = []
+  for (const name of names) {
     try {
-      await session.client.secrets.delete({ params: { orgId, envId, name }, query: expected })
+      const options = { ...expected, ...noteOf(flags) }
+      const answer = await deleteSecret(session.client, { orgId, envId, name }, options)
+      if ('queued' in answer) queued.push(answer.changeRequest)
+      else deleted.push(name)
     } catch (error) {
       const { kind, message } = toFailure(error)
       if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
-      const before = done === 0 ? '' : `; deleted before it: ${names.slice(0, done).join(', ')}`
+      noteQueued(queued, label)
+      const before = deleted.length === 0 ? '' : `; deleted before it: ${deleted.join(', ')}`
       if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${before}`)
       throw new Failure(kind, `${name} was not deleted (${message})${before}`)
     }
   }
-  note(`deleted ${names.join(', ')} from ${label}`)
-  if (flags.json) writeJson({ deleted: names, environmentId: envId })
+  if (deleted.length > 0) await session.seen.reading.deleted(envId, deleted)
+  noteQueued(queued, label)
+  if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
+  if (flags.json) writeJson({ deleted, queued: queued.map(withoutCiphertext), environmentId: envId })
 }
 
 export async function restore(name: string, version: string, flags: Options): Promise<void> {
@@ -99,10 +118,12 @@ export async function restore(name: string, version: string, flags: Options): Pr
   const session = await openSession(flags)
   const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
   try {
-    const params = { orgId, envId, name }
-    const { secret } = await session.client.secrets.restore({ params, body: { version: wanted, ...expected } })
-    note(`restored ${name} in ${label} from version ${wanted}; it is version ${secret.version} now`)
-    if (flags.json) writeJson({ name, version: secret.version, restoredFrom: wanted, environmentId: envId })
+    const options = { ...expected, ...noteOf(flags) }
+    const answer = await restoreSecret(session.client, { orgId, envId, name }, wanted, options)
+    if ('queued' in answer) return tellQueued(answer, label, flags)
+    const { version } = answer.secret
+    note(`restored ${name} in ${label} from version ${wanted}; it is version ${version} now`)
+    if (flags.json) writeJson({ name, version, restoredFrom: wanted, environmentId: envId })
   } catch (error) {
     throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
   }

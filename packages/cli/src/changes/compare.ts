@@ -1,0 +1,81 @@
+import { openSecret } from '@skerry/crypto/secret'
+import type { ChangeRequest } from '@skerry/sdk/secrets'
+import { toFailure } from '../failure.ts'
+import { maskedValue, printable } from '../output.ts'
+import type { Place } from '../places.ts'
+import { openKey } from '../secrets/values.ts'
+import type { Session } from '../session.ts'
+
+/** What a change would do to the value, as the key of the environment shows it. */
+export interface Comparison {
+  /** `unreadable`: the proposed ciphertext does not open here. `forgotten`: it went with the secret. */
+  state: 'new' | 'changed' | 'same' | 'deleted' | 'unreadable' | 'forgotten'
+  currentVersion: number | null
+  current: string | undefined
+  proposed: string | undefined
+}
+
+/** Decrypts both sides here. Refused without a key grant on the environment. */
+export async function compare(session: Session, place: Place, change: ChangeRequest): Promise<Comparison> {
+  const { dek } = await openKey(session, place)
+  const open = (ciphertext: string) => openSecret(ciphertext, dek, place.envId, change.secretName)
+  const { currentVersion, ciphertexts } = await historyOf(session, place, change)
+  const stored = currentVersion === null ? undefined : ciphertexts.get(currentVersion)
+  const current = stored === undefined ? undefined : await open(stored)
+  const known = { currentVersion, current }
+  if (change.action === 'delete') return { ...known, state: 'deleted', proposed: undefined }
+  const sealed = change.action === 'put' ? change.ciphertext : ciphertexts.get(change.restoreVersion ?? 0)
+  if (sealed == null) return { ...known, state: 'forgotten', proposed: undefined }
+  try {
+    const proposed = await open(sealed)
+    const state = current === undefined ? 'new' : current === proposed ? 'same' : 'changed'
+    return { ...known, state, proposed }
+  } catch {
+    return { ...known, state: 'unreadable', proposed: undefined }
+  }
+}
+
+/** The current version and, for a restore, back to the one that it names. */
+async function historyOf(session: Session, { orgId, envId }: Place, { secretName, restoreVersion }: ChangeRequest) {
+  const params = { orgId, envId, name: secretName }
+  const ciphertexts = new Map<number, string>()
+  let currentVersion: number | null = null
+  let cursor: string | null = null
+  try {
+    do {
+      const query: { limit: number; cursor?: string } = {
+        limit: restoreVersion === null ? 1 : 200,
+        ...(cursor === null ? {} : { cursor }),
+      }
+      const page = await session.client.secrets.versions({ params, query })
+      for (const { version, ciphertext } of page.versions) ciphertexts.set(version, ciphertext)
+      currentVersion = page.currentVersion
+      cursor = page.nextCursor
+    } while (restoreVersion !== null && !ciphertexts.has(restoreVersion) && cursor !== null)
+  } catch (error) {
+    // There is no such secret: the change would create it, or it has gone since.
+    if (toFailure(error).kind !== 'notFound') throw error
+  }
+  return { currentVersion, ciphertexts }
+}
+
+/** Lines behind `-`, `+` and blanks. Masked, each value is one line that does not tell its length. */
+export function diffLines({ state, current, proposed }: Comparison, reveal: boolean): string[] {
+  const lines = (value: string | undefined) => {
+    if (value === undefined) return []
+    return reveal ? value.split('\n').map(printable) : [maskedValue]
+  }
+  const [before, after] = [lines(current), lines(proposed)]
+  if (!reveal && state === 'changed') return [`- ${maskedValue}`, `+ ${maskedValue}`]
+  const least = Math.min(before.length, after.length)
+  let head = 0
+  while (head < least && before[head] === after[head]) head++
+  let tail = 0
+  while (tail < least - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  return [
+    ...before.slice(0, head).map((line) => `  ${line}`),
+    ...before.slice(head, before.length - tail).map((line) => `- ${line}`),
+    ...after.slice(head, after.length - tail).map((line) => `+ ${line}`),
+    ...before.slice(before.length - tail).map((line) => `  ${line}`),
+  ]
+}

@@ -1,0 +1,25 @@
+import { type Command, Option } from 'commander'
+import { approve, reject, withdraw } from '../changes/decide.ts'
+import { list } from '../changes/list.ts'
+import { show } from '../changes/show.ts'
+import { addressed, leaf } from '../options.ts'
+
+const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
+
+const reviewed = (command: Command) => command.option('--comment <text>', 'for the proposer and other reviewers')
+
+export function register(command: Command): void {
+  addressed(leaf(command, 'list', 'Proposed changes, newest first; of one environment with --env'))
+    .addOption(new Option('--status <status>', 'which ones').choices(statuses).default('open'))
+    .option('--limit <number>', 'newest so many', '50')
+    .action(list)
+  leaf(command, 'show <id>', 'One change: the proposed value against the current one, decrypted here')
+    .option('--reveal', 'show values')
+    .action(show)
+  reviewed(leaf(command, 'approve <ids...>', 'Approve changes; the last approval that is needed applies one')).action(
+    approve,
+  )
+  reviewed(leaf(command, 'reject <ids...>', 'Reject changes; one rejection is enough')).action(reject)
+  leaf(command, 'withdraw <ids...>', 'Take changes back: your own, or any as an admin').action(withdraw)
+  command.addHelpText('after', '\nOnly an admin who is signed in as a person approves and rejects; a token cannot.')
+}

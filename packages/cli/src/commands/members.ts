@@ -1,0 +1,117 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { orgs } from '@skerry/contract/orgs'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { type Command, Option } from 'commander'
+import { Failure } from '../failure.ts'
+import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { readSealed } from '../keyring/sealed.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, writeJson, writeTable } from '../output.ts'
+import { canonical, findPin, type PinState, pin, pinState } from '../pins.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+type Member = Answer<typeof orgs.members>['members'][number]
+
+export function register(command: Command): void {
+  command.addHelpText('after', '\nA member is named by e-mail address or id.')
+  leaf(command, 'list', 'Members, their roles and the words of their keys').action(list)
+  leaf(command, 'role <member>', 'Change a member’s role')
+    .addOption(new Option('--to <role>', 'the new one').choices(['owner', 'admin', 'member']).makeOptionMandatory())
+    .action(role)
+  confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant')).action(remove)
+  confirmable(leaf(command, 'trust <member>', 'Accept a member’s new key, once its words were compared')).action(trust)
+}
+
+const stateWords: Record<KeyState, string> = {
+  yours: 'yours',
+  pinned: 'known',
+  new: 'not used yet',
+  changed: 'CHANGED',
+  none: 'no keys yet',
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const rows = await Promise.all(
+    members.map(async (member) => ({
+      ...member,
+      key: stateOf(session, orgId, member),
+      fingerprint: member.publicKeyJwk === null ? null : await fingerprintWords(member.publicKeyJwk),
+    })),
+  )
+  if (flags.json) return writeJson({ members: rows })
+  writeTable(
+    ['e-mail', 'name', 'role', 'id', 'key', 'words'],
+    rows.map((row) => [
+      row.email ?? '',
+      row.name ?? '',
+      row.role,
+      row.userId,
+      stateWords[row.key],
+      row.fingerprint ?? '',
+    ]),
+  )
+}
+
+type KeyState = PinState | 'none' | 'yours'
+
+function stateOf(session: Session, orgId: string, { userId, email, publicKeyJwk }: Member): KeyState {
+  if (userId === session.principal.id) return isOwnKey(session, userId, publicKeyJwk) ? 'yours' : 'changed'
+  if (publicKeyJwk === null) return findPin(session, orgId, userId) ? 'changed' : 'none'
+  return pinState(session, orgId, { principalId: userId, name: email, publicKeyJwk })
+}
+
+/** As it was opened on this machine; where none was, there is nothing to compare with before it is unlocked. */
+function isOwnKey({ settings }: Session, userId: string, publicKeyJwk: string | null): boolean {
+  const kept = readSealed(settings.url, userId)
+  return !kept || (publicKeyJwk !== null && canonical(kept.publicKeyJwk) === canonical(publicKeyJwk))
+}
+
+async function find(session: Session, who: string): Promise<Member & { orgId: string; label: string }> {
+  const { id: orgId, slug } = await session.org()
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const found = members.find((one) => one.userId === who || one.email === who)
+  if (found) return { ...found, orgId, label: found.email ?? found.userId }
+  throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members list`')
+}
+
+async function role(who: string, flags: Flags & { to: Member['role'] }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, userId, label } = await find(session, who)
+  const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: flags.to } })
+  note(`${label} is ${member.role} now`)
+  if (flags.json) writeJson({ member })
+}
+
+async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, userId, label } = await find(session, who)
+  await confirmOrRefuse(`remove ${label} with every key grant`, flags)
+  // Asked for first: their grants go with them.
+  const held = await heldByIfKnown(session, userId)
+  await session.client.members.remove({ params: { orgId, userId } })
+  note(`removed ${label}`)
+  hintRekey(label, held)
+  if (flags.json) writeJson({ removed: userId, held: held ?? null })
+}
+
+async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, userId, label, publicKeyJwk, email } = await find(session, who)
+  if (publicKeyJwk === null) throw new Failure('conflict', `${label} has no key yet`)
+  const grantee = { principalId: userId, name: email, publicKeyJwk }
+  const known = findPin(session, orgId, userId)
+  const words = await fingerprintWords(publicKeyJwk)
+  if (known) note(`known since ${known.pinnedAt}: ${await fingerprintWords(known.publicKeyJwk)}`)
+  note(`shown by the server now: ${words}`)
+  if (pinState(session, orgId, grantee) === 'changed') {
+    await confirmOrRefuse(`has ${label} told you these words, other than through this server, and take the key`, flags)
+  }
+  pin(session, orgId, grantee)
+  note(`the key of ${label} is known now`)
+  if (flags.json) writeJson({ userId, publicKeyJwk, fingerprint: words })
+}

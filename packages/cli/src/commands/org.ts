@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import { usage } from '../failure.ts'
+import { checkSlug, slugFrom } from '../names.ts'
+import { leaf } from '../options.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+export function register(command: Command): void {
+  leaf(command, 'create <name>', 'Create an organization; you become its owner')
+    .option('--slug <slug>', 'its fixed short name; made from the name unless given')
+    .action(create)
+  leaf(command, 'list', 'Organizations that you are in').action(list)
+  leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(rename)
+}
+
+async function create(name: string, flags: Flags & { slug?: string }): Promise<void> {
+  const slug = flags.slug ?? slugFrom(name)
+  if (slug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
+  checkSlug(slug, 'an organization')
+  const session = await openSession(flags)
+  const { org } = await session.client.orgs.create({ body: { name, slug } })
+  note(`created organization ${org.slug}; commands work there with --org ${org.slug}, or after \`skerry init\``)
+  if (flags.json) writeJson({ org })
+  else writeLine(org.id)
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgs } = await session.client.orgs.list()
+  if (flags.json) return writeJson({ orgs })
+  writeTable(
+    ['slug', 'name', 'role', 'id'],
+    orgs.map(({ slug, name, role, id }) => [slug, name, role, id]),
+  )
+}
+
+async function rename(name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { org } = await session.client.orgs.update({ params: { orgId }, body: { name } })
+  note(`${org.slug} is called ${org.name} now`)
+  if (flags.json) writeJson({ org })
+}

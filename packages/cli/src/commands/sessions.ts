@@ -1,0 +1,49 @@
+import type { cliSessions } from '@skerry/contract/cli-login'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { Command } from 'commander'
+import { Failure } from '../failure.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, writeJson, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
+
+export function register(command: Command): void {
+  leaf(command, 'list', 'Where you are signed in on the command line; ended ones too').action(list)
+  confirmable(leaf(command, 'revoke <id>', 'End a session; its next request is refused')).action(revoke)
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { sessions, currentSessionId } = await session.client.cliSessions.list()
+  if (flags.json) return writeJson({ sessions, currentSessionId })
+  writeTable(
+    ['id', 'machine', 'from', 'state', 'last used'],
+    sessions.map((one) => [
+      one.id === currentSessionId ? `${one.id} *` : one.id,
+      one.deviceLabel,
+      one.ipAddress ?? '',
+      stateOf(one),
+      one.lastUsedAt ?? 'never',
+    ]),
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: CliSession): string {
+  if (revokedAt !== null) return 'ended'
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
+}
+
+async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const { client } = await openSession(flags)
+  const { sessions, currentSessionId } = await client.cliSessions.list()
+  const found = sessions.find((one) => one.id === id)
+  if (!found) throw new Failure('notFound', `you have no session ${id}`, 'see `skerry sessions list`')
+  const own = id === currentSessionId ? ', which is this one,' : ''
+  await confirmOrRefuse(`end the session on ${found.deviceLabel}${own} of ${found.createdAt}`, flags)
+  await client.cliSessions.revoke({ params: { cliSessionId: id } })
+  note(`ended the session on ${found.deviceLabel}`)
+  if (flags.json) writeJson({ revoked: id })
+}

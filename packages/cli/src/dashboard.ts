@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { parseBaseUrl } from '@skerry/sdk/base-url'
+import { Failure } from './failure.ts'
+
+/** As much of packages/dashboard/dist/build.json as is compared. */
+interface Build {
+  files: Record<string, { integrity: string }>
+  importMapSha256: string
+}
+
+export interface Difference {
+  path: string
+  what: string
+}
+
+/** Fetches every file of this installation's dashboard from a server, and compares what comes with what is here. */
+export async function compareDashboard(url: string): Promise<{ files: number; differences: Difference[] }> {
+  // No credential is sent, so plain HTTP betrays nothing; what comes over it proves little, which the person knows.
+  const baseUrl = parseBaseUrl(url, { allowInsecure: true })
+  const build = readOwnBuild()
+  const differences: Difference[] = []
+  for (const [path, { integrity }] of Object.entries(build.files)) {
+    const what = await compareFile(baseUrl, path, integrity, build)
+    if (what) differences.push({ path, what })
+  }
+  return { files: Object.keys(build.files).length, differences }
+}
+
+function readOwnBuild(): Build {
+  try {
+    return JSON.parse(readFileSync(new URL('../../dashboard/dist/build.json', import.meta.url), 'utf8')) as Build
+  } catch {
+    throw new Failure('failure', 'this installation has no dashboard to compare with', 'run `npm run build` in it')
+  }
+}
+
+async function compareFile(baseUrl: string, path: string, integrity: string, build: Build) {
+  const response = await answer(baseUrl + path)
+  if (!response.ok) return `the server answers ${response.status}`
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const isPage = path === '/'
+  const found = createHash('sha384').update(isPage ? withoutNonce(bytes) : bytes)
+  if (`sha384-${found.digest('base64')}` !== integrity) return 'other content'
+  const policy = response.headers.get('content-security-policy') ?? ''
+  if (isPage && !policy.split('; ').includes(`script-src 'self' '${build.importMapSha256}'`))
+    return 'the right content, under a policy that lets other scripts in'
+}
+
+async function answer(url: string): Promise<Response> {
+  try {
+    return await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(30_000) })
+  } catch {
+    throw new Failure('unavailable', `${new URL(url).origin} cannot be reached`)
+  }
+}
+
+/** Each answer has a nonce of its own, in one place; it lets styles in and no script. */
+const withoutNonce = (bytes: Uint8Array) =>
+  new TextDecoder().decode(bytes).replace(/(<meta name="skerry-nonce" nonce=")[\w-]{43}(">)/, '$1__SKERRY_NONCE__$2')

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { CryptoError, type CryptoErrorCode } from '@skerry/crypto/errors'
+import { exportPrivateKey, type PrivateKey, parsePublicKeyJwk } from '@skerry/crypto/keys'
+import type { RemoteKey } from '@skerry/crypto/wrap'
+import { Failure } from '../failure.ts'
+import { type Answer, agentSocket, type Request, type Start, type Status } from './protocol.ts'
+
+const answerWithinMs = 5000
+const startWithinMs = 15_000
+
+/** However often it is asked, an agent ends after so long. */
+const lifeSeconds = 12 * 3600
+
+export const hasAgents = process.platform !== 'win32'
+
+/** What the agent says of itself; undefined when none runs. */
+export async function agentStatus(url: string, userId: string): Promise<Status | undefined> {
+  if (!hasAgents) return undefined
+  const answer = await ask(agentSocket(url, userId), { op: 'status' })
+  return answer && 'status' in answer ? answer.status : undefined
+}
+
+/** The key that the agent keeps: blobs go there, and what was wrapped comes back. */
+export async function agentKey(url: string, userId: string): Promise<RemoteKey | undefined> {
+  const status = await agentStatus(url, userId)
+  if (!status) return undefined
+  const socket = agentSocket(url, userId)
+  return {
+    point: parsePublicKeyJwk(status.publicKeyJwk),
+    unwrap: async (blob) => {
+      const answer = await ask(socket, { op: 'unwrap', blob })
+      if (answer && 'bytes' in answer) return decodeBase64url(answer.bytes)
+      if (answer && 'error' in answer && answer.error !== 'internal') {
+        throw new CryptoError(answer.error as CryptoErrorCode)
+      }
+      throw new Failure('refused', 'the keyring was locked meanwhile', 'run `skerry keys unlock`')
+    },
+  }
+}
+
+/** Ends the agent -> whether one ran. */
+export async function stopAgent(url: string, userId: string): Promise<boolean> {
+  return hasAgents && (await ask(agentSocket(url, userId), { op: 'lock' })) !== undefined
+}
+
+/** Hands the private key to a process of its own, over a pipe: not by argument, environment or file. */
+export async function startAgent(url: string, userId: string, privateKey: PrivateKey, idleSeconds: number) {
+  await stopAgent(url, userId)
+  const main = fileURLToPath(new URL('./agent.ts', import.meta.url))
+  // It needs nothing of this environment, in which there may be credentials.
+  const env = { ...(process.env.HOME ? { HOME: process.env.HOME } : {}) }
+  const child = spawn(process.execPath, [main], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], env, cwd: '/' })
+  child.on('error', () => {})
+  child.stdin.on('error', () => {})
+  const start: Start = {
+    socket: agentSocket(url, userId),
+    privateKey: encodeBase64url(await exportPrivateKey(privateKey)),
+    idleSeconds: Math.min(idleSeconds, lifeSeconds),
+    lifeSeconds,
+  }
+  child.stdin.end(JSON.stringify(start))
+  const lines = createInterface({ input: child.stdout })
+  try {
+    await once(lines, 'line', { signal: AbortSignal.any([AbortSignal.timeout(startWithinMs), ended(child)]) })
+  } catch {
+    child.kill()
+    throw new Failure(
+      'failure',
+      'the keyring’s agent did not start',
+      'use SKERRY_PASSPHRASE_FILE, or type it each time',
+    )
+  } finally {
+    lines.close()
+    child.stdout.destroy()
+    child.unref()
+  }
+}
+
+function ended(child: ReturnType<typeof spawn>): AbortSignal {
+  const controller = new AbortController()
+  child.once('exit', () => controller.abort())
+  return controller.signal
+}
+
+/** Undefined when nobody is there. */
+function ask(socket: string, request: Request): Promise<Answer | undefined> {
+  return new Promise((resolve) => {
+    let text = ''
+    const connection = createConnection(socket)
+    connection.setEncoding('utf8').setTimeout(answerWithinMs, () => connection.destroy())
+    connection.on('error', () => resolve(undefined))
+    connection.on('data', (chunk) => {
+      text += chunk
+    })
+    connection.on('close', () => resolve(parse(text)))
+    connection.end(`${JSON.stringify(request)}\n`)
+  })
+}
+
+function parse(text: string): Answer | undefined {
+  try {
+    return JSON.parse(text) as Answer
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,98 @@
+import { rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { CryptoError } from '@skerry/crypto/errors'
+import { importPrivateKey, type PrivateKey, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.ts'
+
+// The process that keeps an unlocked private key. It opens wrapped keys for whoever can reach its socket and never gives
+// the private key away: a program that got at the socket can ask while the agent runs, and nothing afterwards.
+
+/** Serves until it is told to lock, nobody has asked for a while, or its life is over. Says `ready` on stdout. */
+async function serve(start: Start): Promise<void> {
+  const privateKey = await importPrivateKey(decodeBase64url(start.privateKey))
+  const endsAtMs = Date.now() + start.lifeSeconds * 1000
+  let lockAtMs = 0
+  let timer: NodeJS.Timeout | undefined
+  const lock = () => {
+    rmSync(start.socket, { force: true })
+    process.exit(0)
+  }
+  const stayAwake = () => {
+    clearTimeout(timer)
+    lockAtMs = Math.min(Date.now() + start.idleSeconds * 1000, endsAtMs)
+    timer = setTimeout(lock, lockAtMs - Date.now())
+  }
+  // A machine that slept through the time must not answer in the moment before the timer has noticed.
+  const isOver = () => Date.now() >= lockAtMs
+
+  const answer = async (request: Request): Promise<Answer> => {
+    if (isOver()) lock()
+    if (request.op === 'unwrap') {
+      stayAwake()
+      return { bytes: encodeBase64url(await unwrapKey(request.blob, privateKey)) }
+    }
+    if (request.op === 'status') return { status: statusOf(privateKey, lockAtMs) }
+    return request.op === 'lock' ? { ok: true } : { error: 'invalid_request' }
+  }
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    void converse(socket, answer).then((request) => {
+      if (request?.op === 'lock') lock()
+    })
+  })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, lock)
+  // The socket's own mode, beside the folder's.
+  process.umask(0o077)
+  rmSync(start.socket, { force: true })
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(start.socket, done))
+  stayAwake()
+  process.stdout.write('ready\n')
+}
+
+const statusOf = (privateKey: PrivateKey, lockAtMs: number) => ({
+  publicKeyJwk: publicKeyJwkOf(privateKey),
+  locksInSeconds: Math.max(0, Math.round((lockAtMs - Date.now()) / 1000)),
+})
+
+/** Reads one line, answers it, closes -> what was asked, once the answer is on its way. */
+async function converse(socket: Socket, answer: (request: Request) => Promise<Answer>): Promise<Request | undefined> {
+  socket.on('error', () => {})
+  socket.setTimeout(5000, () => socket.destroy())
+  const request = parse(await readLine(socket))
+  const said = request ? await answer(request).catch(codeOf) : { error: 'invalid_request' }
+  if (socket.destroyed) return request
+  await new Promise<void>((done) => socket.end(`${JSON.stringify(said)}\n`, done))
+  return request
+}
+
+/** Not by iterating over the socket, which closes it at the line's end. */
+function readLine(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+      if (text.length > lineMaxBytes) socket.destroy()
+      if (text.includes('\n')) resolve(text)
+    })
+    socket.on('close', () => resolve(''))
+  })
+}
+
+const codeOf = (error: unknown): Answer => ({ error: error instanceof CryptoError ? error.code : 'internal' })
+
+function parse(text: string): Request | undefined {
+  try {
+    return JSON.parse(text) as Request
+  } catch {
+    return undefined
+  }
+}
+
+async function readStart(): Promise<Start> {
+  let text = ''
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+  return JSON.parse(text) as Start
+}
+
+await serve(await readStart())

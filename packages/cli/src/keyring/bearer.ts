@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
+import { importAesKey, openGcm, sealGcm } from '@skerry/crypto/gcm'
+import { randomBytes } from '@skerry/crypto/random'
+import type { PersonSession } from '../credentials.ts'
+import { Failure } from '../failure.ts'
+import { readIfThere, stateFolder, writePrivate } from '../files.ts'
+
+// Where a CLI session's bearer is kept. It decrypts nothing, but it acts as the person: reads names and sizes, deletes,
+// manages members. The system's keyring is the place for it; where there is none, a file that is of no use without
+// another one in another folder. That keeps it out of copies of the configuration (backups, dotfiles) and no more: who
+// reads the whole home folder, reads both.
+
+const service = 'skerry'
+
+/** What goes into the profile, the bearer itself or not: `sealed` where no keyring took it. */
+export async function storeBearer(profile: string, id: string, bearer: string): Promise<{ sealed?: string }> {
+  if (await inKeyring((entry) => entry.setPassword(bearer), profile)) return {}
+  const { iv, ciphertext } = await sealGcm(await fileKey(), encodeUtf8(bearer), encodeUtf8(id))
+  return { sealed: `${encodeBase64url(iv)}.${encodeBase64url(ciphertext)}` }
+}
+
+export async function openBearer(profile: string, { id, sealed }: PersonSession): Promise<string> {
+  let bearer: string | null | undefined
+  if (sealed === undefined) {
+    await inKeyring((entry) => {
+      bearer = entry.getPassword()
+    }, profile)
+  } else {
+    const [iv = '', ciphertext = ''] = sealed.split('.')
+    const open = async () =>
+      decodeUtf8(await openGcm(await fileKey(), decodeBase64url(iv), decodeBase64url(ciphertext), encodeUtf8(id)))
+    bearer = await open().catch(() => undefined)
+  }
+  if (bearer) return bearer
+  throw new Failure('refused', `the session of ${profile} cannot be read on this machine`, 'run `skerry login`')
+}
+
+export async function forgetBearer(profile: string): Promise<void> {
+  await inKeyring((entry) => entry.deletePassword(), profile)
+}
+
+interface Entry {
+  setPassword(password: string): void
+  getPassword(): string | null
+  deletePassword(): unknown
+}
+
+/** Whether the system's keyring did it. Loaded when needed: it is native code, which not every platform has. */
+async function inKeyring(work: (entry: Entry) => void, profile: string): Promise<boolean> {
+  if (process.env.SKERRY_KEYRING === 'off') return false
+  try {
+    const { Entry } = await import('@napi-rs/keyring')
+    work(new Entry(service, profile))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function fileKey(): Promise<CryptoKey> {
+  const path = join(stateFolder(), 'session.key')
+  const known = readIfThere(path)?.trim()
+  if (known !== undefined) return importAesKey(decodeBase64url(known))
+  const bytes = randomBytes(32)
+  writePrivate(path, `${encodeBase64url(bytes)}\n`)
+  return importAesKey(bytes)
+}

@@ -1,0 +1,52 @@
+import { passphraseProblem } from '@skerry/crypto/keyring'
+import { Failure, usage } from '../failure.ts'
+import { readStdin, readTextFile } from '../input.ts'
+import { isTerminal, note } from '../output.ts'
+import { askHidden, canAsk } from '../prompt.ts'
+
+const fileVariable = 'SKERRY_PASSPHRASE_FILE'
+const lineEnd = /\r?\n$/
+
+/** From the file that SKERRY_PASSPHRASE_FILE names: what is behind its last line's end is not part of it. */
+export function passphraseFromFile(): string | undefined {
+  const path = process.env[fileVariable]
+  if (!path) return undefined
+  const passphrase = readTextFile(path).replace(lineEnd, '')
+  if (passphrase === '') throw usage(`the file that ${fileVariable} names is empty`)
+  return passphrase
+}
+
+/** From the file, a hidden question, or stdin. */
+export async function readPassphrase(): Promise<string> {
+  const passphrase = passphraseFromFile() ?? (canAsk() ? await askHidden('Passphrase of your keyring') : fromStdin())
+  if (passphrase === '') throw usage('no passphrase was given')
+  return passphrase
+}
+
+/** A passphrase to be: asked for twice, so that a slip does not close the keyring for ever. */
+export async function readNewPassphrase(): Promise<string> {
+  const given = passphraseFromFile() ?? (canAsk() ? undefined : fromStdin())
+  if (given !== undefined) {
+    const problem = passphraseProblem(given)
+    if (problem === null) return given
+    throw usage(`the passphrase is too weak: ${problem}`, 'take five or more random words')
+  }
+  note('the passphrase opens your keyring on every machine; nobody can reset it')
+  for (;;) {
+    const passphrase = await askHidden('New passphrase')
+    const problem = passphraseProblem(passphrase)
+    if (problem !== null) {
+      note(`too weak: ${problem}`)
+      continue
+    }
+    if (passphrase === (await askHidden('The same once more'))) return passphrase
+    note('the two differ: once more')
+  }
+}
+
+function fromStdin(): string {
+  if (isTerminal.stdin()) {
+    throw new Failure('refused', 'there is nobody to ask for the passphrase', `pipe it in, or set ${fileVariable}`)
+  }
+  return readStdin().replace(lineEnd, '')
+}

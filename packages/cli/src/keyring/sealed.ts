@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { readIfThere, stateFolder, writePrivate } from '../files.ts'
+
+/** A person's keys as they are stored: the private one sealed under the passphrase. */
+export interface SealedKeys {
+  publicKeyJwk: string
+  encryptedPrivateKey: string
+}
+
+const pathOf = (url: string, userId: string) =>
+  join(stateFolder(), 'keyring', `${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 32)}.json`)
+
+/** What was opened on this machine before; undefined when nothing was, or nothing usable is left. */
+export function readSealed(url: string, userId: string): SealedKeys | undefined {
+  try {
+    const { publicKeyJwk, encryptedPrivateKey } = JSON.parse(readIfThere(pathOf(url, userId)) ?? '{}')
+    if (typeof publicKeyJwk === 'string' && typeof encryptedPrivateKey === 'string') {
+      return { publicKeyJwk, encryptedPrivateKey }
+    }
+  } catch {
+    // Not readable as ours: as if it were not there.
+  }
+}
+
+export function keepSealed(url: string, userId: string, { publicKeyJwk, encryptedPrivateKey }: SealedKeys): void {
+  writePrivate(pathOf(url, userId), `${JSON.stringify({ publicKeyJwk, encryptedPrivateKey }, null, 2)}\n`)
+}

@@ -1,0 +1,115 @@
+import { CryptoError } from '@skerry/crypto/errors'
+import { openWithPassphrase } from '@skerry/crypto/keyring'
+import { formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
+import type { KeyHolder } from '@skerry/crypto/wrap'
+import type { Client } from '@skerry/sdk/client'
+import { Failure, toFailure } from '../failure.ts'
+import { note, warn } from '../output.ts'
+import { askHidden, canAsk } from '../prompt.ts'
+import { agentKey } from './agent-client.ts'
+import { passphraseFromFile } from './passphrase.ts'
+import { keepSealed, readSealed, type SealedKeys } from './sealed.ts'
+
+/** Whose keyring, and where it is stored. */
+export interface Owner {
+  client: Client
+  url: string
+  userId: string
+}
+
+const attempts = 3
+
+/**
+ * The key of a person for one command: from the agent, or opened here with the passphrase from a file or a person. It is
+ * asked for when something is to be decrypted, and not before.
+ */
+export async function personKey(owner: Owner): Promise<KeyHolder> {
+  const kept = await agentKey(owner.url, owner.userId)
+  if (kept) return kept
+  const passphrase = passphraseFromFile()
+  if (passphrase === undefined && !canAsk()) throw locked()
+  const sealed = await sealedKeys(owner)
+  if (passphrase !== undefined) return openSealed(sealed, passphrase, owner.userId)
+  return askUntilOpen(sealed, owner.userId)
+}
+
+const locked = () =>
+  new Failure('refused', 'your keyring is locked', 'run `skerry keys unlock`, or set SKERRY_PASSPHRASE_FILE')
+
+/** The keys as the server has them, or as they were kept here while it is away. Nothing in them is in the clear. */
+export async function sealedKeys(owner: Owner): Promise<SealedKeys> {
+  const kept = readSealed(owner.url, owner.userId)
+  const { publicKeyJwk, encryptedPrivateKey } = await owner.client.me.getKeys().catch((error) => {
+    if (kept && toFailure(error).kind === 'unavailable') return kept
+    throw error
+  })
+  if (publicKeyJwk === null || encryptedPrivateKey === null) {
+    if (kept) throw gone()
+    throw new Failure('conflict', 'you have no keys yet', 'run `skerry keys init`')
+  }
+  if (kept && canonical(kept.publicKeyJwk) !== canonical(publicKeyJwk)) throw swapped()
+  return { publicKeyJwk, encryptedPrivateKey }
+}
+
+/** Opens sealed keys and checks that the public key belongs to them: others wrap to what the server shows them. */
+export async function openSealed(
+  { publicKeyJwk, encryptedPrivateKey }: SealedKeys,
+  passphrase: string,
+  userId: string,
+  options: { extractable?: boolean } = {},
+): Promise<PrivateKey> {
+  const privateKey = await openWithPassphrase(encryptedPrivateKey, passphrase, userId, options).catch((error) => {
+    throw isWrong(error) ? wrongPassphrase() : error
+  })
+  if (publicKeyJwkOf(privateKey) !== canonical(publicKeyJwk)) throw swapped()
+  return privateKey
+}
+
+/** Opens with what a person types, who may mistype. */
+export async function askUntilOpen(
+  sealed: SealedKeys,
+  userId: string,
+  options: { extractable?: boolean } = {},
+): Promise<PrivateKey> {
+  for (let left = attempts - 1; ; left--) {
+    const passphrase = await askHidden(left === attempts - 1 ? 'Passphrase of your keyring' : 'Passphrase, once more')
+    try {
+      return await openSealed(sealed, passphrase === '' ? ' ' : passphrase, userId, options)
+    } catch (error) {
+      if (left === 0 || !(error instanceof WrongPassphrase)) throw error
+      warn(error.message)
+    }
+  }
+}
+
+/** Keeps what was opened, sealed as it is: so that it opens while the server is away, and a later swap shows. */
+export function keepOpened(owner: Owner, sealed: SealedKeys): void {
+  try {
+    keepSealed(owner.url, owner.userId, sealed)
+  } catch (error) {
+    note(`the sealed key is not kept on this machine: ${(error as Error).message}`)
+  }
+}
+
+class WrongPassphrase extends Failure {}
+
+const wrongPassphrase = () =>
+  new WrongPassphrase('refused', 'the passphrase does not open your keyring', 'try again; nobody can reset it')
+
+const isWrong = (error: unknown) => error instanceof CryptoError && error.code === 'decryption_failed'
+
+const canonical = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
+
+const swapped = () =>
+  new Failure(
+    'refused',
+    'the server shows another public key for you than the one that belongs to your private key: whatever others grant to you, somebody else could read',
+    'do not use this server, and tell your organization’s owner',
+  )
+
+const gone = () =>
+  new Failure(
+    'refused',
+    'the server no longer has the keys that were used on this machine',
+    'do not make new ones: ask whoever runs the server to bring them back',
+  )

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import type { Client } from '@skerry/sdk/client'
+import type { PersonSession } from './credentials.ts'
+import { Failure } from './failure.ts'
+import { openBearer } from './keyring/bearer.ts'
+import { recall, remember } from './remembered.ts'
+import type { Settings } from './settings.ts'
+
+/**
+ * Whether a credential is a person's: a CLI session (`skc_...`), or a session token of the browser sign-in (a JWT). It
+ * proves who someone is and holds no key: that is in the person's keyring.
+ */
+export const isPersonBearer = (bearer: string) =>
+  /^skc_[0-9A-Za-z]{22}_[A-Za-z0-9_-]{43}$/.test(bearer) || /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)
+
+/** Who a person's credential is: as stored at sign-in, or asked for once. */
+export async function personOf(
+  { url }: Pick<Settings, 'url'>,
+  client: Client,
+  bearer: string,
+  session: PersonSession | undefined,
+): Promise<{ id: string; email: string | null }> {
+  if (session) return { id: session.userId, email: session.email }
+  const key = `person ${url} ${createHash('sha256').update(bearer).digest('hex').slice(0, 32)}`
+  const [id, email] = recall(key)?.split(' ') ?? []
+  if (id) return { id, email: email || null }
+  const { user } = await client.me.get()
+  if (!user) throw new Failure('refused', 'this credential is nobody’s', 'sign in again with `skerry login`')
+  remember(key, `${user.id} ${user.email ?? ''}`)
+  return { id: user.id, email: user.email }
+}
+
+/** The bearer of a stored session, unless its time is over. */
+export async function bearerOf(profile: string, session: PersonSession): Promise<string> {
+  if (Date.parse(session.expiresAt) <= Date.now()) {
+    throw new Failure('refused', `your session ended on ${session.expiresAt}`, 'sign in again with `skerry login`')
+  }
+  return openBearer(profile, session)
+}

@@ -1,0 +1,136 @@
+import { chmodSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { withLock } from './credentials.ts'
+import { Failure } from './failure.ts'
+import { configFolder, readIfThere, writePrivate } from './files.ts'
+import { note } from './output.ts'
+import type { Session } from './session.ts'
+
+// Which public key belongs to whom is the server's word. A server that lies could have a key wrapped to itself, so the key
+// that was seen first is remembered, and another one is refused until a person has compared it and said so.
+
+/** Someone to wrap a key to. `name` is for people; null where the server has none. */
+export interface PinnedGrantee {
+  principalId: string
+  name: string | null
+  publicKeyJwk: string
+}
+
+interface Pin {
+  name: string
+  publicKeyJwk: string
+  pinnedAt: string
+}
+
+/** By server and organization, then by principal. */
+interface PinsFile {
+  version: 1
+  keys: Record<string, Record<string, Pin>>
+}
+
+export type PinState = 'pinned' | 'new' | 'changed'
+
+const pinsPath = () => join(configFolder(), 'known-keys.json')
+
+/**
+ * Compares each key with the one seen before, and remembers those that are new. All are compared before any is
+ * remembered, so that a refusal leaves nothing behind. The caller's own is compared with the caller's private key.
+ */
+export async function checkKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<void> {
+  const { id: orgId } = await session.org()
+  const fresh: PinnedGrantee[] = []
+  for (const grantee of grantees) {
+    if (grantee.principalId === session.principal.id) {
+      if (publicKeyJwkOf(await session.key()) !== canonical(grantee.publicKeyJwk)) throw notYours()
+      continue
+    }
+    const state = pinState(session, orgId, grantee)
+    if (state === 'changed') throw await changed(session, orgId, grantee)
+    if (state === 'new') fresh.push(grantee)
+  }
+  for (const grantee of fresh) {
+    pin(session, orgId, grantee)
+    if (grantee.principalId.startsWith('usr_')) await tellFirst(grantee)
+  }
+}
+
+export function pinState(session: Session, orgId: string, { principalId, publicKeyJwk }: PinnedGrantee): PinState {
+  const known = findPin(session, orgId, principalId)
+  if (!known) return 'new'
+  return known.publicKeyJwk === canonical(publicKeyJwk) ? 'pinned' : 'changed'
+}
+
+/** For what is fetched a second time: anything but the pinned key is refused. */
+export function isPinned(session: Session, orgId: string, grantee: PinnedGrantee): true {
+  if (pinState(session, orgId, grantee) === 'pinned') return true
+  throw new Failure('conflict', `${nameOf(grantee)} was not there a moment ago`, 'try again')
+}
+
+export const findPin = (session: Session, orgId: string, principalId: string): Pin | undefined =>
+  readPins().keys[placeOf(session, orgId)]?.[principalId]
+
+/** Remembers a key as the one to expect from now on. */
+export function pin(session: Session, orgId: string, grantee: PinnedGrantee): void {
+  const path = pinsPath()
+  withLock(`${path}.lock`, () => {
+    const file = readPins()
+    const place = placeOf(session, orgId)
+    const publicKeyJwk = canonical(grantee.publicKeyJwk)
+    const entry = { name: nameOf(grantee), publicKeyJwk, pinnedAt: new Date().toISOString() }
+    file.keys[place] = { ...file.keys[place], [grantee.principalId]: entry }
+    writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
+  })
+}
+
+/** The word list is loaded when words are shown: `skerry run` never shows any. */
+async function wordsOf(publicKeyJwk: string): Promise<string> {
+  const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
+  return fingerprintWords(publicKeyJwk)
+}
+
+const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
+
+const nameOf = ({ name, principalId }: PinnedGrantee) => name ?? principalId
+
+/** One text for one key: a server may spell it as it likes. */
+export const canonical = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
+
+/** Forgetting what is in a broken file would accept any key, so it is refused. */
+function readPins(): PinsFile {
+  const path = pinsPath()
+  const text = readIfThere(path)
+  if (text === null) return { version: 1, keys: {} }
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  try {
+    const file = JSON.parse(text) as PinsFile
+    if (file.version === 1 && typeof file.keys === 'object' && file.keys !== null) return file
+  } catch {
+    // Told below.
+  }
+  throw new Failure('failure', `${path} is not a list of known keys`, 'bring it back, or move it away and compare anew')
+}
+
+async function tellFirst(grantee: PinnedGrantee): Promise<void> {
+  note(`first key of ${nameOf(grantee)} on this machine; compare these words with their \`skerry keys fingerprint\`:`)
+  note(`  ${await wordsOf(grantee.publicKeyJwk)}`)
+}
+
+async function changed(session: Session, orgId: string, grantee: PinnedGrantee): Promise<Failure> {
+  const known = findPin(session, orgId, grantee.principalId)!
+  note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
+  note(`shown by the server now: ${await wordsOf(grantee.publicKeyJwk)}`)
+  const name = nameOf(grantee)
+  return new Failure(
+    'refused',
+    `the key of ${name} is another than before; nothing was granted`,
+    `ask them for the words of \`skerry keys fingerprint\`, then run \`skerry members trust ${name}\``,
+  )
+}
+
+const notYours = () =>
+  new Failure(
+    'refused',
+    'the server shows another public key for you than your own',
+    'do not use this server, and tell your organization’s owner',
+  )

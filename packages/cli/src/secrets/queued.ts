@@ -1,0 +1,25 @@
+import type { ChangeRequest, Queued } from '@skerry/sdk/secrets'
+import { note, writeJson } from '../output.ts'
+import type { Flags } from '../settings.ts'
+
+export const noteOf = (flags: { note?: string }) => (flags.note === undefined ? {} : { note: flags.note })
+
+/** A change request without what only its reader's key can open. */
+export function withoutCiphertext({ ciphertext, ...rest }: ChangeRequest): Omit<ChangeRequest, 'ciphertext'> {
+  return rest
+}
+
+/** Nothing was written, and nothing went wrong: the command has done all that it may. */
+export function tellQueued({ changeRequest }: Queued, label: string, flags: Flags): void {
+  noteQueued([changeRequest], label)
+  if (flags.json) writeJson({ queued: true, changeRequest: withoutCiphertext(changeRequest) })
+}
+
+export function noteQueued(changes: ChangeRequest[], label: string): void {
+  for (const { id, action, secretName, requiredApprovals } of changes) {
+    const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
+    note(`queued ${verbs[action]} ${secretName} as ${id}: ${label} is protected, and this needs ${approvals}`)
+  }
+}
+
+const verbs = { put: 'the write of', delete: 'the deletion of', restore: 'the restore of' } as const

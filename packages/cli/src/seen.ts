@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { diskCache } from '@skerry/sdk/node/disk-cache'
+import { createSeen, type Seen, type SeenSettings, type WentBackError } from '@skerry/sdk/seen'
+import { stateFolder } from './files.ts'
+import { warn } from './output.ts'
+import type { Settings } from './settings.ts'
+
+const keepSeconds = 10 * 365 * 86_400
+const entriesMax = 10_000
+
+/**
+ * What this machine has seen of environments, kept in its state folder. A change that an honest server seldom shows is
+ * refused until a person accepts it. The exception is reading with SKERRY_TOKEN: a deployment must not stand still
+ * because somebody re-keyed an environment or took a group out of it, so it is warned, unless SKERRY_STRICT=1.
+ */
+export function seenHere(
+  settings: Pick<Settings, 'url' | 'credential'>,
+  { type, id }: { type: 'service_token' | 'user'; id: string },
+): Record<'writing' | 'reading', Seen> {
+  const isDeployment = settings.credential.from === 'environment' && type === 'service_token'
+  const lenient = isDeployment && process.env.SKERRY_STRICT !== '1'
+  const writing = openSeen(settings, id)
+  if (!lenient) return { writing, reading: writing }
+  return { writing, reading: openSeen(settings, id, { onWentBack: (error) => warn(describeChange(error)) }) }
+}
+
+export const openSeen = (
+  { url }: Pick<Settings, 'url'>,
+  principalId: string,
+  more: Pick<SeenSettings, 'onWentBack'> = {},
+): Seen =>
+  createSeen({
+    store: diskCache({ directory: join(stateFolder(), 'seen'), keepSeconds, entriesMax }),
+    baseUrl: url,
+    principalId,
+    onGone: (label, names) => warn(`${label} no longer has ${names.join(', ')}`),
+    warn,
+    ...more,
+  })
+
+const describeChange = (error: WentBackError) => `${error.message}: this may be an old answer, or a false one`

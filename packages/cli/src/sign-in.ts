@@ -1,0 +1,90 @@
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { encodeBase64url } from '@skerry/crypto/base64url'
+import { tokenHash } from '@skerry/crypto/digest'
+import { newId, randomBytes } from '@skerry/crypto/random'
+import { profileName, readCredentials, saveProfile } from './credentials.ts'
+import { checkWebAddress, hasDesktop, openBrowser } from './desktop.ts'
+import { Failure, toFailure } from './failure.ts'
+import { openBearer, storeBearer } from './keyring/bearer.ts'
+import { note } from './output.ts'
+import { connect, userAgent } from './session.ts'
+import type { Settings } from './settings.ts'
+
+const pollMinSeconds = 1
+const pollMaxSeconds = 30
+
+/**
+ * Signs a person in: the credential is made here, and the server gets its hash; a person who is signed in to the browser
+ * approves the code that stands on both screens. Until then the credential opens nothing.
+ */
+export async function signInPerson(settings: Settings, options: { browser: boolean }) {
+  const id = newId('cliSession')
+  const bearer = `${id}_${encodeBase64url(randomBytes(32))}`
+  const client = connect(settings)
+  const label = `${hostname()}`.slice(0, 200) || 'a machine'
+  const asked = await client.cliLogin.create({
+    body: { sessionId: id, tokenHash: await tokenHash(bearer), deviceLabel: label, client: userAgent },
+  })
+  const address = checkWebAddress(asked.verifyUrl)
+  note(`open ${address}`)
+  note(`and approve the code ${asked.code} there, if it is the one that the page shows`)
+  if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
+  const expiresAt = await approved(client, { ...asked, id })
+  return keep(settings, { id, bearer, expiresAt })
+}
+
+interface Asked {
+  id: string
+  code: string
+  requestExpiresAt: string
+  pollIntervalSeconds: number
+}
+
+/** Waits for the person -> until when the session holds. A server that is away for a moment is waited out. */
+async function approved(client: ReturnType<typeof connect>, asked: Asked): Promise<string> {
+  const { code, id, pollIntervalSeconds } = asked
+  const seconds = Math.min(Math.max(pollIntervalSeconds, pollMinSeconds), pollMaxSeconds)
+  const until = Date.parse(asked.requestExpiresAt)
+  while (Date.now() < until) {
+    await sleep(seconds * 1000)
+    const answer = await client.cliLogin.poll({ body: { code } }).catch((error) => {
+      if (toFailure(error).kind !== 'unavailable') throw error
+    })
+    if (answer === undefined || answer.status === 'pending') continue
+    if (answer.status === 'denied') throw new Failure('refused', 'the sign-in was denied')
+    if (answer.status === 'expired') break
+    if (answer.sessionId !== id || answer.expiresAt === undefined) {
+      throw new Failure('refused', 'the server approved another session than the one asked for')
+    }
+    return answer.expiresAt
+  }
+  throw new Failure('refused', 'nobody approved the code in time', 'run `skerry login` again')
+}
+
+async function keep(settings: Settings, { id, bearer, expiresAt }: { id: string; bearer: string; expiresAt: string }) {
+  const client = connect(settings, { bearer })
+  const { user, orgs } = await client.me.get()
+  if (!user) throw new Failure('refused', 'the approved session is nobody’s')
+  const name = profileName(settings.url, user.email ?? user.id)
+  await endEarlier(settings, name)
+  const stored = await storeBearer(name, id, bearer)
+  const session = { id, userId: user.id, email: user.email, expiresAt, ...stored }
+  const [only, ...more] = orgs
+  const org = only && more.length === 0 ? { org: { id: only.id, slug: only.slug } } : {}
+  saveProfile(name, { url: settings.url, ...org, session })
+  const kept = stored.sealed === undefined ? 'in the system’s keyring' : 'in the credentials file, sealed'
+  return { profile: name, user, orgs, sessionId: id, expiresAt, kept }
+}
+
+/** The session that this one replaces, so that no credential is left that nobody has any more. */
+async function endEarlier(settings: Settings, name: string): Promise<void> {
+  const earlier = readCredentials().profiles[name]?.session
+  if (!earlier) return
+  try {
+    const client = connect(settings, { bearer: await openBearer(name, earlier) })
+    await client.cliSessions.revoke({ params: { cliSessionId: earlier.id } })
+  } catch {
+    // It has ended already, or ends by itself.
+  }
+}

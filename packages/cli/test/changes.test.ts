@@ -1,0 +1,169 @@
+import { changes } from '@skerry/contract/changes'
+import { invites } from '@skerry/contract/orgs'
+import { secrets } from '@skerry/contract/secrets'
+import { parseToken } from '@skerry/crypto/token'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ciphertext } from '../../server/test/blobs.ts'
+import { call, type World } from '../../server/test/world.ts'
+import { type Machine, newMachine, signedUp } from './machine.ts'
+import { ok as okOn, openPeopleServer, type PeopleServer, passphrase, signIn } from './people.ts'
+
+// A token proposes on the command line; a person, signed in with an identity provider, decides over the API. At the end,
+// two people do both on the command line.
+
+let server: PeopleServer
+let machine: Machine
+let orgId: string
+let envId: string
+let proposer: string
+let reviewer: string
+
+const send: World['call'] = (endpoint, input) => call(server.url, [], endpoint, input)
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  machine = await signedUp(server.url, 'Approval')
+  const { profiles, current } = JSON.parse(await ok('cat $HOME/.config/skerry/credentials.json'))
+  const { org, token } = profiles[current]
+  orgId = org.id
+  proposer = `Bearer ${(await parseToken(token)).bearer}`
+  envId = JSON.parse(await ok('skerry env show development --json')).environment.id
+  const email = 'reviewer@example.com'
+  await send(invites.create, { as: proposer, params: { orgId }, body: { email, role: 'admin' } })
+  reviewer = `Bearer ${await server.issuer.token({ sub: 'reviewer', email, email_verified: true })}`
+  await ok('echo -n before | skerry secrets set DATABASE_URL && skerry env protect development')
+})
+afterAll(async () => {
+  await machine?.remove()
+  await server?.close()
+})
+
+const ok = (command: string): Promise<string> => okOn(machine, command)
+
+/** Proposes on the command line -> the id of the change. */
+async function propose(command: string): Promise<string> {
+  return JSON.parse(await ok(`${command} --json`)).changeRequest.id
+}
+
+const approve = (changeRequestId: string, comment = 'fine') =>
+  send(changes.approve, { as: reviewer, params: { orgId, changeRequestId }, body: { comment } })
+const shown = async (id: string) => JSON.parse(await ok(`skerry changes show ${id} --reveal --json`))
+
+describe('what is proposed on the command line', () => {
+  test('becomes the value that programs get when it is approved, and not before', async () => {
+    const id = await propose(`echo -n after | skerry secrets set DATABASE_URL --note 'für Döner 🌯, 100 %'`)
+    expect(await shown(id)).toMatchObject({
+      changeRequest: { status: 'open', note: 'für Döner 🌯, 100 %' },
+      comparison: { state: 'changed', currentVersion: 1, current: 'before', proposed: 'after' },
+    })
+    expect(await ok('skerry run -- printenv DATABASE_URL')).toBe('before\n')
+    expect((await approve(id)).body.status).toBe('applied')
+    expect(await ok('skerry run -- printenv DATABASE_URL')).toBe('after\n')
+    expect(await ok('skerry secrets history DATABASE_URL')).toMatch(/^2 \*/m)
+    expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +usr_\w+ +\S+ +fine/)
+  })
+
+  test('is restored with the value of the version that it names, and shown so before', async () => {
+    const id = await propose('skerry secrets restore DATABASE_URL 1')
+    expect((await shown(id)).comparison).toMatchObject({ state: 'changed', current: 'after', proposed: 'before' })
+    await approve(id)
+    expect(await ok('skerry secrets get DATABASE_URL')).toBe('before')
+  })
+
+  test('is told to have moved on when another change was faster', async () => {
+    const [first, second] = [
+      await propose('skerry secrets set RACED --random 8'),
+      await propose('skerry secrets set RACED --random 8'),
+    ]
+    await approve(first)
+    const { stderr } = await machine.shell(`skerry changes show ${second}`)
+    expect(stderr).toContain('RACED has moved on')
+  })
+
+  test('holds no value anywhere but in its ciphertext, masked or as JSON', async () => {
+    const id = await propose('echo -n planted-plaintext | skerry secrets set MASKED')
+    for (const flags of ['', '--json']) {
+      const { stdout, stderr } = await machine.shell(`skerry changes show ${id} ${flags}; skerry changes list ${flags}`)
+      expect(stdout).toContain(id)
+      expect(stdout + stderr).not.toContain('planted-plaintext')
+      expect(stdout).not.toContain('sc1.')
+    }
+  })
+})
+
+describe('a value that does not open with the environment’s key', () => {
+  test('is named as such, and not approved from the command line', async () => {
+    const params = { orgId, envId, name: 'GARBAGE' }
+    const { body } = await send(secrets.put, { as: proposer, params, body: { ciphertext: ciphertext() } })
+    const { id } = (body as { changeRequest: { id: string } }).changeRequest
+    const look = await machine.shell(`skerry changes show ${id}`)
+    expect([look.code, look.stdout]).toEqual([0, expect.stringContaining('proposed: unreadable')])
+    expect(look.stderr).toContain('do not approve it')
+    const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('does not open with the key of shop/development')])
+    expect((await shown(id)).changeRequest.status).toBe('open')
+  })
+})
+
+describe('without a key', () => {
+  test('a change is shown with everything but its values', async () => {
+    const id = await propose('skerry secrets set UNSEEN --random 8 --note why')
+    const token = (await ok('skerry token create --name bare --admin 2>/dev/null')).trim().split('\n').at(-1)
+    const { code, stdout, stderr } = await machine.shell(`SKERRY_TOKEN=${token} skerry changes show ${id}`)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('note: why')])
+    expect(stdout).not.toContain('********')
+    expect(stderr).toContain('the values are not shown')
+  })
+})
+
+describe('two people, each signed in at a terminal', () => {
+  let member: Machine
+  let admin: Machine
+
+  beforeAll(async () => {
+    member = await joined('member')
+    admin = await joined('admin')
+  })
+  afterAll(async () => {
+    for (const one of [member, admin]) {
+      await one?.skerry(['keys', 'lock'])
+      await one?.remove()
+    }
+  })
+
+  /** The machine of a person who was invited, has signed in, made keys and been granted the environment's. */
+  async function joined(role: 'member' | 'admin'): Promise<Machine> {
+    const email = `${role}@example.com`
+    await ok(`skerry invite create ${email} --role ${role}`)
+    const own = await newMachine(server.url)
+    own.env.SKERRY_KEYRING = 'off'
+    own.env.SKERRY_PASSPHRASE_FILE = `${own.home}/passphrase`
+    await own.write('../passphrase', `${passphrase}\n`)
+    await own.write('skerry.json', await machine.read('skerry.json'))
+    await signIn(server, own, email, 'approve')
+    await okOn(own, 'skerry keys init')
+    await ok(`skerry grant --user ${email}`)
+    return own
+  }
+
+  test('propose and approve a value, which is applied byte for byte as it was proposed', async () => {
+    const proposed = `echo -n agreed | skerry secrets set AGREED --note 'as we said' --json`
+    const { id, proposedByType } = JSON.parse(await okOn(member, proposed)).changeRequest
+    expect(proposedByType).toBe('user')
+    const { body } = await send(changes.get, { as: proposer, params: { orgId, changeRequestId: id } })
+    const { ciphertext } = body.changeRequest
+
+    const own = await member.skerry(['changes', 'approve', id])
+    expect([own.code, own.stderr]).toEqual([3, expect.stringContaining('admin')])
+
+    const seen = await okOn(admin, `skerry changes show ${id} --reveal`)
+    expect(seen).toContain('as we said')
+    expect(seen).toContain('agreed')
+    expect(await okOn(admin, `skerry changes approve ${id} --json`)).toContain('"applied"')
+
+    const { body: stored } = await send(secrets.list, { as: proposer, params: { orgId, envId } })
+    expect(ciphertext).toMatch(/^sc1\./)
+    expect(stored.secrets.find(({ name }) => name === 'AGREED')?.ciphertext).toBe(ciphertext)
+    for (const one of [member, admin]) expect(await okOn(one, 'skerry run -- printenv AGREED')).toBe('agreed\n')
+  })
+})

@@ -1,0 +1,204 @@
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that lies about what is stored: what mathematics refuses, and what the client's memory does.
+
+// Each test is a dozen commands, each a process of its own.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let count = 0
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+})
+afterAll(async () => {
+  await liar.close()
+  await server.close()
+})
+beforeEach(async () => {
+  alice = await newKeyHolder(server, `reader-${++count}@example.com`, liar.url)
+  await alice.ok(`skerry keys unlock && skerry org create "Answers ${count}" && skerry init --yes`)
+  await alice.ok(
+    'skerry group create shared && skerry env create development --group shared && skerry compose set shared',
+  )
+  await alice.ok(
+    "printf 'A=old\\nB=two\\n' | skerry secrets import - && echo -n g | skerry secrets set G --group shared",
+  )
+})
+afterEach(async () => {
+  liar.repent()
+  await alice.ok('skerry keys lock')
+  await alice.remove()
+})
+
+const run = (more = '') => alice.shell(`skerry run ${more} -- sh -c 'echo $A $B $G'`)
+const refused = async (command: string) => {
+  const { code, stdout, stderr } = await alice.shell(command)
+  expect([code === 0, stdout], stderr).toEqual([false, ''])
+  return { code, stderr }
+}
+const inApp = (rewrite: (layer: Json) => Json) => (body: Json) => ({
+  ...body,
+  layers: body.layers.map((layer: Json) => (layer.source === 'app' ? rewrite(layer) : layer)),
+})
+/** What a server can make by itself: another key, wrapped to the reader, and values under it. */
+async function forged(layer: Json, publicKeyJwk: string) {
+  const bytes = newDek()
+  const dek = await importDek(bytes)
+  const secrets = await Promise.all(
+    layer.secrets.map(async ({ name }: Json) => ({
+      name,
+      ciphertext: await sealSecret('forged', dek, layer.environmentId, name),
+    })),
+  )
+  return { ...layer, wrappedDek: await wrapKey(bytes, publicKeyJwk), secrets }
+}
+const ownPublicKey = async () => JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
+
+describe('mathematics refuses', () => {
+  it('ciphertexts that changed places between names', async () => {
+    liar.lie(
+      /\/resolve/,
+      inApp((layer) => {
+        const [one, two] = layer.secrets
+        return {
+          ...layer,
+          secrets: [
+            { ...one, ciphertext: two.ciphertext },
+            { ...two, ciphertext: one.ciphertext },
+          ],
+        }
+      }),
+    )
+    const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
+    // Both are opened at once, and either may be the first that does not.
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot decrypt layer development: secret [AB]/)])
+  })
+
+  it('a ciphertext, or a whole layer, of another environment', async () => {
+    await alice.ok('skerry env create production && echo -n prod | skerry secrets set A --env production')
+    await alice.ok('skerry run --env production -- true')
+    const other = liar.heard(/\/resolve/).layers.find((layer: Json) => layer.source === 'app')
+    liar.lie(
+      /\/resolve/,
+      inApp((layer) => ({ ...layer, wrappedDek: other.wrappedDek, secrets: other.secrets })),
+    )
+    expect((await refused(`skerry run -- sh -c 'echo $A'`)).stderr).toContain('cannot decrypt')
+  })
+
+  it('a key that was wrapped to somebody else, or altered', async () => {
+    const { publicKeyJwk } = await generateKeyPair()
+    const foreign = await wrapKey(newDek(), publicKeyJwk)
+    liar.lie(/\/key$/, () => ({ wrappedDek: foreign }))
+    liar.lie(
+      /\/resolve/,
+      inApp((layer) => ({ ...layer, wrappedDek: foreign })),
+    )
+    for (const command of ['skerry secrets list --reveal', 'skerry run -- true', 'echo -n x | skerry secrets set A']) {
+      expect((await refused(command)).stderr).toContain('cannot decrypt')
+    }
+  })
+})
+
+describe('the client’s memory refuses', () => {
+  it('a key of the server’s own making, which would open what is written next', async () => {
+    const own = await wrapKey(newDek(), await ownPublicKey())
+    liar.lie(/\/key$/, () => ({ wrappedDek: own }))
+    const { code, stderr } = await refused('echo -n precious | skerry secrets set A')
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development is another one')])
+  })
+
+  it('an environment of the server’s own making: other key, other values', async () => {
+    await run()
+    const layer = liar.heard(/\/resolve/).layers.find((one: Json) => one.source === 'app')
+    const lie = await forged(layer, await ownPublicKey())
+    liar.lie(
+      /\/resolve/,
+      inApp(() => lie),
+    )
+    const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development is another one')])
+  })
+
+  it('an older version of a secret, in what a program gets and in lists', async () => {
+    await run()
+    const before = liar.heard(/\/resolve/)
+    await alice.ok('skerry secrets list')
+    const listed = liar.heard(/\/secrets$/)
+    await alice.ok('echo -n new | skerry secrets set A && skerry secrets list')
+    expect((await run()).stdout).toBe('new two g\n')
+    liar.lie(/\/resolve/, () => before)
+    liar.lie(/\/secrets$/, () => listed)
+    const program = await refused(`skerry run -- sh -c 'echo $A'`)
+    expect([program.code, program.stderr]).toEqual([3, expect.stringContaining('an earlier value of A came back')])
+    const list = await refused('skerry secrets list')
+    expect([list.code, list.stderr]).toEqual([3, expect.stringContaining('the version of A went back')])
+  })
+
+  it('an answer without a layer that was there, until a person accepts it', async () => {
+    expect((await run()).stdout).toBe('old two g\n')
+    liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
+    const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
+    expect([code, stderr]).toEqual([3, expect.stringContaining('layer shared:development is missing')])
+    expect(stderr).toContain('skerry env trust')
+    expect((await alice.skerry(['env', 'trust'])).code).toBe(2)
+    await alice.ok('skerry env trust --yes')
+    expect((await run()).stdout).toBe('old two\n')
+  })
+})
+
+describe('an honest change is no false alarm', () => {
+  it('a restore, which the history tells of', async () => {
+    await run()
+    await alice.ok('echo -n new | skerry secrets set A')
+    await run()
+    await alice.ok('skerry secrets restore A 1')
+    expect(await run()).toMatchObject({ code: 0, stdout: 'old two g\n' })
+    await alice.ok('skerry secrets list')
+  })
+
+  it('a secret that was deleted is told of once, and may be made again', async () => {
+    await run()
+    liar.lie(
+      /\/resolve/,
+      inApp((layer) => ({ ...layer, secrets: layer.secrets.filter((one: Json) => one.name !== 'B') })),
+    )
+    expect(await run()).toMatchObject({ code: 0, stderr: expect.stringContaining('no longer has B') })
+    expect((await run()).stderr).not.toContain('no longer has')
+    liar.repent()
+    await alice.ok('skerry secrets rm B --yes')
+    await alice.ok('echo -n again | skerry secrets set B && skerry secrets list')
+    expect((await run()).stdout).toBe('old again g\n')
+  })
+
+  it('a new group, and another order', async () => {
+    await run()
+    await alice.ok('skerry group create more && skerry env create development --group more && skerry compose set more')
+    await alice.ok('skerry compose set shared --position 9')
+    expect((await run()).code).toBe(0)
+  })
+})
+
+describe('a deployment with SKERRY_TOKEN', () => {
+  it('is warned and runs, unless it is strict; writing is refused either way', async () => {
+    const token = (await alice.ok('skerry token create --name ci --app shop --env development')).trim()
+    const env = { SKERRY_TOKEN: token }
+    const start = (more = {}) => alice.skerry(['run', '--', 'sh', '-c', 'echo $A $G'], { env: { ...env, ...more } })
+    expect((await start()).stdout).toBe('old g\n')
+    liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
+    expect((await start({ SKERRY_STRICT: '1' })).code).toBe(3)
+    const warned = await start()
+    expect([warned.stdout, warned.stderr]).toEqual([
+      'old\n',
+      expect.stringContaining('layer shared:development is missing'),
+    ])
+  })
+})

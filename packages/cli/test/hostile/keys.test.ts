@@ -1,0 +1,151 @@
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that lies about whose key is whose.
+
+// Each test is a dozen commands, each a process of its own.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let bob: PersonMachine
+let mallory: string
+let count = 0
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  mallory = (await generateKeyPair()).publicKeyJwk
+})
+afterAll(async () => {
+  await liar.close()
+  await server.close()
+})
+beforeEach(async () => {
+  const number = ++count
+  alice = await newKeyHolder(server, `alice-${number}@example.com`, liar.url)
+  await alice.ok(`skerry org create "Lied To ${number}" && skerry init --yes`)
+  await alice.ok(`skerry invite create bob-${number}@example.com`)
+  bob = await newKeyHolder(server, `bob-${number}@example.com`)
+})
+afterEach(async () => {
+  liar.repent()
+  await alice.remove()
+  await bob.remove()
+})
+
+const swapKeyOf = (email: string) => (body: Json) => ({
+  ...body,
+  members: body.members.map((one: Json) => (one.email === email ? { ...one, publicKeyJwk: mallory } : one)),
+})
+const refusedBy = async (command: string) => {
+  const { code, stderr } = await alice.shell(command)
+  expect(code, stderr).toBe(3)
+  return stderr
+}
+
+describe('another key for a member', () => {
+  it('is not wrapped to, and the words of both keys are shown', async () => {
+    const { stderr } = await alice.shell(`skerry grant --user ${bob.email}`)
+    const words = (await bob.ok('skerry keys fingerprint')).trim()
+    expect(stderr).toContain(`compare these words`)
+    expect(stderr).toContain(words)
+    await alice.ok(`skerry env create production --app shop`)
+    liar.lie(/\/members/, swapKeyOf(bob.email))
+    const told = await refusedBy(`skerry grant --user ${bob.email} --env production`)
+    expect(told).toContain(`the key of ${bob.email} is another than before`)
+    expect(told).toContain(`skerry members trust ${bob.email}`)
+    expect(told).toContain(words)
+    expect(await alice.ok('skerry members list')).toContain('CHANGED')
+    liar.repent()
+    expect(await alice.ok('skerry env show production')).not.toContain('usr_'.concat('bob'))
+    const { grants } = JSON.parse(await alice.ok('skerry grant list --env production --json'))
+    expect(grants).toHaveLength(1)
+  })
+
+  it('is wrapped to once a person has compared it and says so', async () => {
+    await alice.ok(`skerry grant --user ${bob.email} && skerry env create production`)
+    liar.lie(/\/members/, swapKeyOf(bob.email))
+    expect((await alice.skerry(['members', 'trust', bob.email])).code).toBe(2)
+    await refusedBy(`skerry grant --user ${bob.email} --env production`)
+    await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant --user ${bob.email} --env production`)
+  })
+
+  it('is not wrapped to when a branch is made for those who read its parent', async () => {
+    await alice.ok(`skerry grant --user ${bob.email}`)
+    liar.lie(/\/grantees/, (body) => ({
+      ...body,
+      grantees: body.grantees.map((one: Json) => (one.name === null ? one : { ...one, publicKeyJwk: mallory })),
+    }))
+    expect(await refusedBy('skerry branch create pr-1')).toMatch(/another (than before|public key for you)/)
+    liar.repent()
+    expect(await alice.ok('skerry branch list')).not.toContain('pr-1')
+  })
+
+  it('is refused as no key at all when it is off the curve or no key', async () => {
+    for (const publicKeyJwk of ['{}', mallory.replace(/"x":"."/, '"x":"A"').replace(/"y":"../, '"y":"AA')]) {
+      liar.repent()
+      liar.lie(/\/members/, (body) => ({
+        ...body,
+        members: body.members.map((one: Json) => ({ ...one, publicKeyJwk })),
+      }))
+      const { code, stderr } = await alice.shell(`skerry grant --user ${bob.email}`)
+      expect([code, stderr]).toEqual([1, expect.stringContaining('not a P-256 key')])
+    }
+  })
+})
+
+describe('another public key for oneself', () => {
+  const swap = (body: Json) => ({ ...body, publicKeyJwk: mallory })
+
+  it.each([
+    ['on a machine that knows the right one', false],
+    ['on a machine that sees it for the first time', true],
+  ])('is refused when the keyring is opened, %s', async (_, forget) => {
+    if (forget) await alice.ok('rm -r ~/.local')
+    liar.lie(/\/me\/keys/, swap)
+    for (const command of ['keys unlock', 'secrets list --reveal']) {
+      expect(await refusedBy(`skerry ${command}`)).toContain('another public key for you')
+    }
+  })
+
+  it('is refused among those who read an environment', async () => {
+    liar.lie(/\/grantees/, (body) => ({
+      ...body,
+      grantees: body.grantees.map((one: Json) => ({ ...one, publicKeyJwk: mallory })),
+    }))
+    expect(await refusedBy('skerry branch create pr-2')).toContain('another public key for you')
+  })
+
+  it('does not come about by pretending that there are no keys yet', async () => {
+    liar.lie(/\/me\/keys/, () => ({ publicKeyJwk: null, encryptedPrivateKey: null }))
+    expect(await refusedBy('skerry keys init')).toContain('no longer has the keys')
+  })
+})
+
+describe('the sealed private key', () => {
+  const reseal = (parameters: string) => (body: Json) => {
+    const [prefix, , ...rest] = body.encryptedPrivateKey.split('.')
+    return { ...body, encryptedPrivateKey: [prefix, parameters, ...rest].join('.') }
+  }
+
+  it.each([
+    ['cheaper to guess', '8-1-1', 'cheap to guess'],
+    ['with one pass', '65536-1-1', 'cheap to guess'],
+    ['too dear for any machine', '4000000-20-16', 'no machine should be made to run'],
+  ])('is not opened when the server makes it %s', async (_, parameters, told) => {
+    liar.lie(/\/me\/keys/, reseal(parameters))
+    expect(await refusedBy('skerry keys unlock')).toContain(told)
+  })
+
+  it('of somebody else is not opened, even under the same passphrase', async () => {
+    await bob.ok('skerry keys status')
+    const other = JSON.parse(await bob.ok('cat ~/.local/state/skerry/keyring/*'))
+    await alice.ok('rm -r ~/.local')
+    liar.lie(/\/me\/keys/, () => other)
+    expect(await refusedBy('skerry keys unlock')).toContain('does not open your keyring')
+  })
+})

@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A server that answers as the honest one behind it, except where it was told to lie. */
+export interface Liar {
+  url: string
+  /** Rewrites the JSON that answers a path from now on. */
+  lie: (path: RegExp, rewrite: (body: Json) => unknown) => void
+  /** The newest honest answer to a path. */
+  heard: (path: RegExp) => Json
+  /** Tells the truth again. */
+  repent: () => void
+  close: () => Promise<void>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
+export type Json = any
+
+export async function openLiar(target: string): Promise<Liar> {
+  let lies: { path: RegExp; rewrite: (body: Json) => unknown }[] = []
+  const answers: { path: string; text: string }[] = []
+  const server = createServer(async (incoming, outgoing) => {
+    const method = incoming.method!
+    const path = incoming.url!
+    const body = method === 'GET' || method === 'HEAD' ? undefined : await read(incoming)
+    const { host: _, connection: __, 'if-none-match': ___, 'content-length': ____, ...headers } = incoming.headers
+    const answer = await fetch(new URL(path, target), {
+      method,
+      headers: headers as Record<string, string>,
+      ...(body ? { body } : {}),
+    })
+    let text = await answer.text()
+    if (answer.ok) {
+      answers.push({ path, text })
+      for (const lie of lies) {
+        if (lie.path.test(path)) text = JSON.stringify(lie.rewrite(JSON.parse(text)))
+      }
+    }
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lie: (path, rewrite) => void lies.push({ path, rewrite }),
+    heard: (path) => JSON.parse(answers.findLast((one) => path.test(one.path))!.text),
+    repent: () => {
+      lies = []
+    },
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections()
+        server.close(() => done())
+      }),
+  }
+}
+
+async function read(incoming: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of incoming.setEncoding('utf8')) text += chunk
+  return text
+}

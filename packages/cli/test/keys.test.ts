@@ -1,0 +1,155 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  newKeyHolder,
+  newPersonMachine,
+  openPeopleServer,
+  type PeopleServer,
+  type PersonMachine,
+  passphrase,
+} from './people.ts'
+
+let server: PeopleServer
+beforeAll(async () => {
+  server = await openPeopleServer()
+})
+afterAll(() => server.close())
+
+const machines: PersonMachine[] = []
+afterEach(async () => {
+  for (const machine of machines.splice(0)) {
+    await machine.skerry(['keys', 'lock'])
+    await machine.remove()
+  }
+})
+let count = 0
+const newcomer = async () => kept(await newPersonMachine(server, `keys-${++count}@example.com`))
+const holder = async () => kept(await newKeyHolder(server, `keys-${++count}@example.com`))
+function kept(machine: PersonMachine): PersonMachine {
+  machines.push(machine)
+  return machine
+}
+
+describe('making keys', () => {
+  it('asks for the passphrase twice, shows the key as twelve words, and happens once', async () => {
+    const machine = await newcomer()
+    const { code, stdout } = await machine.terminal('skerry keys init', [
+      ['New passphrase', `${passphrase}\r`],
+      ['once more', `${passphrase}\r`],
+    ])
+    expect(code).toBe(0)
+    expect(stdout).not.toContain(passphrase)
+    const words = (await machine.ok('skerry keys fingerprint')).trim()
+    expect(words.split(' ')).toHaveLength(12)
+    expect(stdout).toContain(words)
+    const again = await machine.skerry(['keys', 'init'], { input: passphrase })
+    expect([again.code, again.stderr]).toEqual([5, expect.stringContaining('you have keys already')])
+  })
+
+  it('does not take two different passphrases for one', async () => {
+    const machine = await newcomer()
+    const { code, stdout } = await machine.terminal('skerry keys init', [
+      ['New passphrase', `${passphrase}\r`],
+      ['once more', 'five random words of yours\r'],
+      ['the two differ', '\x03'],
+    ])
+    expect([code, stdout]).toEqual([130, expect.stringContaining('the two differ')])
+    expect(await machine.ok('skerry keys status')).toContain('none yet')
+  })
+
+  it('refuses a weak passphrase, and uploads nothing', async () => {
+    const machine = await newcomer()
+    const { code, stderr } = await machine.skerry(['keys', 'init'], { input: 'short\n' })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('at least 12 characters')])
+    expect(stderr).not.toContain('short')
+    expect(await machine.ok('skerry keys status')).toContain('none yet')
+  })
+
+  it('is for people: a service token carries its key', async () => {
+    const machine = await newcomer()
+    const env = { SKERRY_TOKEN: '' }
+    await machine.skerry(['signup', `Keys ${++count}`], { env })
+    const { code, stderr } = await machine.skerry(['keys', 'init'], { env, input: passphrase })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is a service token')])
+  })
+})
+
+describe('an unlocked keyring', () => {
+  it('opens keys without the passphrase until it is locked', async () => {
+    const machine = await holder()
+    await machine.ok(`skerry org create "Unlock ${count}" && skerry init --yes && echo -n v | skerry secrets set A`)
+    const env = { SKERRY_PASSPHRASE_FILE: '' }
+    const run = () => machine.skerry(['run', '--', 'sh', '-c', 'echo $A'], { env })
+    expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('your keyring is locked') })
+    await machine.ok('skerry keys unlock')
+    expect(await run()).toMatchObject({ code: 0, stdout: 'v\n' })
+    expect(await machine.ok('skerry keys status')).toContain('unlocked for another 15 min')
+    await machine.ok('skerry keys lock')
+    expect(await run()).toMatchObject({ code: 3 })
+  })
+
+  it('locks by itself when it is not used', async () => {
+    const machine = await holder()
+    await machine.ok('skerry keys unlock --for 1s')
+    await new Promise((done) => setTimeout(done, 1500))
+    expect(await machine.ok('skerry keys status')).toContain('\nlocked')
+  })
+
+  it('leaves nothing secret in arguments, environment, files or output, and a socket for its owner alone', async () => {
+    const machine = await holder()
+    const { stdout, stderr } = await machine.skerry(['keys', 'unlock', '--debug', '--json'])
+    const agents = await processesOf(machine.home)
+    expect(agents).toHaveLength(1)
+    for (const text of [stdout, stderr, ...agents])
+      expect(text).not.toMatch(/passphrase file|five random|MIG[A-Za-z]|eyJ/)
+    const folder = join(machine.home, '.local/state/skerry')
+    const socket = (await readdir(folder)).find((name) => name.startsWith('agent-'))!
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+    expect((await stat(join(folder, socket))).mode & 0o077).toBe(0)
+  })
+
+  it('does not open with a wrong passphrase, and says no more than that', async () => {
+    const machine = await holder()
+    const wrong = 'five other words of mine'
+    const { code, stderr } = await machine.skerry(['keys', 'unlock'], {
+      env: { SKERRY_PASSPHRASE_FILE: '' },
+      input: `${wrong}\n`,
+    })
+    expect([code, stderr]).toEqual([3, expect.stringContaining('does not open your keyring')])
+    expect(stderr).not.toContain(wrong)
+  })
+
+  it('lets a person at a terminal mistype', async () => {
+    const machine = await holder()
+    const { code } = await machine.terminal('env -u SKERRY_PASSPHRASE_FILE skerry keys unlock', [
+      ['Passphrase', 'not the one\r'],
+      ['once more', `${passphrase}\r`],
+    ])
+    expect(code).toBe(0)
+  })
+
+  it('opens a last-known-good copy while the server is away', async () => {
+    const machine = await holder()
+    await machine.ok(`skerry org create "Away ${count}" && skerry init --yes && echo -n v | skerry secrets set A`)
+    await machine.ok('skerry keys unlock && skerry run -- true && skerry keys lock')
+    await server.stop()
+    try {
+      expect(await machine.ok('skerry run --offline -- printenv A')).toBe('v\n')
+    } finally {
+      await server.start()
+    }
+  })
+})
+
+/** Command line and environment of every process that mentions a folder. */
+async function processesOf(home: string): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const texts = await Promise.all(
+    ids.map(async (id) => {
+      const read = (file: string) => readFile(`/proc/${id}/${file}`, 'utf8').catch(() => '')
+      return `${await read('cmdline')}\n${await read('environ')}`
+    }),
+  )
+  return texts.filter((text) => text.includes('keyring/agent.ts') && text.includes(home))
+}

@@ -1,0 +1,77 @@
+import { type Issuer, startIssuer } from '../../server/test/services/issuer.ts'
+import { type Machine, newMachine } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+/** A server that people sign in to with an identity provider, and both of them. */
+export interface PeopleServer extends Server {
+  issuer: Issuer
+}
+
+export async function openPeopleServer(): Promise<PeopleServer> {
+  const issuer = await startIssuer(() => new Date())
+  const server = await openServer({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience })
+  return {
+    ...server,
+    issuer,
+    close: async () => {
+      await server.close()
+      await issuer.close()
+    },
+  }
+}
+
+export const passphrase = 'five random words of mine'
+
+/** The machine of a person who has signed in. Without keys, unless `keys init` is run on it. */
+export interface PersonMachine extends Machine {
+  email: string
+  ok: (command: string) => Promise<string>
+}
+
+export async function newPersonMachine(server: PeopleServer, email: string, url = server.url): Promise<PersonMachine> {
+  const machine = await newMachine(url)
+  const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
+  machine.env.SKERRY_TOKEN = bearer
+  machine.env.SKERRY_KEYRING = 'off'
+  return { ...machine, email, ok: (command) => ok(machine, command) }
+}
+
+/** A person with keys, whose passphrase lies in a file as on a headless machine. */
+export async function newKeyHolder(server: PeopleServer, email: string, url = server.url): Promise<PersonMachine> {
+  const person = await newPersonMachine(server, email, url)
+  await person.write('../passphrase', `${passphrase}\n`)
+  person.env.SKERRY_PASSPHRASE_FILE = `${person.home}/passphrase`
+  await person.ok('skerry keys init')
+  return person
+}
+
+/** Runs `skerry login` on a machine, and decides as that person on the code that it prints -> how it ended. */
+export async function signIn(server: PeopleServer, machine: Machine, email: string, decision: 'approve' | 'deny') {
+  const { child, ended } = machine.start(['login', '--json'])
+  const code = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stderr!.on('data', (chunk) => {
+      text += chunk
+      const found = /code ([B-Z]{4}-[B-Z]{4})/.exec(text)
+      if (found) resolve(found[1]!)
+    })
+    child.on('close', () => reject(new Error(text)))
+  })
+  await decide(server, email, code, decision)
+  return ended
+}
+
+/** What the person's browser does. */
+async function decide(server: PeopleServer, email: string, code: string, decision: 'approve' | 'deny') {
+  const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
+  const headers = { authorization: `Bearer ${bearer}` }
+  const answer = await fetch(`${server.url}/v1/cli-login/${code}/${decision}`, { method: 'POST', headers })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+/** Runs a command line that must succeed -> its stdout. */
+export async function ok(machine: Machine, command: string): Promise<string> {
+  const { code, stdout, stderr } = await machine.shell(command)
+  if (code !== 0) throw new Error(`${command}: ${stderr}`)
+  return stdout
+}

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkWebAddress, hasDesktop } from '../src/desktop.ts'
+import { type Machine, newMachine } from './machine.ts'
+import { ok, openPeopleServer, type PeopleServer, signIn } from './people.ts'
+
+let server: PeopleServer
+let machine: Machine
+let email: string
+let count = 0
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+})
+afterAll(() => server.close())
+
+/** Runs `skerry login` on a fresh machine, and decides on the code that it prints. */
+async function login(decision: 'approve' | 'deny', on?: Machine) {
+  if (!on) {
+    machine = await newMachine(server.url)
+    machine.env.SKERRY_KEYRING = 'off'
+    email = `login-${++count}@example.com`
+  }
+  return signIn(server, machine, email, decision)
+}
+
+const credentials = () => readFile(join(machine.home, '.config/skerry/credentials.json'), 'utf8')
+
+describe('signing in', () => {
+  it('waits for a person to approve the code, and is that person from then on', async () => {
+    const { code, stdout, stderr } = await login('approve')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ email, profile: `${email}@${new URL(server.url).host}` })
+    expect(stderr).toContain(`open ${server.url}/cli/`)
+    expect(stderr).toContain('skerry keys init')
+    expect(await ok(machine, 'skerry whoami')).toContain(`user ${email}`)
+    expect(await ok(machine, 'skerry sessions list')).toContain(' *')
+    await machine.remove()
+  })
+
+  it('that is denied keeps nothing', async () => {
+    const { code, stderr } = await login('deny')
+    expect([code, stderr]).toEqual([3, expect.stringContaining('denied')])
+    expect((await machine.skerry(['whoami'])).code).toBe(3)
+    await machine.remove()
+  })
+
+  it('leaves no usable credential in the credentials file or on the screen', async () => {
+    const { stdout, stderr } = await login('approve')
+    for (const text of [stdout, stderr, await credentials()]) expect(text).not.toMatch(/skc_[0-9A-Za-z]{22}_/)
+    const key = join(machine.home, '.local/state/skerry/session.key')
+    expect(await ok(machine, `stat -c %a ${key}`)).toBe('600\n')
+    await machine.shell(`rm ${key}`)
+    const { code, stderr: told } = await machine.skerry(['whoami'])
+    expect([code, told]).toEqual([3, expect.stringContaining('skerry login')])
+    await machine.remove()
+  })
+
+  it('again ends the session that it replaces', async () => {
+    await login('approve')
+    await login('approve', machine)
+    const { sessions } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
+    expect(sessions.map((one: { revokedAt: string | null }) => one.revokedAt === null)).toEqual([true, false])
+    await machine.remove()
+  })
+
+  it('to several organizations asks which, and a project says it', async () => {
+    await login('approve')
+    await ok(machine, `skerry org create "One ${count}" && skerry org create "Two ${count}"`)
+    const unsaid = await machine.skerry(['app', 'list'])
+    expect([unsaid.code, unsaid.stderr]).toEqual([2, expect.stringContaining(`one-${count}, two-${count}`)])
+    await ok(machine, `echo 'my own random passphrase' | skerry keys init`)
+    await machine.write('../pass', 'my own random passphrase')
+    machine.env.SKERRY_PASSPHRASE_FILE = join(machine.home, 'pass')
+    await ok(machine, `skerry init --yes --org two-${count} && echo -n v | skerry secrets set A`)
+    expect(await ok(machine, 'skerry run -- printenv A')).toBe('v\n')
+    await machine.remove()
+  })
+})
+
+describe('signing out', () => {
+  it('ends the session at the server, and forgets it here', async () => {
+    await login('approve')
+    const before = await credentials()
+    await ok(machine, 'skerry logout')
+    expect((await machine.skerry(['whoami'])).code).toBe(3)
+    await machine.write('../.config/skerry/credentials.json', before)
+    const { code, stderr } = await machine.skerry(['whoami'])
+    // The bearer still opens on this machine: it is the server that refuses it.
+    expect([code, stderr]).toEqual([3, expect.stringContaining('check the credential')])
+    await machine.remove()
+  })
+
+  it('keeps the session when the server cannot be told, unless that is wanted', async () => {
+    await login('approve')
+    await server.stop()
+    try {
+      expect((await machine.skerry(['logout'])).code).toBe(6)
+      expect((await machine.skerry(['logout', '--local'])).code).toBe(0)
+    } finally {
+      await server.start()
+    }
+    expect(await credentials()).not.toContain(email)
+    await machine.remove()
+  })
+
+  it('from another machine: a revoked session is refused on its next request', async () => {
+    await login('approve')
+    const { currentSessionId } = JSON.parse(await ok(machine, 'skerry sessions list --json'))
+    await ok(machine, `skerry sessions revoke ${currentSessionId} --yes`)
+    expect((await machine.skerry(['whoami'])).code).toBe(3)
+    await machine.remove()
+  })
+})
+
+describe('a browser', () => {
+  it.each([
+    ['a desktop', { DISPLAY: ':0' }, 'linux', true],
+    ['Wayland', { WAYLAND_DISPLAY: 'wayland-0' }, 'linux', true],
+    ['macOS', {}, 'darwin', true],
+    ['a desktop reached over SSH', { DISPLAY: ':10', SSH_CONNECTION: '1 2 3 4' }, 'linux', false],
+    ['macOS over SSH', { SSH_TTY: '/dev/ttys1' }, 'darwin', false],
+    ['a server', {}, 'linux', false],
+  ])('is opened on %s: %j on %s', (_, env, platform, opened) => {
+    expect(hasDesktop(env, platform)).toBe(opened)
+  })
+
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'vscode://x', 'nonsense', '--help'])(
+    'is never given %s',
+    (address) => expect(() => checkWebAddress(address)).toThrow(/no web page/),
+  )
+})

@@ -1,0 +1,289 @@
+import { newId } from '@skerry/crypto/random'
+import { importDek, newDek, openSecret } from '@skerry/crypto/secret'
+import { type NewToken, newToken } from '@skerry/crypto/token'
+import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import { describe, expect, test } from 'vitest'
+import { type Reply, startServer } from '../test/server.ts'
+import { app, fast, ids, now, refuse, scope } from '../test/world.ts'
+import { type Cache, memoryCache } from './cache.ts'
+import { createClient } from './client.ts'
+import { rekeyEnvironment } from './environments.ts'
+import { environmentKey, environmentKeyOf, rewriteIfRekeyed, sealFor } from './secrets.ts'
+import { createSkerry } from './skerry.ts'
+
+const { orgId, envId } = ids
+const place = { orgId, envId }
+const me = await newToken('skerry')
+const colleague = await newToken('classic')
+const leaver = await newToken('skerry')
+const values = { HOST: 'db', EMPTY: '', TEXT: 'héllo\n🌍' }
+
+interface Stored {
+  name: string
+  ciphertext: string
+  version: number
+}
+
+/** A server that keeps one environment, as the real one does, and shows it to `me`. */
+async function world() {
+  const bytes = newDek()
+  const { dek } = await environmentKeyOf(bytes)
+  const state = {
+    secrets: [] as Stored[],
+    wrapped: new Map<string, string>(),
+    grantees: [me, colleague],
+    /** Called before a re-key is looked at; what it gives is answered. */
+    before: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,
+  }
+  for (const { tokenId, publicKeyJwk } of [me, colleague, leaver])
+    state.wrapped.set(tokenId, await wrapKey(bytes, publicKeyJwk))
+  for (const [name, value] of Object.entries(values))
+    state.secrets.push({ name, ciphertext: await sealFor(envId, name, value, dek), version: 3 })
+
+  const server = await startServer(`Bearer ${me.bearer}`)
+  const environment = {
+    id: envId,
+    applicationId: ids.appId,
+    groupId: null,
+    parentEnvironmentId: null,
+    name: 'Production',
+    slug: 'production',
+    expiresAt: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const shown = (one: Stored) => ({ id: newId('secret'), environmentId: envId, createdAt: now, updatedAt: now, ...one })
+  const principalType = 'service_token'
+  server.on('me.get', () => ({
+    json: { user: null, orgs: [], principal: { type: principalType, id: me.tokenId }, session: null },
+  }))
+  server.on('grants.own', () => ({ json: { wrappedDek: state.wrapped.get(me.tokenId) } }))
+  server.on('grants.list', () => {
+    const grants = [...state.wrapped].map(([principalId, wrappedDek]) => {
+      return { id: newId('keyGrant'), environmentId: envId, principalType, principalId, wrappedDek, createdAt: now }
+    })
+    return { json: { grants, nextCursor: null } }
+  })
+  server.on('envs.grantees', () => {
+    const grantees = state.grantees.map(({ tokenId, publicKeyJwk }) => {
+      return { principalType, principalId: tokenId, name: null, publicKeyJwk }
+    })
+    return { json: { grantees, nextCursor: null } }
+  })
+  server.on('secrets.list', () => ({ json: { secrets: state.secrets.map(shown), nextCursor: null } }))
+  server.on('secrets.put', ({ params, body }) => {
+    const { ciphertext } = body as { ciphertext: string }
+    const old = state.secrets.find(({ name }) => name === params.name)
+    const secret = { name: params.name as string, ciphertext, version: (old?.version ?? 0) + 1 }
+    state.secrets = [...state.secrets.filter((one) => one !== old), secret]
+    return { json: { secret: shown(secret) } }
+  })
+  server.on('rekey.run', async ({ body }) => {
+    const refused = await state.before?.()
+    if (refused) return refused
+    const asked = body as {
+      expectedVersions: Record<string, number>
+      grants: { principalId: string; wrappedDek: string }[]
+      secrets: Stored[]
+    }
+    const moved = state.secrets.find(({ name, version }) => asked.expectedVersions[name] !== version)
+    if (moved) return refuse(409, 'conflict')
+    state.secrets = asked.secrets.map((one) => ({ ...one, version: (asked.expectedVersions[one.name] ?? 0) + 1 }))
+    state.wrapped = new Map(asked.grants.map(({ principalId, wrappedDek }) => [principalId, wrappedDek]))
+    return { json: { environment, rekeyedSecrets: asked.secrets.length, grants: asked.grants.length } }
+  })
+  server.on('resolve.get', ({ headers }) => {
+    const wrappedDek = state.wrapped.get(me.tokenId) as string
+    const etag = `"${wrappedDek.slice(-20)}"`
+    if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } }
+    const secrets = state.secrets.map(({ name, ciphertext }) => ({ name, ciphertext }))
+    return { json: { scope, layers: [{ ...app, wrappedDek, secrets }] }, headers: { etag } }
+  })
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: me.bearer }, ...fast })
+  const posts = () => server.requests.filter(({ line }) => line.startsWith('POST'))
+  return { state, server, client, bytes, posts }
+}
+
+type World = Awaited<ReturnType<typeof world>>
+
+/** What a holder reads of what the server keeps. */
+async function readBy({ state }: World, { tokenId, privateKey }: NewToken) {
+  const dek = await importDek(await unwrapKey(state.wrapped.get(tokenId) as string, privateKey))
+  const read = state.secrets.map(async ({ name, ciphertext }) => [name, await openSecret(ciphertext, dek, envId, name)])
+  return Object.fromEntries(await Promise.all(read))
+}
+
+describe('a re-key', () => {
+  test('leaves every value readable to whoever keeps access, under a key that is new', async () => {
+    const it = await world()
+    const old = it.state.secrets
+    const { key, rekeyedSecrets, kept, lost } = await rekeyEnvironment(it.client, place, me)
+    expect(await readBy(it, me)).toEqual(values)
+    expect(await readBy(it, colleague)).toEqual(values)
+    expect(key.bytes).not.toEqual(it.bytes)
+    expect(rekeyedSecrets).toBe(3)
+    expect([kept, lost].map((list) => list.map(({ principalId }) => principalId))).toEqual([
+      [me.tokenId, colleague.tokenId],
+      [leaver.tokenId],
+    ])
+    for (const [index, { name, ciphertext }] of it.state.secrets.entries()) {
+      expect(ciphertext).not.toBe(old[index]?.ciphertext)
+      const underOld = openSecret(ciphertext, await importDek(it.bytes), envId, name)
+      await expect(underOld).rejects.toMatchObject({ code: 'decryption_failed' })
+    }
+  })
+
+  test('sends no key and no value', async () => {
+    const it = await world()
+    const { key } = await rekeyEnvironment(it.client, place, me)
+    const sent = JSON.stringify(it.server.requests)
+    for (const bytes of [key.bytes, it.bytes]) expect(sent).not.toContain(Buffer.from(bytes).toString('base64url'))
+    expect(sent).not.toContain('héllo')
+  })
+
+  test('puts out those whom the caller does not keep, but never the caller', async () => {
+    const it = await world()
+    await rekeyEnvironment(it.client, { ...place, keeps: () => false }, me)
+    expect([...it.state.wrapped.keys()]).toEqual([me.tokenId])
+    expect(await readBy(it, me)).toEqual(values)
+  })
+
+  test('wraps the caller’s key to the caller, whatever the server says their public key is', async () => {
+    const it = await world()
+    it.state.grantees = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
+    await rekeyEnvironment(it.client, place, me)
+    expect(await readBy(it, me)).toEqual(values)
+  })
+
+  test('is wrapped to the recovery key when there is one', async () => {
+    const it = await world()
+    const { key } = await rekeyEnvironment(it.client, { ...place, recoveryPublicKeyJwk: leaver.publicKeyJwk }, me)
+    const { recoveryWrappedDek } = it.posts().at(-1)!.body as { recoveryWrappedDek: string }
+    expect(await unwrapKey(recoveryWrappedDek, leaver.privateKey)).toEqual(key.bytes)
+  })
+
+  test('begins anew when a secret was written in between, and loses nothing of it', async () => {
+    const it = await world()
+    it.state.before = async () => {
+      it.state.before = undefined
+      const ciphertext = await sealFor(envId, 'HOST', 'db2', await importDek(it.bytes))
+      it.state.secrets = it.state.secrets.map((one) => (one.name === 'HOST' ? { ...one, ciphertext, version: 4 } : one))
+      return undefined
+    }
+    await rekeyEnvironment(it.client, place, me)
+    expect(await readBy(it, colleague)).toEqual({ ...values, HOST: 'db2' })
+    expect(it.posts()).toHaveLength(2)
+  })
+
+  test('gives up after some attempts, and what is stored is as it was', async () => {
+    const it = await world()
+    it.state.before = () => refuse(409, 'conflict')
+    await expect(rekeyEnvironment(it.client, { ...place, attempts: 3 }, me)).rejects.toMatchObject({ code: 'conflict' })
+    expect(it.posts()).toHaveLength(3)
+    expect(await readBy(it, leaver)).toEqual(values)
+  })
+
+  test.each([
+    ['is refused', 403, 'forbidden'],
+    ['fails', 500, 'internal'],
+  ])('that %s is not begun anew', async (_, status, code) => {
+    const it = await world()
+    it.state.before = () => refuse(status, code)
+    await expect(rekeyEnvironment(it.client, place, me)).rejects.toMatchObject({ code })
+    expect(it.posts()).toHaveLength(1)
+  })
+
+  test('is not sent when a secret does not decrypt: the secret is named and nothing is dropped', async () => {
+    const it = await world()
+    const foreign = await sealFor(envId, 'HOST', 'x', await importDek(newDek()))
+    it.state.secrets = it.state.secrets.map((one) => (one.name === 'HOST' ? { ...one, ciphertext: foreign } : one))
+    await expect(rekeyEnvironment(it.client, place, me)).rejects.toMatchObject({
+      name: 'DecryptionError',
+      secret: 'HOST',
+    })
+    expect(it.posts()).toEqual([])
+  })
+})
+
+describe('after a re-key', () => {
+  function mapCache(): Cache {
+    const kept = new Map<string, string>()
+    return {
+      read: async (key) => kept.get(key),
+      write: async (key, text) => void kept.set(key, text),
+      delete: async (key) => void kept.delete(key),
+    }
+  }
+  const open = (it: World, more = {}) =>
+    createSkerry({ baseUrl: it.server.baseUrl, token: me.token, env: envId, ...fast, ...more })
+
+  test('one that has resolved before resolves again, in the same process', async () => {
+    const it = await world()
+    const skerry = open(it)
+    const before = await skerry.resolve()
+    await rekeyEnvironment(it.client, place, me)
+    const after = await skerry.resolve()
+    expect({ ...after.values }).toEqual(values)
+    expect(after.revision).not.toBe(before.revision)
+    expect((await skerry.resolve()).revision).toBe(after.revision)
+  })
+
+  test('a copy in memory answers from before until its time is up, and then there is the new key', async () => {
+    const it = await world()
+    let ms = 0
+    const clock = () => ms
+    const skerry = open(it, { reuse: memoryCache({ ttlSeconds: 10, now: clock }) })
+    await skerry.resolve()
+    await rekeyEnvironment(it.client, place, me)
+    expect({ ...(await skerry.resolve()).values }).toEqual(values)
+    ms = 10_000
+    expect({ ...(await skerry.resolve()).values }).toEqual(values)
+    expect(it.server.requests.filter(({ line }) => line.includes('/v1/resolve'))).toHaveLength(2)
+  })
+
+  test('a copy for offline use still opens, and is replaced by the next resolve', async () => {
+    const it = await world()
+    const cache = mapCache()
+    const first = await open(it, { cache }).resolve()
+    await rekeyEnvironment(it.client, place, me)
+    const offline = await open(it, { cache, offline: true }).resolve()
+    expect([offline.revision, { ...offline.values }]).toEqual([first.revision, values])
+    const live = await open(it, { cache }).resolve()
+    const again = await open(it, { cache, offline: true }).resolve()
+    expect([live.revision === first.revision, again.revision, { ...again.values }]).toEqual([
+      false,
+      live.revision,
+      values,
+    ])
+  })
+})
+
+describe('a value that was written under a key from before', () => {
+  test('is written again under the present one, so that it opens', async () => {
+    const it = await world()
+    const key = await environmentKey(it.client, place, me.privateKey)
+    await rekeyEnvironment(it.client, place, me)
+    const late = [
+      { name: 'HOST', value: 'late' },
+      { name: 'NEW', value: 'new' },
+    ]
+    const written = []
+    for (const { name, value } of late) {
+      const ciphertext = await sealFor(envId, name, value, key.dek)
+      const answer = await it.client.secrets.put({ params: { ...place, name }, body: { ciphertext } })
+      if ('secret' in answer) written.push({ name, value, version: answer.secret.version })
+    }
+    await expect(readBy(it, colleague)).rejects.toMatchObject({ code: 'decryption_failed' })
+    const now = await rewriteIfRekeyed(it.client, place, me.privateKey, key, written)
+    expect(await readBy(it, colleague)).toEqual({ ...values, HOST: 'late', NEW: 'new' })
+    expect(now.map(({ version }) => version)).toEqual([6, 2])
+  })
+
+  test('is left alone where the key is the same', async () => {
+    const it = await world()
+    const key = await environmentKey(it.client, place, me.privateKey)
+    const written = [{ name: 'HOST', value: 'db', version: 3 }]
+    expect(await rewriteIfRekeyed(it.client, place, me.privateKey, key, written)).toEqual(written)
+    expect(it.server.requests.every(({ line }) => line.startsWith('GET'))).toBe(true)
+  })
+})

@@ -1,0 +1,110 @@
+import { newId } from '@skerry/crypto/random'
+import { newDek, openSecret } from '@skerry/crypto/secret'
+import { describe, expect, test } from 'vitest'
+import { startServer } from '../test/server.ts'
+import { ids, now } from '../test/world.ts'
+import { createClient } from './client.ts'
+import { type ChangeRequest, deleteSecret, environmentKeyOf, putSecret, restoreSecret } from './secrets.ts'
+
+const { orgId, envId } = ids
+const place = { orgId, envId, name: 'API_KEY' }
+const { dek } = await environmentKeyOf(newDek())
+
+const secret = (ciphertext: string) => ({
+  id: newId('secret'),
+  environmentId: envId,
+  name: 'API_KEY',
+  ciphertext,
+  version: 2,
+  createdAt: now,
+  updatedAt: now,
+})
+const queued = (action: ChangeRequest['action'], ciphertext: string | null = null) => ({
+  queued: true,
+  changeRequest: {
+    id: newId('changeRequest'),
+    environmentId: envId,
+    secretName: 'API_KEY',
+    action,
+    ciphertext,
+    restoreVersion: action === 'restore' ? 1 : null,
+    baseVersion: 2,
+    note: null,
+    proposedByType: 'service_token',
+    proposedById: newId('serviceToken'),
+    requiredApprovals: 1,
+    allowSelfApproval: false,
+    status: 'open',
+    createdAt: now,
+    closedAt: null,
+  },
+})
+
+async function world() {
+  const server = await startServer()
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'any' } })
+  return { server, client, last: () => server.requests.at(-1)! }
+}
+
+describe('a write', () => {
+  test('sends what opens in its place alone, and answers what was written', async () => {
+    const { server, client, last } = await world()
+    server.on('secrets.put', ({ body }) => ({
+      status: 201,
+      json: { secret: secret((body as { ciphertext: string }).ciphertext) },
+    }))
+    const answer = await putSecret(client, place, 'the value', dek, { expectedVersion: 1 })
+    if ('queued' in answer) throw new Error('it was written')
+    expect(await openSecret(answer.secret.ciphertext, dek, envId, 'API_KEY')).toBe('the value')
+    expect(last().body).toEqual({ ciphertext: answer.secret.ciphertext, expectedVersion: 1 })
+  })
+
+  test('answers the change request where the environment is protected', async () => {
+    const { server, client } = await world()
+    server.on('secrets.put', ({ body }) => ({
+      status: 202,
+      json: queued('put', (body as { ciphertext: string }).ciphertext),
+    }))
+    server.on('secrets.restore', () => ({ status: 202, json: queued('restore') }))
+    server.on('secrets.delete', () => ({ status: 202, json: queued('delete') }))
+    const answers = [
+      await putSecret(client, place, 'the value', dek),
+      await restoreSecret(client, place, 1),
+      await deleteSecret(client, place),
+    ]
+    expect(answers.map((answer) => 'queued' in answer && answer.changeRequest.action)).toEqual([
+      'put',
+      'restore',
+      'delete',
+    ])
+  })
+
+  test('holds a restore or a deletion to the version that is given', async () => {
+    const { server, client, last } = await world()
+    server.on('secrets.restore', () => ({ status: 202, json: queued('restore') }))
+    server.on('secrets.delete', () => ({ json: { ok: true } }))
+    await restoreSecret(client, place, 1, { expectedVersion: 2 })
+    expect(last().body).toEqual({ version: 1, expectedVersion: 2 })
+    await deleteSecret(client, place, { expectedVersion: 2 })
+    expect(last().line).toBe(`DELETE /v1/orgs/${orgId}/envs/${envId}/secrets/API_KEY?expectedVersion=2`)
+  })
+})
+
+describe('a note', () => {
+  test('travels percent-encoded, whatever it holds, beside other headers', async () => {
+    const { server, client, last } = await world()
+    server.on('secrets.delete', () => ({ json: { ok: true } }))
+    await deleteSecret(client, place, { note: 'für alle 🌯,\n100 %', headers: { 'x-trace': 'one' } })
+    expect(last().headers).toMatchObject({
+      'x-skerry-change-note': 'f%C3%BCr%20alle%20%F0%9F%8C%AF%2C%0A100%20%25',
+      'x-trace': 'one',
+    })
+  })
+
+  test('that is too long or no Unicode is refused before anything is sent', async () => {
+    const { server, client } = await world()
+    for (const note of ['x'.repeat(2001), '\ud800'])
+      await expect(deleteSecret(client, place, { note })).rejects.toMatchObject({ code: 'invalid_request' })
+    expect(server.requests).toEqual([])
+  })
+})
