@@ -1,0 +1,138 @@
+import { Badge, Button, Code, Group, Modal, Paper, PinInput, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { secondFactorQuery } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Copy } from '../ui/copy.tsx'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { QrCode } from '../ui/qr-code.tsx'
+
+/** The authenticator app, and the codes for the day it is lost. */
+export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
+  const queryClient = useQueryClient()
+  const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
+  const [codes, setCodes] = useState<string[] | null>(null)
+  const [removing, setRemoving] = useState(false)
+  const reload = () => queryClient.invalidateQueries(secondFactorQuery)
+  const begin = useAction(async () => setSecret(await api.secondFactor.enrollTotp()))
+  const renew = useAction(async () => {
+    setCodes((await api.secondFactor.renewRecoveryCodes()).recoveryCodes)
+    await reload()
+  })
+  const confirmed = async (recoveryCodes: string[]) => {
+    setSecret(null)
+    setCodes(recoveryCodes)
+    await reload()
+  }
+  return (
+    <Section
+      title="Authenticator app"
+      description="Six digits that change every half minute, from an app on your phone."
+    >
+      <Stack gap="sm">
+        <Paper p="md">
+          <Group justify="space-between">
+            <Group gap="xs">
+              <Badge color={totp ? 'sea' : 'gray'} variant="light">
+                {totp ? 'on' : 'off'}
+              </Badge>
+              {totp && (
+                <Text size="sm" c="dimmed">
+                  {recoveryCodesLeft} recovery codes left
+                </Text>
+              )}
+            </Group>
+            {totp ? (
+              <Group gap="xs">
+                <Button variant="default" loading={renew.pending} onClick={() => renew.run()}>
+                  New recovery codes
+                </Button>
+                <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+                  Remove
+                </Button>
+              </Group>
+            ) : (
+              <Button loading={begin.pending} onClick={() => begin.run()}>
+                Set up
+              </Button>
+            )}
+          </Group>
+        </Paper>
+        <ProblemAlert error={begin.error ?? renew.error} />
+      </Stack>
+      <Modal opened={secret !== null} onClose={() => setSecret(null)} title="Set up the authenticator app">
+        {secret && <Confirm {...secret} onConfirmed={confirmed} />}
+      </Modal>
+      <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Recovery codes" closeOnClickOutside={false}>
+        {codes && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
+      </Modal>
+      <ConfirmDelete
+        title="Remove the authenticator app?"
+        confirm="Remove"
+        opened={removing}
+        onClose={() => setRemoving(false)}
+        onConfirm={async () => {
+          await api.secondFactor.removeTotp()
+          await reload()
+        }}
+      >
+        Its codes and the recovery codes stop working. Organizations that ask for a second factor may shut you out.
+      </ConfirmDelete>
+    </Section>
+  )
+}
+
+function Confirm(props: { secret: string; uri: string; onConfirmed: (codes: string[]) => Promise<void> }) {
+  const { secret, uri, onConfirmed } = props
+  const [code, setCode] = useState('')
+  const confirm = useAction(async (code: string) => {
+    const { recoveryCodes } = await api.secondFactor.confirmTotp({ body: { code } })
+    await onConfirmed(recoveryCodes)
+  })
+  return (
+    <Stack align="center" ta="center">
+      <Text size="sm">Scan this with the app, then enter the six digits that it shows.</Text>
+      <QrCode text={uri} size={208} label="QR code for the authenticator app" />
+      <Group gap={4} wrap="nowrap">
+        <Code style={{ wordBreak: 'break-all' }}>{secret}</Code>
+        <Copy text={secret} label="Copy the secret" />
+      </Group>
+      <PinInput
+        length={6}
+        type="number"
+        oneTimeCode
+        autoFocus
+        value={code}
+        onChange={setCode}
+        onComplete={(complete) => confirm.run(complete)}
+        disabled={confirm.pending}
+        aria-label="Six digits from the app"
+        getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
+      />
+      <ProblemAlert error={confirm.error} />
+    </Stack>
+  )
+}
+
+function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
+  return (
+    <Stack>
+      <Text size="sm">
+        Each works once instead of the app. Keep them where you will find them without your phone. They are shown only
+        now.
+      </Text>
+      <SimpleGrid cols={2} spacing="xs" className="mono" ta="center">
+        {codes.map((code) => (
+          <span key={code}>{code}</span>
+        ))}
+      </SimpleGrid>
+      <Group justify="space-between">
+        <Copy text={codes.join('\n')} label="Copy the codes" />
+        <Button onClick={onClose}>I have kept them</Button>
+      </Group>
+    </Stack>
+  )
+}

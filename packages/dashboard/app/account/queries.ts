@@ -1,0 +1,12 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+
+export const signInPasskeysQuery = queryOptions({
+  queryKey: ['me', 'sign-in-passkeys'],
+  queryFn: ({ signal }) => api.signInPasskeys.list({}, { signal }),
+})
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['me', 'sessions'],
+  queryFn: ({ signal }) => api.sessions.list({}, { signal }),
+})

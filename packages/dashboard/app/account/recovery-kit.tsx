@@ -1,0 +1,54 @@
+import { Button, Group, Portal, Text, Title } from '@mantine/core'
+import { IconPrinter } from '@tabler/icons-react'
+import { Section } from '../ui/page.tsx'
+import { QrCode } from '../ui/qr-code.tsx'
+
+/** What to keep on paper: with the passphrase it opens the keyring, whatever becomes of the server. */
+export function RecoveryKit(props: { email: string; words: string; encryptedPrivateKey: string }) {
+  return (
+    <Section
+      title="Recovery kit"
+      description="A page to print and keep. It holds your sealed key, which opens with the passphrase alone."
+      actions={
+        <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => print()}>
+          Print the kit
+        </Button>
+      }
+    >
+      <Portal>
+        <Kit {...props} />
+      </Portal>
+    </Section>
+  )
+}
+
+function Kit({ email, words, encryptedPrivateKey }: { email: string; words: string; encryptedPrivateKey: string }) {
+  return (
+    <div className="printed" aria-hidden>
+      <Title order={1} mb="md">
+        Skerry recovery kit
+      </Title>
+      <Text>
+        {email} at {location.origin}, printed on {new Date().toLocaleDateString('en', { dateStyle: 'long' })}
+      </Text>
+      <Title order={2} mt="lg">
+        Passphrase
+      </Title>
+      <Text size="sm">Write it here only if you keep this page where you keep your passport.</Text>
+      <div className="blank-line" />
+      <Title order={2} mt="lg">
+        Fingerprint of your key
+      </Title>
+      <Text className="mono">{words}</Text>
+      <Title order={2} mt="lg">
+        Sealed private key
+      </Title>
+      <Group align="flex-start" wrap="nowrap" mt="xs">
+        <QrCode text={encryptedPrivateKey} size={180} label="The sealed private key" />
+        <Text className="mono" size="xs" style={{ wordBreak: 'break-all' }}>
+          {encryptedPrivateKey}
+        </Text>
+      </Group>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { useCallback, useRef, useState } from 'react'
+import { Cancelled } from './question.ts'
+
+/**
+ * Something that a person sets off: one at a time, with its failure to show. A dialog that was closed is no failure.
+ *
+ * @example const rename = useAction(async () => { await api.orgs.update(...) })
+ */
+export function useAction<A extends unknown[]>(work: (...args: A) => Promise<unknown>) {
+  const [pending, setPending] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const running = useRef(false)
+  const latest = useRef(work)
+  latest.current = work
+  const run = useCallback(async (...args: A) => {
+    if (running.current) return
+    running.current = true
+    setPending(true)
+    setError(null)
+    try {
+      await latest.current(...args)
+    } catch (thrown) {
+      if (!(thrown instanceof Cancelled)) setError(thrown)
+    } finally {
+      running.current = false
+      setPending(false)
+    }
+  }, [])
+  return { run, pending, error }
+}

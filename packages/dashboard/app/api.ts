@@ -1,0 +1,57 @@
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { endpoints } from '@skerry/contract/endpoints'
+import type { ErrorCode } from '@skerry/contract/errors'
+import { type Client, createClient } from '@skerry/sdk/client'
+import { RefusedError } from '@skerry/sdk/errors'
+import { stepUp } from './question.ts'
+import { session } from './session.ts'
+
+/** The session's bearer is added here, and nowhere else: requests go to this origin only. */
+const client = createClient({
+  baseUrl: location.origin,
+  userAgent: 'skerry-dashboard',
+  fetch: (url, init) => {
+    const headers = new Headers(init.headers)
+    const token = session.token()
+    if (token) headers.set('authorization', `Bearer ${token}`)
+    return fetch(url, { ...init, headers })
+  },
+})
+
+/**
+ * The whole API, for pages. A session that ran out is renewed and the request repeated once; a request that needs a
+ * fresh second factor opens the dialog for it and is repeated when it has been entered.
+ *
+ * @example const { apps } = await api.apps.list({ params: { orgId } }, { signal })
+ */
+export const api: Client = withRetries(client)
+
+type LooseCall = (...args: unknown[]) => Promise<unknown>
+
+function withRetries(inner: Client): Client {
+  const headings = Object.entries(endpoints).map(([heading, operations]) => {
+    const calls = Object.entries(operations).map(([name, endpoint]) => {
+      const call = inner[heading as keyof typeof endpoints][name as never] as LooseCall
+      return [name, (...args: unknown[]) => send(endpoint as Endpoint, () => call(...args))]
+    })
+    return [heading, Object.fromEntries(calls)]
+  })
+  return { ...Object.fromEntries(headings), baseUrl: inner.baseUrl, request: inner.request }
+}
+
+async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<unknown> {
+  if (endpoint.open) return call()
+  await session.fresh()
+  return call()
+    .catch(async (error) => {
+      if (isRefusal(error, 'unauthorized') && (await session.renew())) return call()
+      throw error
+    })
+    .catch(async (error) => {
+      if (!isRefusal(error, 'mfa_required')) throw error
+      await stepUp.ask()
+      return call()
+    })
+}
+
+const isRefusal = (error: unknown, code: ErrorCode) => error instanceof RefusedError && error.code === code

@@ -1,0 +1,24 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { Dialogs } from './dialogs.tsx'
+import { queryClient } from './queries.ts'
+import { router } from './router.ts'
+import { cssVariables, theme } from './theme.ts'
+import { styleNonce } from './trust.ts'
+
+export function App() {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Dialogs />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}

@@ -1,0 +1,41 @@
+import type { Entry } from './queries.ts'
+
+const columns = [
+  'createdAt',
+  'action',
+  'actorType',
+  'actorId',
+  'resourceType',
+  'resourceId',
+  'ipAddress',
+  'userAgent',
+  'requestId',
+  'id',
+] as const satisfies (keyof Entry)[]
+
+/** Entries as a table (RFC 4180), the metadata last, as JSON. */
+export function csvOf(entries: Entry[]): string {
+  const header = [...columns, 'metadata'].join(',')
+  const rows = entries.map((entry) =>
+    [...columns.map((column) => cell(entry[column] ?? '')), cell(JSON.stringify(entry.metadata))].join(','),
+  )
+  return `${[header, ...rows].join('\r\n')}\r\n`
+}
+
+/** A spreadsheet would run what begins like a formula, and strangers choose their user agent. */
+function cell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+export const jsonOf = (entries: Entry[]): string => `${JSON.stringify({ entries }, null, 2)}\n`
+
+/** Saves a text as a file of this person's device. */
+export function download(name: string, type: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = name
+  link.click()
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+}

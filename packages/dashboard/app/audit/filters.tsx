@@ -1,0 +1,100 @@
+import { Button, Group, Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { type AuditFilter, filterOf, resourceTypes } from './queries.ts'
+import { actionWords } from './words.ts'
+
+const actions = Object.entries(actionWords).map(([value, label]) => ({ value, label }))
+const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
+
+/** Which entries are listed. */
+export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (filter: AuditFilter) => void }) {
+  const actors = useActors(filter.actorId)
+  const set = (change: Record<string, string | null>) => onChange(filterOf({ ...filter, ...change }))
+  const choice = { size: 'xs', searchable: true, clearable: true, nothingFoundMessage: 'None by that name' } as const
+  return (
+    <Group mb="md" gap="sm" align="flex-end">
+      <Select
+        {...choice}
+        label="What happened"
+        placeholder="Anything"
+        w={210}
+        data={actions}
+        value={filter.action ?? null}
+        onChange={(action) => set({ action })}
+      />
+      <Select
+        {...choice}
+        label="By"
+        placeholder="Anyone"
+        w={210}
+        data={actors}
+        value={filter.actorId ?? null}
+        onChange={(actorId) => set({ actorId })}
+      />
+      <Select
+        {...choice}
+        label="To a"
+        placeholder="Anything"
+        w={170}
+        data={types}
+        value={filter.resourceType ?? null}
+        onChange={(resourceType) => set({ resourceType })}
+      />
+      <ResourceField
+        key={filter.resourceId}
+        id={filter.resourceId ?? ''}
+        onChange={(resourceId) => set({ resourceId })}
+      />
+      {Object.keys(filter).length > 0 && (
+        <Button variant="subtle" color="gray" size="xs" onClick={() => onChange({})}>
+          Clear
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function ResourceField({ id, onChange }: { id: string; onChange: (id: string) => void }) {
+  const [text, setText] = useState(id)
+  const wrong = text.trim() !== '' && filterOf({ resourceId: text.trim() }).resourceId === undefined
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!wrong) onChange(text.trim())
+      }}
+    >
+      <TextInput
+        size="xs"
+        w={210}
+        label="With the id"
+        placeholder="env_…"
+        classNames={{ input: 'mono' }}
+        error={wrong}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => !wrong && text.trim() !== id && onChange(text.trim())}
+        autoComplete="off"
+      />
+    </form>
+  )
+}
+
+/** Members and tokens; whoever is gone by now is in an address by their id. */
+function useActors(current: string | undefined) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const members = useQuery(membersQuery(org.id)).data?.members ?? []
+  const tokens = useQuery(tokensQuery(org.id)).data?.tokens ?? []
+  const people = members.map(({ userId, name, email }) => ({ value: userId, label: name ?? email ?? userId }))
+  const machines = tokens.map(({ id, name }) => ({ value: id, label: `${name} (${id.slice(0, 8)}…)` }))
+  const known = new Set([...people, ...machines].map(({ value }) => value))
+  const others = current === undefined || known.has(current) ? [] : [{ value: current, label: current }]
+  return [
+    { group: 'Members', items: people },
+    { group: 'Service tokens', items: machines },
+    { group: 'Others', items: others },
+  ].filter(({ items }) => items.length > 0)
+}

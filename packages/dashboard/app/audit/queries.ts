@@ -1,0 +1,41 @@
+import type { audit } from '@skerry/contract/audit'
+import { auditActions } from '@skerry/contract/audit-actions'
+import type { Answer } from '@skerry/contract/endpoint'
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+
+export type Entry = Answer<typeof audit.list>['entries'][number]
+
+export interface AuditFilter {
+  action?: string
+  resourceType?: string
+  resourceId?: string
+  actorId?: string
+}
+
+const pageSize = 50
+
+export const auditQuery = (orgId: string, filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['orgs', orgId, 'audit', filter],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { ...filter, limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) }
+      return api.audit.list({ params: { orgId }, query }, { signal })
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const resourceTypes = [...new Set<string>(Object.values(auditActions))].sort()
+
+const id = /^[A-Za-z0-9_]{1,64}$/
+
+/** The filter as an address has it; what the server would refuse is left out. */
+export function filterOf({ action, resourceType, resourceId, actorId }: Record<string, unknown>): AuditFilter {
+  return {
+    ...(typeof action === 'string' && Object.hasOwn(auditActions, action) ? { action } : {}),
+    ...(typeof resourceType === 'string' && resourceTypes.includes(resourceType) ? { resourceType } : {}),
+    ...(typeof resourceId === 'string' && id.test(resourceId) ? { resourceId } : {}),
+    ...(typeof actorId === 'string' && id.test(actorId) ? { actorId } : {}),
+  }
+}

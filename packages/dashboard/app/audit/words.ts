@@ -1,0 +1,83 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+
+/** What every audit action is called on the page. */
+export const actionWords: Record<AuditAction, string> = {
+  'org.created': 'Organization created',
+  'org.updated': 'Organization renamed',
+  'org.mfa_policy_updated': 'Second-factor policy changed',
+  'invite.created': 'Invitation sent',
+  'invite.revoked': 'Invitation revoked',
+  'member.joined': 'Member joined',
+  'member.role_changed': 'Role changed',
+  'member.removed': 'Member removed',
+  'user.created': 'Account created',
+  'user.keys_uploaded': 'Keys made',
+  'user.notifications_updated': 'Notifications changed',
+  'user.passkey_enrolled': 'Keyring passkey added',
+  'user.passkey_removed': 'Keyring passkey removed',
+  'user.sign_in_passkey_enrolled': 'Sign-in passkey added',
+  'user.sign_in_passkey_removed': 'Sign-in passkey removed',
+  'user.totp_enrolled': 'Authenticator app set up',
+  'user.totp_removed': 'Authenticator app removed',
+  'user.recovery_codes_renewed': 'Recovery codes renewed',
+  'user.recovery_code_used': 'Recovery code used',
+  'session.started': 'Signed in',
+  'session.second_factor_entered': 'Second factor entered',
+  'session.ended': 'Signed out',
+  'cli_session.approved': 'Terminal approved',
+  'cli_session.denied': 'Terminal denied',
+  'cli_session.revoked': 'Terminal signed out',
+  'machine_client.created': 'Machine client created',
+  'machine_client.token_issued': 'Machine access issued',
+  'app.created': 'Application created',
+  'app.updated': 'Application renamed',
+  'app.deleted': 'Application deleted',
+  'group.created': 'Group created',
+  'group.updated': 'Group renamed',
+  'group.deleted': 'Group deleted',
+  'env.created': 'Environment created',
+  'env.updated': 'Environment renamed',
+  'env.deleted': 'Environment deleted',
+  'env.resolve_denied': 'Reading denied',
+  'env.protection_enabled': 'Protection enabled',
+  'env.protection_updated': 'Protection changed',
+  'env.protection_disabled': 'Protection disabled',
+  'env.rekeyed': 'Environment re-keyed',
+  'branch.created': 'Branch created',
+  'branch.deleted': 'Branch deleted',
+  'branch.expired': 'Branch expired',
+  'composition.set': 'Group composed in',
+  'composition.removed': 'Group taken out',
+  'key.granted': 'Key granted',
+  'key.revoked': 'Key revoked',
+  'token.created': 'Service token created',
+  'token.updated': 'Service token renamed',
+  'token.revoked': 'Service token revoked',
+  'token.deleted': 'Service token deleted',
+  'honey_token.created': 'Decoy laid out',
+  'honey_token.deleted': 'Decoy deleted',
+  'honey_token.tripped': 'Decoy tried',
+  'change_request.opened': 'Change proposed',
+  'change_request.approved': 'Change approved',
+  'change_request.applied': 'Change applied',
+  'change_request.superseded': 'Change superseded',
+  'change_request.rejected': 'Change rejected',
+  'change_request.withdrawn': 'Change withdrawn',
+  'secret.written': 'Secret written',
+  'secret.restored': 'Secret restored',
+  'secret.deleted': 'Secret deleted',
+}
+
+/** Also for what a newer server writes. */
+export const sayAction = (action: string): string =>
+  (Object.hasOwn(actionWords, action) && actionWords[action as AuditAction]) || action
+
+/** Those at which people should look up: access that ended, was refused or fell into a trap. */
+export const isAlarming = (action: string): boolean => ['honey_token.tripped', 'env.resolve_denied'].includes(action)
+
+export const actorWords: Record<string, string> = {
+  user: 'member',
+  service_token: 'service token',
+  m2m: 'machine client',
+  system: 'Skerry itself',
+}

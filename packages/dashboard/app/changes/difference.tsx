@@ -1,0 +1,151 @@
+import { Alert, Box, Button, Group, Paper, Text } from '@mantine/core'
+import { IconEye, IconEyeOff, IconLock } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useAction } from '../action.ts'
+import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
+import { unlocking } from '../question.ts'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import type { Line } from '../worker/changes.ts'
+import type { ChangeRequest } from './queries.ts'
+import { type Sides, sidesQuery } from './sides.ts'
+
+export type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
+
+const says: Record<Comparison, string> = {
+  new: 'The secret does not exist yet.',
+  changed: 'The proposed value is another than the current one.',
+  same: 'The proposed value is the one that stands there already.',
+  deleted: 'The secret goes, with its whole history.',
+  unreadable: 'The proposed value does not open with this environment’s key.',
+}
+
+/** Both sides as ciphertext, and how they compare: opened in the keyring's worker, which tells one word. */
+export function useComparison(change: ChangeRequest) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const unlocked = useUnlocked()
+  const sides = useQuery(sidesQuery(org.id, change))
+  const sealed = sides.data ? sealedOf(sides.data) : null
+  const comparison = useQuery({
+    queryKey: ['orgs', org.id, 'changes', change.id, 'comparison', sealed],
+    queryFn: () => keyring.call('compareSides', sealed!),
+    enabled: unlocked && sealed !== null,
+    throwOnError: false,
+  })
+  return { sides, sealed, comparison }
+}
+
+/** undefined is for pages; the worker is asked only where there is something to open. */
+const sealedOf = ({ wrappedDek, environmentId, name, current, proposed }: Sides) =>
+  proposed === undefined ? null : { wrappedDek, environmentId, name, current, proposed }
+
+type Compared = ReturnType<typeof useComparison>
+
+/** What a change would do to the value, masked until it is asked for. */
+export function Difference({ compared }: { compared: Compared }) {
+  return (
+    <Section title="Difference" description="Decrypted in this browser. The server knows neither value.">
+      <Shown compared={compared} />
+    </Section>
+  )
+}
+
+function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared }) {
+  const unlocked = useUnlocked()
+  if (sides.error) return <ProblemAlert error={sides.error} retry={() => sides.refetch()} />
+  if (sides.data === undefined) return null
+  if (sides.data === null)
+    return (
+      <Alert color="gray" variant="light" title="You hold no key of this environment">
+        Someone in its key access can grant it to you. Without it you cannot see what you decide about.
+      </Alert>
+    )
+  if (sealed === null)
+    return (
+      <Alert color="gray" variant="light" title="The value is gone">
+        It went with the secret for which it was proposed.
+      </Alert>
+    )
+  if (!unlocked)
+    return (
+      <Button
+        variant="default"
+        leftSection={<IconLock size={16} />}
+        onClick={() => void unlocking.ask().catch(() => {})}
+      >
+        Unlock to compare
+      </Button>
+    )
+  if (comparison.error) return <ProblemAlert error={comparison.error} retry={() => comparison.refetch()} />
+  if (!comparison.data) return null
+  if (comparison.data === 'unreadable')
+    return (
+      <Alert color="red" variant="light" role="alert" title={says.unreadable}>
+        Either it was sealed under another key, or it was altered. Programs could not start with it: reject it.
+      </Alert>
+    )
+  return <Values comparison={comparison.data} sealed={sealed} />
+}
+
+function Values(props: { comparison: Comparison; sealed: NonNullable<Compared['sealed']> }) {
+  const { comparison, sealed } = props
+  const [lines, setLines] = usePlaintext<Line[] | null>(null)
+  const reveal = useAction(async () => setLines(lines ? null : await keyring.call('diffSides', sealed)))
+  return (
+    <Paper p="md">
+      <Group justify="space-between" mb="sm">
+        <Text size="sm">{says[comparison]}</Text>
+        <Button
+          variant="default"
+          size="xs"
+          loading={reveal.pending}
+          leftSection={lines ? <IconEyeOff size={16} /> : <IconEye size={16} />}
+          onClick={() => reveal.run()}
+        >
+          {lines ? 'Hide values' : 'Reveal values'}
+        </Button>
+      </Group>
+      <ProblemAlert error={reveal.error} />
+      <Lines lines={lines ?? masked(comparison)} />
+    </Paper>
+  )
+}
+
+const dots = '••••••••••••'
+
+/** One line for each side: it does not tell how long a value is. */
+function masked(comparison: Comparison): Line[] {
+  if (comparison === 'same') return [{ kind: 'same', text: dots }]
+  const removed: Line[] = comparison === 'new' ? [] : [{ kind: 'removed', text: dots }]
+  return comparison === 'deleted' ? removed : [...removed, { kind: 'added', text: dots }]
+}
+
+const signs = { same: ' ', removed: '−', added: '+' }
+const grounds = {
+  same: 'transparent',
+  removed: 'var(--mantine-color-red-light)',
+  added: 'var(--mantine-color-teal-light)',
+}
+const names = { same: 'Unchanged', removed: 'Removed', added: 'Added' }
+
+function Lines({ lines }: { lines: Line[] }) {
+  return (
+    <Box component="ul" m={0} p={0} className="mono" style={{ listStyle: 'none', overflowX: 'auto' }} tabIndex={0}>
+      {lines.map(({ kind, text }, i) => (
+        <Box
+          component="li"
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing else to tell them apart
+          key={i}
+          px="xs"
+          py={2}
+          aria-label={names[kind]}
+          style={{ background: grounds[kind], whiteSpace: 'pre-wrap', wordBreak: 'break-all' }}
+        >
+          <span aria-hidden>{signs[kind]} </span>
+          {text}
+        </Box>
+      ))}
+    </Box>
+  )
+}

@@ -1,0 +1,67 @@
+import { RefusedError } from '@skerry/sdk/errors'
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+import type { ChangeRequest } from './queries.ts'
+
+/** Both sides of a change as the server has them: sealed. */
+export interface Sides {
+  wrappedDek: string
+  environmentId: string
+  name: string
+  current: string | null
+  currentVersion: number | null
+  /** undefined: went with the secret that it was proposed for. */
+  proposed: string | null | undefined
+}
+
+/** Null for whoever holds no key of the environment. */
+export const sidesQuery = (orgId: string, change: ChangeRequest) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'changes', change.id, 'sides', change.status],
+    queryFn: async ({ signal }): Promise<Sides | null> => {
+      const params = { orgId, envId: change.environmentId }
+      try {
+        const { wrappedDek } = await api.grants.own({ params }, { signal })
+        const history = await historyOf(orgId, change, signal)
+        const sides = { wrappedDek, environmentId: change.environmentId, name: change.secretName, ...history }
+        return { ...sides, proposed: proposedOf(change, history.restored) }
+      } catch (error) {
+        if (error instanceof RefusedError && error.code === 'forbidden') return null
+        throw error
+      }
+    },
+    staleTime: 0,
+  })
+
+function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | undefined): string | null | undefined {
+  if (action === 'delete') return null
+  return action === 'put' ? (ciphertext ?? undefined) : restored
+}
+
+/** The current ciphertext and, for a restore, the one of the version that it names. */
+async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSignal) {
+  const { environmentId: envId, secretName: name, restoreVersion } = change
+  let current: string | null = null
+  let currentVersion: number | null = null
+  let restored: string | undefined
+  let cursor: string | null = null
+  try {
+    do {
+      const query = { limit: restoreVersion === null ? 1 : 200, ...(cursor === null ? {} : { cursor }) }
+      const page: Awaited<ReturnType<typeof api.secrets.versions>> = await api.secrets.versions(
+        { params: { orgId, envId, name }, query },
+        { signal },
+      )
+      currentVersion = page.currentVersion
+      for (const { version, ciphertext } of page.versions) {
+        if (version === currentVersion) current = ciphertext
+        if (version === restoreVersion) restored = ciphertext
+      }
+      cursor = page.nextCursor
+    } while (restoreVersion !== null && restored === undefined && cursor !== null)
+  } catch (error) {
+    // There is no such secret: the change would create it, or it has gone since.
+    if (!(error instanceof RefusedError) || error.code !== 'not_found') throw error
+  }
+  return { current, currentVersion, restored }
+}

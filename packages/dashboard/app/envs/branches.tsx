@@ -1,0 +1,218 @@
+import { Alert, Anchor, Button, Select, Table, Text, TextInput } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link, useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
+import { granteesQuery } from '../secrets/queries.ts'
+import { say } from '../secrets/say.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { slugOf } from '../slug.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { checkKeys } from './pins.ts'
+
+const branchesQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'branches'],
+    queryFn: ({ signal }) => api.branches.list({ params: { orgId, envId } }, { signal }),
+  })
+
+async function reload(orgId: string, { id, applicationId }: Environment) {
+  await Promise.all([
+    queryClient.invalidateQueries(branchesQuery(orgId, id)),
+    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
+  ])
+}
+
+/** Short-lived copies of an environment that hold only what differs. */
+export function Branches({ environment, holdsKey }: { environment: Environment; holdsKey: boolean }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(branchesQuery(org.id, environment.id))
+  const [forking, setForking] = useState(false)
+  const [ending, setEnding] = useState<Environment | null>(null)
+  const forkButton = holdsKey && (
+    <Button variant="default" onClick={() => setForking(true)}>
+      Fork a branch
+    </Button>
+  )
+  return (
+    <Section
+      title="Branches"
+      description="A branch holds only what differs, for a pull request for example. It ends by itself."
+      actions={query.data?.branches.length ? forkButton : null}
+    >
+      <Loaded query={query}>
+        {({ branches }) =>
+          branches.length === 0 ? (
+            <Empty
+              title="No branch"
+              action={forkButton}
+              command={`skerry branch create pr-1 --from ${environment.slug}`}
+            />
+          ) : (
+            <BranchTable branches={branches} mayEnd={holdsKey || org.role !== 'member'} onEnd={setEnding} />
+          )
+        }
+      </Loaded>
+      {forking && <ForkDialog environment={environment} onClose={() => setForking(false)} />}
+      {ending && (
+        <ConfirmDelete
+          title={`Tear down ${ending.slug}?`}
+          confirm="Tear down"
+          opened
+          onClose={() => setEnding(null)}
+          onConfirm={async () => {
+            await api.envs.delete({ params: { orgId: org.id, envId: ending.id } })
+            await reload(org.id, environment)
+          }}
+        >
+          The values that it overrides and their history are deleted. {environment.name} stays as it is.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (branch: Environment) => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  return (
+    <div className="rows">
+      <Table miw={480} layout="fixed">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Branch</Table.Th>
+            <Table.Th w={140}>Forked</Table.Th>
+            <Table.Th w={140}>Expires</Table.Th>
+            {props.mayEnd && <Table.Th aria-label="Actions" w={120} />}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {props.branches.map((branch) => (
+            <Table.Tr key={branch.id}>
+              <Table.Td>
+                <Anchor
+                  component={Link}
+                  to="/orgs/$org/envs/$env"
+                  params={{ org: org.slug, env: branch.id } as never}
+                  size="sm"
+                  fw={500}
+                  truncate
+                  display="block"
+                >
+                  {branch.name}
+                </Anchor>
+                <Text className="mono" size="xs" c="dimmed" truncate>
+                  {branch.slug}
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <RelativeTime at={branch.createdAt} />
+              </Table.Td>
+              <Table.Td>
+                <RelativeTime at={branch.expiresAt} />
+              </Table.Td>
+              {props.mayEnd && (
+                <Table.Td ta="right">
+                  <Button variant="subtle" color="red" size="xs" onClick={() => props.onEnd(branch)}>
+                    Tear down
+                  </Button>
+                </Table.Td>
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )
+}
+
+const day = 86_400
+const lifetimes = [
+  { value: `${day}`, label: '1 day' },
+  { value: `${7 * day}`, label: '7 days' },
+  { value: `${30 * day}`, label: '30 days' },
+  { value: 'never', label: 'Never' },
+]
+
+function ForkDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [slug, setSlug] = useState('')
+  const [ttl, setTtl] = useState<string>(`${7 * day}`)
+  const { data } = useQuery({
+    queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
+    queryFn: async () => {
+      const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
+      const others = grantees.filter(({ principalId }) => principalId !== me.user?.id)
+      const checked = await checkKeys(others)
+      const isTrusted = (i: number) => checked[i]?.standing !== 'changed'
+      return { readers: others.filter((_, i) => isTrusted(i)), left: others.filter((_, i) => !isTrusted(i)) }
+    },
+    staleTime: 0,
+  })
+  const fork = async () => {
+    const readers = data?.readers ?? []
+    const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
+    const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
+    const grants = readers.map(({ principalType, principalId }, i) => ({
+      principalType,
+      principalId,
+      wrappedDek: wrappedDeks[i] as string,
+    }))
+    const ttlSeconds = ttl === 'never' ? null : Number(ttl)
+    const params = { orgId: org.id, envId: environment.id }
+    const { branch } = await api.branches.create({
+      params,
+      body: { slug: slugOf(slug), ttlSeconds, wrappedDek, grants },
+    })
+    await reload(org.id, environment)
+    say(`Forked ${branch.slug} from ${environment.name}.`)
+  }
+  return (
+    <FormDialog
+      title={`Fork ${environment.name}`}
+      submit="Fork"
+      opened
+      onClose={onClose}
+      onSubmit={fork}
+      disabled={slugOf(slug) === '' || !data}
+    >
+      <TextInput
+        label="Slug"
+        placeholder="pr-7"
+        description={
+          slug !== '' && slugOf(slug) !== slug ? `Becomes ${slugOf(slug)}` : 'What --branch names in commands.'
+        }
+        classNames={{ input: 'mono' }}
+        value={slug}
+        maxLength={63}
+        onChange={(event) => setSlug(event.currentTarget.value)}
+        autoComplete="off"
+        data-autofocus
+      />
+      <Select
+        label="Ends after"
+        data={lifetimes}
+        value={ttl}
+        onChange={(value) => value && setTtl(value)}
+        allowDeselect={false}
+      />
+      <Text size="sm" c="dimmed">
+        {data?.readers.length
+          ? `You and ${data.readers.length} other${data.readers.length === 1 ? '' : 's'} who hold the key of ${environment.name} can read it.`
+          : 'Only you can read it: nobody else holds the key of its environment.'}
+      </Text>
+      {data && data.left.length > 0 && (
+        <Alert color="red" variant="light" title="Left out">
+          The server shows another key than you compared for{' '}
+          {data.left.map(({ name, principalId }) => name ?? principalId).join(', ')}.
+        </Alert>
+      )}
+    </FormDialog>
+  )
+}

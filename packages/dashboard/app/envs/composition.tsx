@@ -1,0 +1,239 @@
+import {
+  closestCenter,
+  DndContext,
+  type DragEndEvent,
+  KeyboardSensor,
+  PointerSensor,
+  useSensor,
+  useSensors,
+} from '@dnd-kit/core'
+import {
+  arrayMove,
+  SortableContext,
+  sortableKeyboardCoordinates,
+  useSortable,
+  verticalListSortingStrategy,
+} from '@dnd-kit/sortable'
+import { ActionIcon, Button, Group, Paper, Select, Stack, Text, Tooltip } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { composition } from '@skerry/contract/groups'
+import { IconGripVertical, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { queryClient } from '../queries.ts'
+import { compositionQuery, groupsQuery } from '../secrets/queries.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { Empty } from '../ui/empty.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+
+type Composed = Answer<typeof composition.list>['groups'][number]
+
+/** Groups whose values an environment's programs get as well, in the order in which they override each other. */
+export function Composition({ environment }: { environment: Environment }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(compositionQuery(org.id, environment.id))
+  const [adding, setAdding] = useState(false)
+  const isAdmin = org.role !== 'member'
+  const addButton = isAdmin && (
+    <Button variant="default" onClick={() => setAdding(true)}>
+      Add a group
+    </Button>
+  )
+  return (
+    <Section
+      title="Composition"
+      description={`Of each group, its environment ${environment.slug} counts. A group further down overrides those above it; the environment’s own secrets override all.`}
+      actions={query.data?.groups.length ? addButton : null}
+    >
+      <Loaded query={query}>
+        {({ groups }) =>
+          groups.length === 0 ? (
+            <Empty
+              title="No group is composed in"
+              action={addButton}
+              command={`skerry compose add shared --env ${environment.slug}`}
+            />
+          ) : (
+            <Order environment={environment} groups={groups} mayChange={isAdmin} />
+          )
+        }
+      </Loaded>
+      {adding && (
+        <AddDialog environment={environment} composed={query.data?.groups ?? []} onClose={() => setAdding(false)} />
+      )}
+    </Section>
+  )
+}
+
+function Order({
+  environment,
+  groups,
+  mayChange,
+}: {
+  environment: Environment
+  groups: Composed[]
+  mayChange: boolean
+}) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const params = { orgId: org.id, envId: environment.id }
+  const { queryKey } = compositionQuery(org.id, environment.id)
+  const sensors = useSensors(
+    useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
+    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+  )
+  const reorder = useAction(async (ordered: Composed[]) => {
+    queryClient.setQueryData(queryKey, { groups: ordered })
+    try {
+      // From the first that has to move, each to a place of its own, so that two never share one.
+      const first = ordered.findIndex((group, i) => group !== groups[i])
+      const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
+      for (const [i, { groupId }] of ordered.slice(first).entries())
+        await api.composition.set({ params, body: { groupId, position: base + i } })
+    } finally {
+      await queryClient.invalidateQueries({ queryKey })
+    }
+  })
+  const remove = useAction(async (groupId: string) => {
+    await api.composition.delete({ params: { ...params, groupId } })
+    await queryClient.invalidateQueries({ queryKey })
+  })
+  const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
+  const onDragEnd = ({ active, over }: DragEndEvent) => {
+    if (over && active.id !== over.id) void reorder.run(arrayMove(groups, place(active.id), place(over.id)))
+  }
+  const nameOf = (id: unknown) => groups.find(({ groupId }) => groupId === id)?.name ?? ''
+  const moved = (id: unknown, over: unknown) =>
+    over === undefined ? undefined : `${nameOf(id)} is at place ${place(over) + 1} of ${groups.length}.`
+  return (
+    <Stack gap="xs">
+      <DndContext
+        sensors={sensors}
+        collisionDetection={closestCenter}
+        onDragEnd={onDragEnd}
+        accessibility={{
+          announcements: {
+            onDragStart: ({ active }) => `Picked up ${nameOf(active.id)}.`,
+            onDragOver: ({ active, over }) => moved(active.id, over?.id),
+            onDragEnd: ({ active, over }) => moved(active.id, over?.id),
+            onDragCancel: ({ active }) => `${nameOf(active.id)} stays where it was.`,
+          },
+        }}
+      >
+        <SortableContext items={groups.map(({ groupId }) => groupId)} strategy={verticalListSortingStrategy}>
+          <Stack
+            gap={6}
+            component="ol"
+            m={0}
+            p={0}
+            style={{ listStyle: 'none' }}
+            aria-label="Groups, lowest precedence first"
+          >
+            {groups.map((group) => (
+              <Item
+                key={group.groupId}
+                group={group}
+                mayChange={mayChange}
+                onRemove={() => remove.run(group.groupId)}
+              />
+            ))}
+          </Stack>
+        </SortableContext>
+      </DndContext>
+      <Paper p="xs" px="sm">
+        <Text size="sm" c="dimmed">
+          {environment.name}: its own secrets, which override all
+        </Text>
+      </Paper>
+      <ProblemAlert error={reorder.error ?? remove.error} />
+    </Stack>
+  )
+}
+
+function Item({ group, mayChange, onRemove }: { group: Composed; mayChange: boolean; onRemove: () => void }) {
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
+    id: group.groupId,
+    disabled: !mayChange,
+  })
+  const style = {
+    transform: transform ? `translateY(${transform.y}px)` : undefined,
+    transition: transition ?? undefined,
+    zIndex: isDragging ? 1 : undefined,
+    position: 'relative' as const,
+  }
+  return (
+    <Paper component="li" ref={setNodeRef} style={style} p={6} px="sm" shadow={isDragging ? 'md' : 'none'}>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Group gap="xs" wrap="nowrap" miw={0}>
+          {mayChange && (
+            <ActionIcon
+              ref={setActivatorNodeRef}
+              variant="subtle"
+              color="gray"
+              style={{ cursor: 'grab', touchAction: 'none' }}
+              {...attributes}
+              {...listeners}
+              aria-label={`Move ${group.name}`}
+            >
+              <IconGripVertical size={16} />
+            </ActionIcon>
+          )}
+          <Text size="sm" fw={500} truncate>
+            {group.name}
+          </Text>
+          <Text size="xs" c="dimmed" className="mono" truncate>
+            {group.slug}
+          </Text>
+        </Group>
+        {mayChange && (
+          <Tooltip label={`Take ${group.name} out`} withArrow>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Take ${group.name} out`} onClick={onRemove}>
+              <IconX size={16} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </Group>
+    </Paper>
+  )
+}
+
+function AddDialog(props: { environment: Environment; composed: Composed[]; onClose: () => void }) {
+  const { environment, composed, onClose } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(groupsQuery(org.id))
+  const [groupId, setGroupId] = useState<string | null>(null)
+  const taken = new Set(composed.map((group) => group.groupId))
+  const free = (query.data?.groups ?? []).filter(({ id }) => !taken.has(id))
+  return (
+    <FormDialog
+      title={`Compose a group into ${environment.name}`}
+      submit="Add"
+      opened
+      onClose={onClose}
+      disabled={groupId === null}
+      onSubmit={async () => {
+        const params = { orgId: org.id, envId: environment.id }
+        await api.composition.set({ params, body: { groupId: groupId ?? '' } })
+        await queryClient.invalidateQueries(compositionQuery(org.id, environment.id))
+      }}
+    >
+      <Select
+        label="Group"
+        searchable
+        data={free.map(({ id, name }) => ({ value: id, label: name }))}
+        value={groupId}
+        onChange={setGroupId}
+        nothingFoundMessage="No other group"
+        data-autofocus
+      />
+      <Text size="sm" c="dimmed">
+        Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug} too.
+      </Text>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,47 @@
+import { Alert, Checkbox, Paper, Stack, Text } from '@mantine/core'
+import type { Checked } from './pins.ts'
+
+/** The words of a key, and the question whether they were compared. */
+export function Fingerprint(props: {
+  holder: string
+  checked: Checked
+  compared: boolean
+  onCompared: (compared: boolean) => void
+}) {
+  const { holder, checked, compared, onCompared } = props
+  const { words, standing } = checked
+  return (
+    <Stack gap="xs">
+      {standing === 'changed' && (
+        <Alert color="red" variant="light" title="This is not the key that you compared before" role="alert">
+          Someone may be showing you a key of their own. Go on only after {holder} has told you, not through this
+          server, that they made a new one, and after comparing the words.
+        </Alert>
+      )}
+      <Words words={words} label={`Fingerprint of the key of ${holder}`} />
+      {standing === 'verified' ? (
+        <Text size="xs" c="dimmed">
+          You compared this key before, in this browser.
+        </Text>
+      ) : (
+        <Checkbox
+          size="sm"
+          label={`I compared these words with ${holder}`}
+          description="Over the phone or in person: the server could show you another key, and read along."
+          checked={compared}
+          onChange={(event) => onCompared(event.currentTarget.checked)}
+        />
+      )}
+    </Stack>
+  )
+}
+
+export function Words({ words, label }: { words: string; label: string }) {
+  return (
+    <Paper p="sm">
+      <Text className="mono" aria-label={label} style={{ wordSpacing: '0.35em', lineHeight: 1.7 }}>
+        {words}
+      </Text>
+    </Paper>
+  )
+}

@@ -1,0 +1,131 @@
+import { Checkbox, Select, Text } from '@mantine/core'
+import { RefusedError } from '@skerry/sdk/errors'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { say } from '../secrets/say.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Fingerprint } from './fingerprint.tsx'
+import { type Grantee, reloadGrants } from './grantees.ts'
+import { layersBelow } from './layers-below.ts'
+import { pin, useChecked } from './pins.ts'
+
+type Candidate = Pick<Grantee, 'principalType' | 'principalId' | 'publicKeyJwk'> & { label: string }
+
+/** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
+export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
+  const { environment, grantees, onClose } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const candidates = useCandidates(org.id, grantees)
+  const below = useQuery({
+    queryKey: ['orgs', org.id, 'envs', environment.id, 'below'],
+    queryFn: () => layersBelow(org.id, environment),
+  }).data
+  const [id, setId] = useState<string | null>(null)
+  const [compared, setCompared] = useState<string | null>(null)
+  const [withBelow, setWithBelow] = useState(true)
+  const to = candidates.find(({ principalId }) => principalId === id)
+  const checked = useChecked(to ? [to] : [])?.[0]
+  const ready = to && checked && (checked.standing === 'verified' || compared === to.publicKeyJwk)
+  const grant = async () => {
+    if (!to || !checked) return
+    const envIds = [environment.id, ...(withBelow ? (below ?? []).map(({ environmentId }) => environmentId) : [])]
+    for (const envId of envIds) await grantOne(org.id, envId, to)
+    pin(to.principalId, checked.fingerprint)
+    await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))
+    say(`${to.label} can decrypt ${environment.name} now.`)
+  }
+  return (
+    <FormDialog
+      title={`Grant the key of ${environment.name}`}
+      submit="Grant"
+      opened
+      onClose={onClose}
+      onSubmit={grant}
+      disabled={!ready}
+      size="lg"
+    >
+      <Select
+        label="To"
+        placeholder="A member or a service token"
+        searchable
+        nothingFoundMessage="Nobody by that name who lacks the key"
+        data={[
+          { group: 'Members', items: options(candidates, 'user') },
+          { group: 'Service tokens', items: options(candidates, 'service_token') },
+        ]}
+        value={id}
+        onChange={setId}
+        data-autofocus
+      />
+      {to && checked && (
+        <Fingerprint
+          holder={to.label}
+          checked={checked}
+          compared={compared === to.publicKeyJwk}
+          onCompared={(yes) => setCompared(yes ? to.publicKeyJwk : null)}
+        />
+      )}
+      {to && below && below.length > 0 && (
+        <Checkbox
+          label={`Also what is composed in: ${below.map(({ label }) => label).join(', ')}`}
+          description="Without it, their programs cannot start: they need every layer."
+          checked={withBelow}
+          onChange={(event) => setWithBelow(event.currentTarget.checked)}
+        />
+      )}
+      {candidates.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Every member and token that has a key holds this one already.
+        </Text>
+      )}
+    </FormDialog>
+  )
+}
+
+const options = (candidates: Candidate[], type: Candidate['principalType']) =>
+  candidates
+    .filter(({ principalType }) => principalType === type)
+    .map(({ principalId, label }) => ({ value: principalId, label }))
+
+/** Whoever holds it already keeps what they hold. */
+async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
+  const params = { orgId, envId }
+  const { principalType, principalId, publicKeyJwk } = to
+  const own = await api.grants.own({ params })
+  const [wrappedDek = ''] = await keyring.call('wrapForOthers', {
+    wrappedDek: own.wrappedDek,
+    publicKeyJwks: [publicKeyJwk],
+  })
+  try {
+    await api.grants.create({ params, body: { principalType, principalId, wrappedDek } })
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+  }
+}
+
+function useCandidates(orgId: string, grantees: Grantee[]): Candidate[] {
+  const members = useQuery(membersQuery(orgId)).data?.members ?? []
+  const tokens = useQuery(tokensQuery(orgId)).data?.tokens ?? []
+  const held = new Set(grantees.map(({ principalId }) => principalId))
+  const people = members.flatMap(({ userId, name, email, publicKeyJwk }) =>
+    publicKeyJwk === null
+      ? []
+      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId }],
+  )
+  const machines = tokens
+    .filter(
+      ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
+    )
+    .map(({ id, name, publicKeyJwk }) => ({
+      principalType: 'service_token' as const,
+      principalId: id,
+      publicKeyJwk,
+      label: `${name} (${id.slice(0, 8)}…)`,
+    }))
+  return [...people, ...machines].filter(({ principalId }) => !held.has(principalId))
+}

@@ -1,0 +1,23 @@
+import { queryClient } from '../queries.ts'
+import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+
+/** The environments whose values an environment's programs get as well: its parent, and groups' of the same slug. */
+export async function layersBelow(
+  orgId: string,
+  environment: Environment,
+): Promise<{ environmentId: string; label: string }[]> {
+  const { parentEnvironmentId } = environment
+  const base = parentEnvironmentId
+    ? (await queryClient.fetchQuery(envQuery(orgId, parentEnvironmentId))).environment
+    : environment
+  if (base.applicationId === null) return []
+  const { groups } = await queryClient.fetchQuery(compositionQuery(orgId, base.id))
+  const found = await Promise.all(groups.map(({ groupId }) => queryClient.fetchQuery(groupQuery(orgId, groupId))))
+  const composed = found.flatMap(({ group, environments }) =>
+    environments
+      .filter(({ slug, canDecrypt }) => slug === base.slug && canDecrypt)
+      .map(({ id }) => ({ environmentId: id, label: group.name })),
+  )
+  return base === environment ? composed : [...composed, { environmentId: base.id, label: base.name }]
+}

@@ -1,0 +1,156 @@
+import { Alert, Badge, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
+import { granteesQuery } from '../secrets/queries.ts'
+import { say } from '../secrets/say.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { reloadSealed } from '../secrets/write.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Section } from '../ui/page.tsx'
+import type { Grantee } from './grantees.ts'
+import { useChecked } from './pins.ts'
+
+/** Another key for an environment: for when someone must not read it any more. */
+export function Rekey({ environment }: { environment: Environment }) {
+  const [asking, setAsking] = useState(false)
+  return (
+    <Section
+      title="Replace the key"
+      description="Makes another key, encrypts every current value anew and gives the key to those who keep access. Do it after someone’s access ended, or when the key may have got out."
+      actions={
+        <Button variant="default" onClick={() => setAsking(true)}>
+          Re-key
+        </Button>
+      }
+    >
+      {asking && <RekeyDialog environment={environment} onClose={() => setAsking(false)} />}
+    </Section>
+  )
+}
+
+function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data } = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
+  const grantees = data?.grantees ?? []
+  const checked = useChecked(grantees)
+  const [out, setOut] = useState<ReadonlySet<string>>(new Set())
+  const [understood, setUnderstood] = useState(false)
+  const isChanged = (i: number) => checked?.[i]?.standing === 'changed'
+  const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
+  const rekey = async () => {
+    const kept = grantees.filter(keeps)
+    await replaceKey(org.id, environment, kept)
+    await queryClient.invalidateQueries({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+    say(`${environment.name} has another key. ${kept.length} keep access.`)
+  }
+  const toggle = (id: string) => {
+    const after = new Set(out)
+    if (!after.delete(id)) after.add(id)
+    setOut(after)
+  }
+  return (
+    <FormDialog
+      title={`Replace the key of ${environment.name}`}
+      submit="Replace the key"
+      size="lg"
+      opened
+      onClose={onClose}
+      onSubmit={rekey}
+      disabled={!checked || !understood}
+    >
+      <Alert color="orange" variant="light" title="What this cannot undo">
+        <List size="sm" spacing={4}>
+          <List.Item>
+            Whoever had the key may have kept the values. Change those that matter where they are used.
+          </List.Item>
+          <List.Item>
+            Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
+          </List.Item>
+          <List.Item>Whoever is left out below loses access, and programs with their tokens no longer start.</List.Item>
+        </List>
+      </Alert>
+      <Stack gap="xs">
+        <Text size="sm" fw={500}>
+          Who keeps access
+        </Text>
+        {grantees.map((one, i) => (
+          <Keeper
+            key={one.principalId}
+            {...{ one, orgId: org.id }}
+            isSelf={one.principalId === me.user?.id}
+            isChanged={isChanged(i)}
+            keeps={keeps(one, i)}
+            words={checked?.[i]?.words ?? ''}
+            onToggle={() => toggle(one.principalId)}
+          />
+        ))}
+      </Stack>
+      <Checkbox
+        label="I know what this cannot undo"
+        checked={understood}
+        onChange={(event) => setUnderstood(event.currentTarget.checked)}
+      />
+    </FormDialog>
+  )
+}
+
+function Keeper(props: {
+  one: Grantee
+  orgId: string
+  isSelf: boolean
+  isChanged: boolean
+  keeps: boolean
+  words: string
+  onToggle: () => void
+}) {
+  const { one, orgId, isSelf, isChanged, keeps, words, onToggle } = props
+  const nameOf = useNameOf(orgId)
+  return (
+    <Checkbox
+      checked={keeps}
+      disabled={isSelf || isChanged}
+      onChange={onToggle}
+      label={
+        <Group gap="xs">
+          {one.name ?? nameOf(one.principalId)}
+          {isSelf && (
+            <Badge variant="light" size="xs" tt="none">
+              you
+            </Badge>
+          )}
+          {isChanged && (
+            <Badge variant="light" color="red" size="xs" tt="none">
+              not the key that you compared
+            </Badge>
+          )}
+        </Group>
+      }
+      description={<span className="mono">{words}</span>}
+    />
+  )
+}
+
+/** All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. */
+async function replaceKey(orgId: string, environment: Environment, kept: Grantee[]): Promise<void> {
+  const params = { orgId, envId: environment.id }
+  const sealed = await reloadSealed(orgId, environment.id)
+  if (!sealed) return
+  const current = [...sealed.secrets.values()]
+  const secrets = current.map(({ name, ciphertext }) => ({ name, ciphertext }))
+  const made = await keyring.call('rekey', {
+    layer: { wrappedDek: sealed.wrappedDek, environmentId: environment.id, secrets },
+    publicKeyJwks: kept.map(({ publicKeyJwk }) => publicKeyJwk),
+  })
+  const grants = kept.map(({ principalType, principalId }, i) => ({
+    principalType,
+    principalId,
+    wrappedDek: made.wrappedDeks[i] as string,
+  }))
+  const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
+  await api.rekey.run({ params, body: { expectedVersions, grants, secrets: made.secrets } })
+}

@@ -1,0 +1,93 @@
+import { Alert, Anchor, List, Text } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link, useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { queryClient } from '../queries.ts'
+import { type Place, placesQuery } from './places.ts'
+
+/** The environments whose key a member or token holds. To be asked before the grants go. */
+export const holdingsQuery = (orgId: string, principalId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'holdings', principalId],
+    queryFn: async ({ signal }): Promise<Place[]> => {
+      const places = await queryClient.fetchQuery(placesQuery(orgId))
+      const held = await Promise.all(
+        places.map(async ({ id }) => {
+          const { grants } = await api.grants.list({ params: { orgId, envId: id } }, { signal })
+          return grants.some((grant) => grant.principalId === principalId)
+        }),
+      )
+      return places.filter((_, i) => held[i])
+    },
+    staleTime: 0,
+  })
+
+/** What they can decrypt, before their access ends. */
+export function Holdings({ principalId }: { principalId: string }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data: places, error } = useQuery(holdingsQuery(org.id, principalId))
+  if (error) return <>Which keys they hold could not be found out.</>
+  if (!places) return <>Looking for the keys that they hold…</>
+  if (places.length === 0) return <>They hold the key of no environment.</>
+  return <>They hold the key of {places.map(({ label }) => label).join(', ')}.</>
+}
+
+export interface Ended {
+  who: string
+  /** undefined where it is not known. */
+  places: Place[] | undefined
+}
+
+/** After somebody's access ended: what they may still be able to read, and where to do something about it. */
+export function RekeyHint({ ended, onClose }: { ended: Ended | null; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  if (!ended) return null
+  const { who, places } = ended
+  if (places?.length === 0) return null
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      mb="lg"
+      icon={<IconRefresh size={18} />}
+      title={`${who} may have kept keys`}
+      withCloseButton
+      closeButtonLabel="Dismiss"
+      onClose={onClose}
+    >
+      {places ? (
+        <>
+          <Text size="sm">Give these environments another key, then change the values that must not be known:</Text>
+          <List size="sm" mt={4}>
+            {places.map(({ id, label }) => (
+              <List.Item key={id}>
+                <Anchor
+                  component={Link}
+                  to="/orgs/$org/envs/$env"
+                  params={{ org: org.slug, env: id } as never}
+                  size="sm"
+                >
+                  Re-key {label}
+                </Anchor>
+              </List.Item>
+            ))}
+          </List>
+        </>
+      ) : (
+        'Which ones is not known: look at the key access of each environment.'
+      )}
+    </Alert>
+  )
+}
+
+/** Ends somebody's access, and remembers which keys they held. That this cannot be found out must not keep them in. */
+export async function endAccess(
+  orgId: string,
+  principal: { id: string; name: string },
+  end: () => Promise<unknown>,
+): Promise<Ended> {
+  const places = await queryClient.fetchQuery(holdingsQuery(orgId, principal.id)).catch(() => undefined)
+  await end()
+  return { who: principal.name, places }
+}

@@ -1,0 +1,139 @@
+import { Radio, Stack } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { Fingerprint } from '../envs/fingerprint.tsx'
+import { type Checked, pin } from '../envs/pins.ts'
+import { queryClient } from '../queries.ts'
+import { useReloadMe } from '../reload-me.ts'
+import { membersQuery } from '../secrets/use-name-of.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { type Ended, endAccess, Holdings } from './holdings.tsx'
+import { type Asking, type Member, nameOfMember } from './member.ts'
+
+const roles = [
+  { role: 'owner', means: 'Everything, and who else is an owner.' },
+  { role: 'admin', means: 'Members, tokens, applications, approvals and the audit log.' },
+  { role: 'member', means: 'The secrets whose keys they are granted.' },
+] as const
+
+interface OnMember {
+  member: Member
+  onClose: () => void
+}
+
+function RoleDialog({ member, onClose }: OnMember) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const reloadMe = useReloadMe()
+  const [role, setRole] = useState<string>(member.role)
+  const change = async () => {
+    const params = { orgId: org.id, userId: member.userId }
+    await api.members.update({ params, body: { role: role as Member['role'] } })
+    await queryClient.invalidateQueries(membersQuery(org.id))
+    if (member.userId === me.user?.id) await reloadMe()
+  }
+  return (
+    <FormDialog
+      title={`Role of ${nameOfMember(member)}`}
+      submit="Change the role"
+      opened
+      onClose={onClose}
+      onSubmit={change}
+      disabled={role === member.role}
+    >
+      <Radio.Group value={role} onChange={setRole} label="Role" description="No role opens values: for that, a key.">
+        <Stack gap="xs" mt="xs">
+          {roles.map(({ role, means }) => (
+            <Radio
+              key={role}
+              value={role}
+              label={role}
+              description={means}
+              disabled={role === 'owner' && org.role !== 'owner'}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </FormDialog>
+  )
+}
+
+/** Whether the key that the server shows is the one that its holder has. */
+function CompareDialog({ member, checked, onClose }: OnMember & { checked: Checked }) {
+  const [compared, setCompared] = useState(false)
+  const remember = async () => {
+    pin(member.userId, checked.fingerprint)
+    await queryClient.invalidateQueries({ queryKey: ['checked-keys'] })
+  }
+  return (
+    <FormDialog
+      title={`Key of ${nameOfMember(member)}`}
+      submit="Remember this key"
+      opened
+      onClose={onClose}
+      onSubmit={remember}
+      disabled={!compared}
+      size="lg"
+    >
+      <Fingerprint holder={nameOfMember(member)} checked={checked} compared={compared} onCompared={setCompared} />
+    </FormDialog>
+  )
+}
+
+function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (ended: Ended) => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const remove = async () => {
+    const params = { orgId: org.id, userId: member.userId }
+    const who = { id: member.userId, name: nameOfMember(member) }
+    onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
+    await queryClient.invalidateQueries(membersQuery(org.id))
+  }
+  return (
+    <ConfirmDelete
+      title={`Remove ${nameOfMember(member)}?`}
+      confirm="Remove"
+      typed={member.email ?? member.userId}
+      opened
+      onClose={onClose}
+      onConfirm={remove}
+    >
+      They lose this organization and every key grant with the next request. <Holdings principalId={member.userId} />{' '}
+      What they have read or kept, they have: re-key those environments afterwards.
+    </ConfirmDelete>
+  )
+}
+
+function LeaveDialog({ onClose }: { onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const reloadMe = useReloadMe()
+  const leave = async () => {
+    await api.members.remove({ params: { orgId: org.id, userId: me.user?.id ?? '' } })
+    queryClient.removeQueries({ queryKey: ['orgs', org.id] })
+    onClose()
+    await reloadMe()
+  }
+  return (
+    <ConfirmDelete
+      title={`Leave ${org.name}?`}
+      confirm="Leave"
+      typed={org.slug}
+      opened
+      onClose={onClose}
+      onConfirm={leave}
+    >
+      You lose the keys that you were granted here, and come back only by an invitation. Somebody else has to hold the
+      keys of what you leave behind, or nobody can read it any more.
+    </ConfirmDelete>
+  )
+}
+
+/** The one that was asked for. */
+export function MemberDialog(props: { asking: Asking; onClose: () => void; onRemoved: (ended: Ended) => void }) {
+  const { asking, onClose, onRemoved } = props
+  const { kind, member, checked } = asking
+  if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
+  if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} onRemoved={onRemoved} />
+  if (kind === 'leave') return <LeaveDialog onClose={onClose} />
+  return checked ? <CompareDialog member={member} checked={checked} onClose={onClose} /> : null
+}

@@ -1,0 +1,13 @@
+import { createFileRoute, redirect } from '@tanstack/react-router'
+import { meQuery } from '../queries.ts'
+import { session } from '../session.ts'
+import { Shell } from '../shell.tsx'
+
+/** Every page for people who are signed in. */
+export const Route = createFileRoute('/_app')({
+  beforeLoad: async ({ context, location }) => {
+    if (!(await session.ready())) throw redirect({ to: '/sign-in', search: { returnTo: location.href } })
+    return { me: await context.queryClient.ensureQueryData(meQuery) }
+  },
+  component: Shell,
+})

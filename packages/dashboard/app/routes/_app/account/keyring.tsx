@@ -1,0 +1,102 @@
+import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { CreateKeys } from '../../../account/create-keys.tsx'
+import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
+import { useAction } from '../../../action.ts'
+import { keyring, useUnlocked } from '../../../keyring.ts'
+import { keysQuery, passkeysQuery } from '../../../queries.ts'
+import { unlocking } from '../../../question.ts'
+import { Copy } from '../../../ui/copy.tsx'
+import { Loaded } from '../../../ui/loaded.tsx'
+import { Page, Section } from '../../../ui/page.tsx'
+
+// Fetched by itself: it draws a QR code, which is much of this page's code.
+const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
+
+export const Route = createFileRoute('/_app/account/keyring')({
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(keysQuery)
+    void context.queryClient.prefetchQuery(passkeysQuery)
+  },
+  component: Keyring,
+})
+
+const wordsQuery = (publicKeyJwk: string) =>
+  queryOptions({
+    queryKey: ['fingerprint-words', publicKeyJwk],
+    queryFn: () => keyring.callLocked('fingerprintWords', { publicKeyJwk }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+function Keyring() {
+  const { me } = Route.useRouteContext()
+  const query = useQuery(keysQuery)
+  const userId = me.user?.id ?? ''
+  return (
+    <Page title="Keyring" description="The key with which you read values, and what unlocks it." width="text">
+      <Loaded query={query}>
+        {({ publicKeyJwk, encryptedPrivateKey }) =>
+          publicKeyJwk && encryptedPrivateKey ? (
+            <Keys publicKeyJwk={publicKeyJwk} encryptedPrivateKey={encryptedPrivateKey} userId={userId} />
+          ) : (
+            <CreateKeys userId={userId} />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId: string }) {
+  const { publicKeyJwk, encryptedPrivateKey, userId } = props
+  const { me } = Route.useRouteContext()
+  const { data: words = '' } = useQuery(wordsQuery(publicKeyJwk))
+  return (
+    <>
+      <Section title="State">
+        <State />
+      </Section>
+      <Section
+        title="Fingerprint"
+        description="Whoever shares with you can compare these words with you, over the phone for example."
+      >
+        <Paper p="md">
+          <Group justify="space-between" wrap="nowrap">
+            <Text className="mono">{words}</Text>
+            <Copy text={words} label="Copy the fingerprint" />
+          </Group>
+        </Paper>
+      </Section>
+      <KeyringPasskeys userId={userId} />
+      <Suspense>
+        <RecoveryKit email={me.user?.email ?? ''} words={words} encryptedPrivateKey={encryptedPrivateKey} />
+      </Suspense>
+    </>
+  )
+}
+
+function State() {
+  const unlocked = useUnlocked()
+  const unlock = useAction(() => unlocking.ask())
+  return (
+    <Paper p="md">
+      <Group justify="space-between">
+        <Stack gap={2}>
+          <Badge color={unlocked ? 'sea' : 'gray'} variant="light">
+            {unlocked ? 'unlocked' : 'locked'}
+          </Badge>
+          <Text size="sm" c="dimmed">
+            {unlocked
+              ? 'It locks when you leave this page, sign out, or do nothing for 15 minutes.'
+              : 'Values cannot be read until it is unlocked.'}
+          </Text>
+        </Stack>
+        <Button variant="default" onClick={() => (unlocked ? keyring.lock() : unlock.run())}>
+          {unlocked ? 'Lock' : 'Unlock'}
+        </Button>
+      </Group>
+    </Paper>
+  )
+}

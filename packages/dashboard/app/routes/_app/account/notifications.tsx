@@ -1,0 +1,50 @@
+import { Stack, Switch } from '@mantine/core'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { useAction } from '../../../action.ts'
+import { api } from '../../../api.ts'
+import { Loaded } from '../../../ui/loaded.tsx'
+import { Page } from '../../../ui/page.tsx'
+import { ProblemAlert } from '../../../ui/problem.tsx'
+
+const notificationsQuery = queryOptions({
+  queryKey: ['me', 'notifications'],
+  queryFn: ({ signal }) => api.notifications.get({}, { signal }),
+})
+
+export const Route = createFileRoute('/_app/account/notifications')({
+  loader: ({ context }) => void context.queryClient.prefetchQuery(notificationsQuery),
+  component: Notifications,
+})
+
+const types = Object.entries(notificationTypes) as [NotificationType, { when: string }][]
+
+function Notifications() {
+  const query = useQuery(notificationsQuery)
+  const queryClient = useQueryClient()
+  const change = useAction(async (type: NotificationType, wanted: boolean) => {
+    const answer = await api.notifications.put({ body: { prefs: { [type]: wanted } } })
+    queryClient.setQueryData(notificationsQuery.queryKey, answer)
+  })
+  return (
+    <Page title="Notifications" description="Mails are sent when" width="text">
+      <Stack>
+        <Loaded query={query}>
+          {({ prefs }) =>
+            types.map(([type, { when }]) => (
+              <Switch
+                key={type}
+                label={when}
+                checked={prefs[type]}
+                disabled={change.pending}
+                onChange={(event) => change.run(type, event.currentTarget.checked)}
+              />
+            ))
+          }
+        </Loaded>
+        <ProblemAlert error={change.error} />
+      </Stack>
+    </Page>
+  )
+}

@@ -1,0 +1,138 @@
+import { Anchor, Button, Checkbox, Menu } from '@mantine/core'
+import { IconGitBranch, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute, Link, notFound } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { api } from '../../../../api.ts'
+import { queryClient } from '../../../../queries.ts'
+import { NewEnvironmentDialog } from '../../../../secrets/new-environment.tsx'
+import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
+import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
+import { Empty } from '../../../../ui/empty.tsx'
+import { Loaded } from '../../../../ui/loaded.tsx'
+import { Page } from '../../../../ui/page.tsx'
+
+// Fetched while the secrets are: the page is there sooner.
+const Matrix = lazy(async () => ({ default: (await import('../../../../secrets/matrix.tsx')).Matrix }))
+
+export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
+  loader: async ({ context, params }) => {
+    const { apps } = await context.queryClient.ensureQueryData(appsQuery(context.org.id))
+    const app = apps.find(({ slug }) => slug === params.app)
+    if (!app) throw notFound()
+    void context.queryClient.prefetchQuery(appQuery(context.org.id, app.id))
+    void context.queryClient.prefetchQuery(appBranchesQuery(context.org.id, app.id))
+    return { app }
+  },
+  component: Application,
+})
+
+const noBranches: Environment[] = []
+
+function Application() {
+  const { org } = Route.useRouteContext()
+  const { app } = Route.useLoaderData()
+  const query = useQuery(appQuery(org.id, app.id))
+  const { data } = useQuery(appBranchesQuery(org.id, app.id))
+  const [creating, setCreating] = useState(false)
+  const newButton = org.role !== 'member' && (
+    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New environment
+    </Button>
+  )
+  return (
+    <Page
+      title={query.data?.app.name ?? app.name}
+      width="wide"
+      description={
+        <Anchor component={Link} to="/orgs/$org/apps" params={{ org: org.slug } as never} size="sm">
+          Applications
+        </Anchor>
+      }
+      actions={query.data?.environments.length ? newButton : null}
+    >
+      <Loaded query={query}>
+        {({ environments }) =>
+          environments.length === 0 ? (
+            <Empty
+              title="No environment yet"
+              action={newButton}
+              command={`skerry env create production --app ${app.slug}`}
+            >
+              An environment has its own secrets and its own key. Make production first; others can be copied from it.
+            </Empty>
+          ) : (
+            <Secrets key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
+          )
+        }
+      </Loaded>
+      {creating && (
+        <NewEnvironmentDialog
+          onClose={() => setCreating(false)}
+          onCreate={async (body) => {
+            await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
+            await queryClient.invalidateQueries(appQuery(org.id, app.id))
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+function Secrets({ environments, branches }: { environments: EnvironmentWithAccess[]; branches: Environment[] }) {
+  const { org } = Route.useRouteContext()
+  const { app } = Route.useParams()
+  const [chosen, setChosen] = useState<string[]>([])
+  const shown = useMemo(
+    () =>
+      environments.flatMap((environment) => [
+        environment,
+        ...branches.filter(
+          ({ id, parentEnvironmentId }) => parentEnvironmentId === environment.id && chosen.includes(id),
+        ),
+      ]),
+    [environments, branches, chosen],
+  )
+  const columns = useColumns(org.id, shown, environments)
+  return (
+    <Suspense>
+      <Matrix
+        orgId={org.id}
+        columns={columns}
+        choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
+        empty={
+          <Empty title="No secret yet" command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}>
+            Add one, or paste a whole .env file.
+          </Empty>
+        }
+      />
+    </Suspense>
+  )
+}
+
+function Branches(props: { branches: Environment[]; chosen: string[]; onChoose: (chosen: string[]) => void }) {
+  const { branches, chosen, onChoose } = props
+  if (branches.length === 0) return null
+  return (
+    <Menu closeOnItemClick={false} position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<IconGitBranch size={15} />}>
+          {chosen.length === 0 ? 'Branches' : `Branches (${chosen.length})`}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
+        <Menu.Label>Show beside their environment</Menu.Label>
+        {branches.map(({ id, name, slug }) => (
+          <Menu.Item
+            key={id}
+            aria-label={`${chosen.includes(id) ? 'Hide' : 'Show'} ${slug}`}
+            onClick={() => onChoose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])}
+            leftSection={<Checkbox.Indicator size="xs" checked={chosen.includes(id)} />}
+          >
+            {name === slug ? slug : `${name} (${slug})`}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

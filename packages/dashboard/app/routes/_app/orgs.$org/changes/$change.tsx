@@ -1,0 +1,116 @@
+import { Anchor, Badge, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute, Link } from '@tanstack/react-router'
+import { Decision } from '../../../../changes/decision.tsx'
+import { Difference, useComparison } from '../../../../changes/difference.tsx'
+import { type ChangeRequest, changeQuery, type Review } from '../../../../changes/queries.ts'
+import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
+import { placesQuery } from '../../../../people/places.ts'
+import { useNameOf } from '../../../../secrets/use-name-of.ts'
+import { CommandLine } from '../../../../ui/command-line.tsx'
+import { Loaded } from '../../../../ui/loaded.tsx'
+import { Page, Section } from '../../../../ui/page.tsx'
+import { RelativeTime } from '../../../../ui/relative-time.tsx'
+
+export const Route = createFileRoute('/_app/orgs/$org/changes/$change')({
+  loader: ({ context: { queryClient, org }, params }) =>
+    void queryClient.prefetchQuery(changeQuery(org.id, params.change)),
+  component: ChangePage,
+})
+
+function ChangePage() {
+  const { org } = Route.useRouteContext()
+  const { change } = Route.useParams()
+  const query = useQuery(changeQuery(org.id, change))
+  return (
+    <Loaded query={query}>
+      {({ changeRequest, reviews }) => <Change key={change} change={changeRequest} reviews={reviews} />}
+    </Loaded>
+  )
+}
+
+function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] }) {
+  const { org } = Route.useRouteContext()
+  const compared = useComparison(change)
+  return (
+    <Page
+      title={`${sayAction(change)} ${change.secretName}`}
+      description={<Where change={change} />}
+      actions={<StatusBadge status={change.status} />}
+      width="text"
+    >
+      {change.note && (
+        <Section title="Why">
+          <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {change.note}
+          </Text>
+        </Section>
+      )}
+      {change.status === 'open' && <Difference compared={compared} />}
+      <Reviews change={change} reviews={reviews} />
+      {change.status === 'open' && <Decision change={change} compared={compared} />}
+      <CommandLine command={`skerry changes show ${change.id} --org ${org.slug}`} />
+    </Page>
+  )
+}
+
+function Where({ change }: { change: ChangeRequest }) {
+  const { org } = Route.useRouteContext()
+  const nameOf = useNameOf(org.id)
+  const { data: places } = useQuery(placesQuery(org.id))
+  const place = places?.find(({ id }) => id === change.environmentId)?.label ?? change.environmentId
+  return (
+    <>
+      In{' '}
+      <Anchor
+        component={Link}
+        to="/orgs/$org/envs/$env"
+        params={{ org: org.slug, env: change.environmentId } as never}
+        size="sm"
+        underline="always"
+      >
+        {place}
+      </Anchor>
+      , proposed by {nameOf(change.proposedById)} <RelativeTime at={change.createdAt} />
+      {change.baseVersion > 0 && `, on version ${change.baseVersion}`}
+      {change.closedAt !== null && (
+        <>
+          . Closed <RelativeTime at={change.closedAt} />
+        </>
+      )}
+      .
+    </>
+  )
+}
+
+function Reviews({ change, reviews }: { change: ChangeRequest; reviews: Review[] }) {
+  const { org } = Route.useRouteContext()
+  const nameOf = useNameOf(org.id)
+  const approvals = reviews.filter(({ decision }) => decision === 'approve').length
+  return (
+    <Section title="Reviews" description={`${approvals} of ${change.requiredApprovals} needed approvals.`}>
+      <Stack gap="xs">
+        {reviews.map((review) => (
+          <Paper key={review.id} p="sm">
+            <Group gap="xs">
+              <Badge color={review.decision === 'approve' ? 'sea' : 'red'} variant="light">
+                {review.decision === 'approve' ? 'approved' : 'rejected'}
+              </Badge>
+              <Text size="sm" fw={500}>
+                {nameOf(review.reviewerId)}
+              </Text>
+              <Text size="xs" c="dimmed">
+                <RelativeTime at={review.createdAt} />
+              </Text>
+            </Group>
+            {review.comment && (
+              <Text size="sm" mt={6} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                {review.comment}
+              </Text>
+            )}
+          </Paper>
+        ))}
+      </Stack>
+    </Section>
+  )
+}

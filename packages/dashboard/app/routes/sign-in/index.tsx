@@ -1,0 +1,121 @@
+import { Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
+import { IconFingerprint } from '@tabler/icons-react'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction } from '../../action.ts'
+import { api } from '../../api.ts'
+import { assertPasskey } from '../../passkeys.ts'
+import { safeReturn } from '../../return-to.ts'
+import { session } from '../../session.ts'
+import { Entrance } from '../../ui/entrance.tsx'
+import { ProblemAlert } from '../../ui/problem.tsx'
+
+const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
+
+export const Route = createFileRoute('/sign-in/')({
+  validateSearch: (search): { returnTo?: string } =>
+    typeof search.returnTo === 'string' ? { returnTo: safeReturn(search.returnTo) } : {},
+  loader: ({ context }) => context.queryClient.ensureQueryData(waysQuery),
+  component: SignIn,
+})
+
+function SignIn() {
+  const { data } = useSuspenseQuery(waysQuery)
+  const { returnTo = '/' } = Route.useSearch()
+  if (data.kind === 'external') return <External returnTo={returnTo} />
+  if (!data.available)
+    return (
+      <Entrance title="Nobody can sign in yet">
+        <Text size="sm">
+          The operator has to set SKERRY_SERVER_KEY: it signs sessions. docs/operations.md says how to make one.
+        </Text>
+      </Entrance>
+    )
+  if (data.setUpNeeded)
+    return (
+      <Entrance title="Set this server up">
+        <Text size="sm">
+          Open the link that the server wrote to its console when it started. It makes the first person and the first
+          organization.
+        </Text>
+      </Entrance>
+    )
+  return <BuiltIn returnTo={returnTo} />
+}
+
+function External({ returnTo }: { returnTo: string }) {
+  return (
+    <Entrance title="Sign in to Skerry">
+      <Button component="a" href={`/sign-in/external?${new URLSearchParams({ returnTo })}`} fullWidth>
+        Continue with your identity provider
+      </Button>
+    </Entrance>
+  )
+}
+
+function BuiltIn({ returnTo }: { returnTo: string }) {
+  const router = useRouter()
+  const [email, setEmail] = useState('')
+  const [sentTo, setSentTo] = useState<string | null>(null)
+  const mail = useAction(async () => {
+    await api.signIn.requestLink({ body: { email, returnTo } })
+    setSentTo(email)
+  })
+  const passkey = useAction(async () => {
+    const challenge = await api.signIn.passkeyOptions()
+    const response = await assertPasskey(challenge)
+    const signedIn = await api.signIn.passkey({ body: { challengeId: challenge.challengeId, response } })
+    session.begin(signedIn.session)
+    router.history.push(returnTo)
+  })
+  if (sentTo)
+    return (
+      <Entrance title="Look into your mail">
+        <Text size="sm">
+          If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for fifteen minutes.
+        </Text>
+        <Anchor component="button" type="button" size="sm" onClick={() => setSentTo(null)}>
+          Use another address
+        </Anchor>
+      </Entrance>
+    )
+  return (
+    <Entrance title="Sign in to Skerry">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          mail.run()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="E-mail"
+            type="email"
+            required
+            withAsterisk={false}
+            autoComplete="username webauthn"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            autoFocus
+          />
+          <Button type="submit" fullWidth loading={mail.pending}>
+            Mail me a link
+          </Button>
+        </Stack>
+      </form>
+      <ProblemAlert error={mail.error} />
+      <Divider label="or" />
+      <Button
+        variant="default"
+        fullWidth
+        leftSection={<IconFingerprint size={18} />}
+        loading={passkey.pending}
+        onClick={() => passkey.run()}
+      >
+        Use a passkey
+      </Button>
+      <ProblemAlert error={passkey.error} />
+    </Entrance>
+  )
+}

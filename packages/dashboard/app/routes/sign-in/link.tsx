@@ -1,0 +1,37 @@
+import { Anchor, Button, Text } from '@mantine/core'
+import { createFileRoute, Link, useRouter } from '@tanstack/react-router'
+import { useAction } from '../../action.ts'
+import { api } from '../../api.ts'
+import { useLinkToken } from '../../link-token.ts'
+import { safeReturn } from '../../return-to.ts'
+import { session } from '../../session.ts'
+import { Entrance } from '../../ui/entrance.tsx'
+import { ProblemAlert } from '../../ui/problem.tsx'
+
+/** Where a mailed link leads. One click is left to the person: programs that look at mails open links, too. */
+export const Route = createFileRoute('/sign-in/link')({ component: SignInLink })
+
+function SignInLink() {
+  const token = useLinkToken()
+  const router = useRouter()
+  const action = useAction(async () => {
+    const { session: signedIn, returnTo } = await api.signIn.redeemLink({ body: { token } })
+    session.begin(signedIn)
+    router.history.push(safeReturn(returnTo ?? '/'))
+  })
+  return (
+    <Entrance title="Sign in to Skerry">
+      <Text size="sm">You asked for a link to sign in. It works once.</Text>
+      <ProblemAlert error={action.error} />
+      {action.error ? (
+        <Anchor component={Link} to="/sign-in" size="sm">
+          Ask for another link
+        </Anchor>
+      ) : (
+        <Button fullWidth loading={action.pending} disabled={token === ''} onClick={() => action.run()} autoFocus>
+          Sign in
+        </Button>
+      )}
+    </Entrance>
+  )
+}

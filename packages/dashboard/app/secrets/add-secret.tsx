@@ -1,0 +1,103 @@
+import { Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { usePlaintext } from '../keyring.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { applyAll, type Outcome } from './changes.ts'
+import type { Column } from './columns.ts'
+import { Failures, NoteField, sayOutcome } from './preview.tsx'
+import { say } from './say.ts'
+import { sealAndWrite } from './write.ts'
+
+const validName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+
+/** A new secret, in one environment or several at once. */
+export function AddSecretDialog({
+  orgId,
+  columns,
+  onClose,
+}: {
+  orgId: string
+  columns: Column[]
+  onClose: () => void
+}) {
+  const writable = columns.filter(({ own }) => own)
+  const [name, setName] = useState('')
+  const [value, setValue] = usePlaintext('')
+  const [note, setNote] = useState('')
+  const [into, setInto] = useState<string[]>(writable.slice(0, 1).map(({ environmentId }) => environmentId))
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const chosen = writable.filter(({ environmentId }) => into.includes(environmentId))
+  const taken = chosen.filter(({ entries }) => entries.get(name)?.own)
+  const problem =
+    name !== '' && !validName.test(name)
+      ? 'Letters, digits and _; it does not begin with a digit.'
+      : taken.length > 0
+        ? `Is there already in ${taken.map((one) => one.name).join(', ')}.`
+        : null
+  const add = async () => {
+    setOutcome(null)
+    const byName = new Map(chosen.map((column) => [column.name, column]))
+    const write = (where: string) => {
+      const { environmentId, own } = byName.get(where) as Column
+      return sealAndWrite({
+        orgId,
+        environmentId,
+        name,
+        value,
+        note,
+        baseVersion: 0,
+        wrappedDek: own?.wrappedDek ?? '',
+      })
+    }
+    const result = await applyAll([...byName.keys()], write, () => {})
+    if (result.failed.length > 0) {
+      if (byName.size > 1) setOutcome(result)
+      throw result.failed[0]?.error
+    }
+    say(sayOutcome(result))
+  }
+  return (
+    <FormDialog
+      title="Add a secret"
+      submit={chosen.some(({ isProtected }) => isProtected) ? 'Propose' : 'Add'}
+      opened
+      onClose={onClose}
+      onSubmit={add}
+      disabled={name === '' || problem !== null || chosen.length === 0}
+    >
+      <TextInput
+        label="Name"
+        placeholder="DATABASE_URL"
+        classNames={{ input: 'mono' }}
+        value={name}
+        error={problem}
+        onChange={(event) => setName(event.currentTarget.value.trim())}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+      />
+      <Textarea
+        label="Value"
+        classNames={{ input: 'mono' }}
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={value}
+        onChange={(event) => setValue(event.currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {writable.length > 1 && (
+        <Checkbox.Group label="In" value={into} onChange={setInto}>
+          <Stack gap={6} mt={6}>
+            {writable.map((column) => (
+              <Checkbox key={column.environmentId} value={column.environmentId} label={column.name} size="xs" />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+      {chosen.some(({ isProtected }) => isProtected) && <NoteField note={note} onChange={setNote} />}
+      <Failures outcome={outcome} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,100 @@
+import { ActionIcon, Anchor, Group, Menu, Text, Tooltip } from '@mantine/core'
+import {
+  IconAlertTriangle,
+  IconClipboardText,
+  IconCopy,
+  IconDotsVertical,
+  IconEye,
+  IconEyeOff,
+  IconGitBranch,
+  IconSettings,
+  IconShieldCheck,
+} from '@tabler/icons-react'
+import { Link, useParams } from '@tanstack/react-router'
+import { describeProblem } from '../ui/problem.tsx'
+import type { Asking } from './asking.ts'
+import type { Column } from './columns.ts'
+
+interface Props {
+  column: Column
+  onAsk: (asking: Asking) => void
+  onReveal: () => void
+  onHide: () => void
+}
+
+export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
+  const { org = '' } = useParams({ strict: false })
+  const { name, slug, environmentId, isBranch, isProtected, own, loading, error, unreadable } = column
+  const warning = error
+    ? describeProblem(error).title
+    : unreadable.length > 0
+      ? `You hold no key to ${unreadable.join(', ')}, which is composed in here: its values are not shown.`
+      : null
+  return (
+    <Group gap={4} wrap="nowrap" justify="space-between">
+      <div style={{ minWidth: 0 }}>
+        <Group gap={5} wrap="nowrap">
+          {isBranch && <IconGitBranch size={14} aria-label="Branch" style={{ flex: 'none' }} />}
+          <Anchor
+            component={Link}
+            to="/orgs/$org/envs/$env"
+            params={{ org, env: environmentId } as never}
+            size="sm"
+            fw={600}
+            c="inherit"
+            truncate
+            title={name}
+          >
+            {name}
+          </Anchor>
+          {isProtected && (
+            <Tooltip label="Protected: changes need approval" withArrow>
+              <IconShieldCheck size={14} aria-label="Protected" style={{ flex: 'none' }} />
+            </Tooltip>
+          )}
+          {warning && (
+            <Tooltip label={warning} withArrow multiline maw={260}>
+              <IconAlertTriangle size={14} aria-label={warning} style={{ flex: 'none' }} />
+            </Tooltip>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed" className="mono" truncate>
+          {own || loading ? slug : 'you hold no key'}
+        </Text>
+      </div>
+      <Menu position="bottom-end" width={220}>
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
+            <IconDotsVertical size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
+            Reveal all
+          </Menu.Item>
+          <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={onHide}>
+            Hide all
+          </Menu.Item>
+          {column.entries.size > 0 && (
+            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onAsk({ kind: 'copy', column })}>
+              Copy to another…
+            </Menu.Item>
+          )}
+          {own && (
+            <Menu.Item leftSection={<IconClipboardText size={15} />} onClick={() => onAsk({ kind: 'paste', column })}>
+              Paste .env…
+            </Menu.Item>
+          )}
+          <Menu.Item
+            leftSection={<IconSettings size={15} />}
+            component={Link}
+            to="/orgs/$org/envs/$env"
+            params={{ org, env: environmentId } as never}
+          >
+            Access and settings
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  )
+}

@@ -1,0 +1,58 @@
+import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
+import type { Draft, Theirs } from './use-edits.ts'
+
+/** Two people changed one value: both are shown, and this person decides. */
+export function ConflictDialog(props: {
+  name: string
+  where: string
+  draft: Draft
+  theirs: Theirs
+  onKeepMine: () => void
+  onTakeTheirs: () => void
+  onClose: () => void
+}) {
+  const { name, where, draft, theirs, onKeepMine, onTakeTheirs, onClose } = props
+  const { opened } = theirs
+  return (
+    <Modal opened onClose={onClose} title={`${name} changed meanwhile`} size="lg">
+      <Stack>
+        <Text size="sm">
+          {opened === null
+            ? `Someone deleted it from ${where} while you were editing.`
+            : `Someone stored version ${theirs.version} in ${where} while you were editing. Which value shall count?`}
+        </Text>
+        <Side title="Mine" value={draft.value} />
+        {opened && 'value' in opened && <Side title="Theirs" value={opened.value} />}
+        {opened && 'problem' in opened && (
+          <Text size="sm" className="matrix-broken">
+            Theirs does not open: it was altered, or sealed under another key.
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onTakeTheirs}>
+            {opened === null ? 'Leave it deleted' : 'Take theirs'}
+          </Button>
+          <Button onClick={onKeepMine}>Keep mine</Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function Side({ title, value }: { title: string; value: string }) {
+  return (
+    <div>
+      <Text size="sm" fw={500} mb={4}>
+        {title}
+      </Text>
+      <Code
+        block
+        aria-label={title}
+        style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all', maxHeight: 200 }}
+        tabIndex={0}
+      >
+        {value === '' ? ' ' : value}
+      </Code>
+    </div>
+  )
+}

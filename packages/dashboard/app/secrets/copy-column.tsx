@@ -1,0 +1,116 @@
+import { Select, Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { keyring } from '../keyring.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { applyAll, type Change, changeOf, namesOfColumn, type Outcome } from './changes.ts'
+import { type Column, type Entry, sealedParts } from './columns.ts'
+import { submitLabel } from './paste.tsx'
+import { Failures, NoteField, Preview, Progressing, sayOutcome, wanted } from './preview.tsx'
+import { say } from './say.ts'
+import { writeSecret } from './write.ts'
+
+interface Props {
+  orgId: string
+  columns: Column[]
+  column: Column
+  /** One secret only. */
+  name?: string
+  onClose: () => void
+}
+
+/** Values of one environment into another. They are opened and sealed again in the keyring's worker, and not shown. */
+export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Props) {
+  const targets = columns.filter(({ own, environmentId }) => own && environmentId !== column.environmentId)
+  const [targetId, setTargetId] = useState(targets[0]?.environmentId ?? null)
+  const target = targets.find(({ environmentId }) => environmentId === targetId)
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [note, setNote] = useState('')
+  const [progress, setProgress] = useState({ done: 0, of: 0 })
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const { changes, error } = useChanges(column, target, name)
+  const names = wanted(changes, left)
+  const apply = async () => {
+    if (!target?.own) return
+    setOutcome(null)
+    const { environmentId, own } = target
+    const from = sealedParts(names.map((one) => column.entries.get(one) as Entry))
+    const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek: own.wrappedDek, environmentId } })
+    const ciphertexts = new Map(sealed.map((one) => [one.name, one.ciphertext]))
+    const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
+    const write = (one: string) =>
+      writeSecret({
+        orgId,
+        environmentId,
+        name: one,
+        ciphertext: ciphertexts.get(one) as string,
+        baseVersion: base.get(one) ?? 0,
+        note,
+      })
+    const result = await applyAll(names, write, (done) => setProgress({ done, of: names.length }))
+    setOutcome(result)
+    if (result.failed.length > 0) throw result.failed[0]?.error
+    say(sayOutcome(result))
+  }
+  return (
+    <FormDialog
+      title={name === undefined ? `Copy ${column.name} to another environment` : `Copy ${name} of ${column.name}`}
+      submit={submitLabel(names.length, target?.isProtected ?? false)}
+      size="lg"
+      opened
+      onClose={onClose}
+      onSubmit={apply}
+      disabled={names.length === 0}
+    >
+      {targets.length === 0 ? (
+        <Text size="sm">There is no other environment here whose key you hold.</Text>
+      ) : (
+        <Select
+          label="Into"
+          data={targets.map((one) => ({ value: one.environmentId, label: one.name }))}
+          value={targetId}
+          onChange={setTargetId}
+          allowDeselect={false}
+          data-autofocus
+        />
+      )}
+      <ProblemAlert error={error} />
+      <Preview changes={changes} left={left} onLeave={setLeft} />
+      {target?.isProtected && <NoteField note={note} onChange={setNote} />}
+      <Progressing {...progress} />
+      <Failures outcome={outcome} />
+    </FormDialog>
+  )
+}
+
+/** Compared by the worker: equal marks, equal values. What does not open is left out. */
+function useChanges(column: Column, target: Column | undefined, only: string | undefined) {
+  const [changes, setChanges] = useState<Change[]>([])
+  const [error, setError] = useState<unknown>(null)
+  useEffect(() => {
+    if (!target) return
+    let ended = false
+    const names = only === undefined ? namesOfColumn(column) : [only]
+    Promise.all([marksOf(column, names), marksOf(target, names)]).then(
+      ([from, to]) => {
+        if (ended) return
+        const open = names.filter((name) => (from.get(name) ?? -1) >= 0)
+        setChanges(open.map((name) => changeOf(name, target.entries.get(name), from.get(name) === to.get(name))))
+      },
+      (thrown) => ended || setError(thrown),
+    )
+    return () => {
+      ended = true
+    }
+  }, [column, target, only])
+  return { changes, error }
+}
+
+async function marksOf({ entries }: Column, names: string[]): Promise<ReadonlyMap<string, number>> {
+  const parts = sealedParts(names.flatMap((name) => entries.get(name) ?? []))
+  const marked = parts.map(async (part) => {
+    const marks = await keyring.call('markSecrets', part)
+    return part.secrets.map(({ name }, i) => [name, marks[i] as number] as const)
+  })
+  return new Map((await Promise.all(marked)).flat())
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Text, TextInput } from '@mantine/core'
+import { describeProblem } from '../ui/problem.tsx'
+import type { Column } from './columns.ts'
+import type { Doings } from './doings.ts'
+import { type Draft, isUnsaved } from './use-edits.ts'
+
+interface Props {
+  column: Column
+  name: string
+  draft: Draft
+  doings: Doings
+}
+
+/** A value being typed, in its cell. Enter saves, Shift+Enter breaks the line, Escape gives up. */
+export function CellEditor({ column, name, draft, doings }: Props) {
+  const save = () => doings.save(column, name)
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') doings.cancel(column, name)
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault()
+      save()
+    }
+  }
+  return (
+    <div className="matrix-editor">
+      <textarea
+        // biome-ignore lint/a11y/noAutofocus: the person has just asked to edit here
+        autoFocus
+        rows={Math.min(8, draft.value.split('\n').length)}
+        aria-label={`Value of ${name} in ${column.name}`}
+        value={draft.value}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => doings.type(column, name, { value: event.currentTarget.value })}
+        onKeyDown={onKeyDown}
+        disabled={draft.saving}
+      />
+      {column.isProtected && (
+        <TextInput
+          size="xs"
+          aria-label={`Why ${name} changes`}
+          placeholder="Why, for those who approve (optional)"
+          value={draft.note}
+          maxLength={2000}
+          onChange={(event) => doings.type(column, name, { note: event.currentTarget.value })}
+          onKeyDown={onKeyDown}
+        />
+      )}
+      <Problem column={column} name={name} draft={draft} doings={doings} />
+      <Group gap={6}>
+        <Button size="compact-xs" loading={draft.saving} onClick={save}>
+          {isUnsaved(draft) ? 'Try again' : column.isProtected ? 'Propose' : 'Save'}
+        </Button>
+        <Button size="compact-xs" variant="default" onClick={() => doings.cancel(column, name)}>
+          Cancel
+        </Button>
+      </Group>
+    </div>
+  )
+}
+
+function Problem({ column, name, draft, doings }: Props) {
+  if (draft.theirs)
+    return (
+      <Group gap={6} role="alert">
+        <Text size="xs" className="matrix-broken">
+          Someone else changed it meanwhile.
+        </Text>
+        <Button size="compact-xs" variant="light" color="red" onClick={() => doings.settle(column, name)}>
+          Compare
+        </Button>
+      </Group>
+    )
+  if (!draft.error) return null
+  const { title, advice } = describeProblem(draft.error)
+  return (
+    <Text size="xs" className="matrix-broken" role="alert">
+      {isUnsaved(draft) ? `Not saved yet, and kept here. ${title}.` : `${title}. ${advice ?? ''}`}
+    </Text>
+  )
+}

@@ -1,0 +1,166 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
+import { type Column, type Layer, sealedPart } from './columns.ts'
+import type { Secret } from './queries.ts'
+
+// Which values are the same, without having the values: the keyring's worker opens them and tells only numbers, equal for
+// equal values of one name. What can be seen is asked for first, the rest in pieces.
+
+const pieceSize = 200
+const tellEveryMs = 120
+
+export interface Marks {
+  /** Equal for equal values of a name; -1: does not open; undefined: not known yet. */
+  of: (layer: Layer, secret: Secret) => number | undefined
+}
+
+function createMarks() {
+  const known = new Map<string, Map<string, { ciphertext: string; wrappedDek: string; mark: number }>>()
+  const listeners = new Set<() => void>()
+  let version = 0
+  const of: Marks['of'] = ({ environmentId, wrappedDek }, { name, ciphertext }) => {
+    const found = known.get(environmentId)?.get(name)
+    return found?.ciphertext === ciphertext && found.wrappedDek === wrappedDek ? found.mark : undefined
+  }
+  const tell = () => {
+    version++
+    for (const listener of listeners) listener()
+  }
+  let telling = false
+  /** What arrives in many pieces is told a few times a second. */
+  const tellSoon = () => {
+    if (telling) return
+    telling = true
+    setTimeout(() => {
+      telling = false
+      tell()
+    }, tellEveryMs)
+  }
+  return {
+    of,
+    missing: ({ layer, names }: { layer: Layer; names: Iterable<string> }): Secret[] => {
+      const secrets = [...names].flatMap((name) => layer.secrets.get(name) ?? [])
+      return secrets.filter((secret) => of(layer, secret) === undefined)
+    },
+    put(layer: Layer, secrets: Secret[], marks: number[]) {
+      const { environmentId, wrappedDek } = layer
+      const ofLayer = known.get(environmentId) ?? new Map()
+      for (const [i, { name, ciphertext }] of secrets.entries())
+        ofLayer.set(name, { ciphertext, wrappedDek, mark: marks[i] })
+      known.set(environmentId, ofLayer)
+      tellSoon()
+    },
+    /** The numbers mean nothing to another worker. */
+    clear() {
+      if (known.size === 0) return
+      known.clear()
+      tell()
+    },
+    version: () => version,
+    subscribe: (listener: () => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** Marks of everything in the columns, of the names in `visible` first. `version` rises with each piece that arrives. */
+export function useMarks(columns: Column[], visible: () => string[]): { marks: Marks; version: number } {
+  const [store] = useState(createMarks)
+  const unlocked = useUnlocked()
+  const version = useSyncExternalStore(store.subscribe, store.version)
+  const latestVisible = useRef(visible)
+  latestVisible.current = visible
+  useEffect(() => {
+    if (!unlocked) return store.clear()
+    let ended = false
+    void fill(
+      store,
+      columns,
+      () => latestVisible.current(),
+      () => ended,
+    )
+    return () => {
+      ended = true
+    }
+  }, [store, columns, unlocked])
+  return { marks: store, version }
+}
+
+async function fill(
+  store: ReturnType<typeof createMarks>,
+  columns: Column[],
+  visible: () => string[],
+  ended: () => boolean,
+): Promise<void> {
+  const layers = [
+    ...new Map(columns.flatMap((one) => one.layers).map((layer) => [layer.environmentId, layer])).values(),
+  ]
+  const mark = async (layer: Layer, secrets: Secret[]) => {
+    if (secrets.length === 0 || ended()) return
+    store.put(layer, secrets, await markLayer(layer, secrets))
+  }
+  const first = () => Promise.all(layers.map((layer) => mark(layer, store.missing({ layer, names: visible() }))))
+  try {
+    await first()
+    for (const layer of layers) {
+      const missing = store.missing({ layer, names: layer.secrets.keys() })
+      for (let from = 0; from < missing.length && !ended(); from += pieceSize) {
+        await mark(layer, missing.slice(from, from + pieceSize))
+        await first()
+      }
+    }
+  } catch (error) {
+    // Locked meanwhile, which ends the marks as well.
+    if (!(error instanceof KeyringError)) throw error
+  }
+}
+
+/** A key that does not open leaves the other layers usable. */
+async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
+  try {
+    return await keyring.call('markSecrets', sealedPart(layer, secrets))
+  } catch (error) {
+    if (!(error instanceof KeyringError) || error.code === 'locked') throw error
+    return secrets.map(() => -1)
+  }
+}
+
+/** What a row's cells have in common: per column a letter by value, and in words what stands out. */
+export interface RowState {
+  letters: (string | null)[]
+  kind: 'same' | 'different' | 'unknown'
+  missing: number
+  tampered: boolean
+}
+
+export function rowState(name: string, columns: Column[], marks: Marks): RowState {
+  const order: number[] = []
+  let known = true
+  let missing = 0
+  let tampered = false
+  const letters = columns.map((column) => {
+    const entry = column.entries.get(name)
+    if (!entry) {
+      if (column.own && !column.loading) missing++
+      return null
+    }
+    const mark = marks.of(entry.layer, entry.secret)
+    if (mark === undefined) known = false
+    if (mark === -1) tampered = true
+    if (mark === undefined || mark === -1) return null
+    if (!order.includes(mark)) order.push(mark)
+    return String.fromCharCode(65 + (order.indexOf(mark) % 26))
+  })
+  return { letters, kind: !known ? 'unknown' : order.length > 1 ? 'different' : 'same', missing, tampered }
+}
+
+/** The same text for as long as a row looks the same. */
+export function stateKey(name: string, columns: Column[], marks: Marks): string {
+  const { letters, kind, missing, tampered } = rowState(name, columns, marks)
+  const broken = columns.map(({ entries }) => {
+    const entry = entries.get(name)
+    return entry && marks.of(entry.layer, entry.secret) === -1 ? 1 : 0
+  })
+  return [kind, missing, tampered, ...letters, ...broken].join()
+}

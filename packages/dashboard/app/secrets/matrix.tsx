@@ -1,0 +1,233 @@
+// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
+import './matrix.css'
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useUnlocked } from '../keyring.ts'
+import { unlocking } from '../question.ts'
+import type { Asking } from './asking.ts'
+import { Row } from './cell.tsx'
+import { ColumnHead } from './column-head.tsx'
+import { type Column, namesOf } from './columns.ts'
+import { rowState, stateKey, useMarks } from './marks.ts'
+import { NoKey } from './no-key.tsx'
+import { Sayings } from './sayings.tsx'
+import { type Filter, Toolbar } from './toolbar.tsx'
+import { useDoings } from './use-doings.ts'
+
+interface Props {
+  orgId: string
+  columns: Column[]
+  /** Stands where no secret is yet. */
+  empty: ReactNode
+  /** Beside the search. */
+  choices?: ReactNode
+}
+
+/** Fetched when first needed: the page is there sooner. */
+const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dialogs }))
+
+/** Secrets by environments: masked, compared, edited in place. */
+export function Matrix({ orgId, columns, empty, choices }: Props) {
+  const [search, setSearch] = useState('')
+  const [filter, setFilter] = useState<Filter>('all')
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const visible = useRef<() => string[]>(() => [])
+  const { marks, version } = useMarks(columns, () => visible.current())
+  const all = useMemo(() => namesOf(columns), [columns])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read as of `version`
+  const names = useMemo(() => {
+    const wanted = search.trim().toLowerCase()
+    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted))
+    if (filter === 'all') return found
+    return found.filter((name) => matches(filter, rowState(name, columns, marks)))
+  }, [all, search, filter, columns, filter === 'all' ? 0 : version])
+  const { doings, edits, shown, reveal, hide } = useDoings(orgId, setAsking)
+  // New secrets that are being typed have a row too.
+  const rows = useMemo(
+    () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
+    [names, all, edits.drafts],
+  )
+  const loading = columns.some((column) => column.loading && !column.error)
+  return (
+    <>
+      <Sayings />
+      <Toolbar
+        {...{ search, setSearch, filter, setFilter, choices }}
+        count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} secrets`}
+        writable={columns.filter(({ own }) => own)}
+        onAdd={() => setAsking({ kind: 'add' })}
+        onPaste={(column) => setAsking({ kind: 'paste', column })}
+      />
+      <Locked />
+      <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
+      {all.length === 0 && rows.length === 0 && !loading ? (
+        columns.some(({ own }) => own) ? (
+          empty
+        ) : (
+          <NoKey columns={columns} />
+        )
+      ) : (
+        <Grid
+          {...{ columns, rows, marks, version, doings }}
+          shown={shown}
+          drafts={edits.drafts}
+          onVisible={(read) => {
+            visible.current = read
+          }}
+          heads={columns.map((column) => (
+            <ColumnHead
+              key={column.environmentId}
+              column={column}
+              onAsk={setAsking}
+              onReveal={() =>
+                reveal(
+                  names.flatMap((name) =>
+                    column.entries.has(name) ? [{ column, entry: column.entries.get(name)! }] : [],
+                  ),
+                )
+              }
+              onHide={() => hide([column.environmentId], all)}
+            />
+          ))}
+        />
+      )}
+      <Suspense>
+        {asking && <Dialogs {...{ orgId, columns, asking, edits }} onClose={() => setAsking(null)} />}
+      </Suspense>
+    </>
+  )
+}
+
+function matches(filter: Filter, { kind, missing, tampered }: ReturnType<typeof rowState>): boolean {
+  if (filter === 'missing') return missing > 0
+  if (filter === 'broken') return tampered
+  return kind === filter
+}
+
+type Edits = ReturnType<typeof useDoings>['edits']
+
+const countUnsaved = (drafts: Edits['drafts']) =>
+  [...drafts.values()].flatMap((row) => Object.values(row)).filter(({ error }) => error).length
+
+function retryAll(columns: Column[], { drafts, save }: Edits) {
+  for (const [name, row] of drafts)
+    for (const column of columns) if (row[column.environmentId]?.error) void save(column, name)
+}
+
+function Locked() {
+  const unlocked = useUnlocked()
+  if (unlocked) return null
+  return (
+    <Alert variant="light" color="gray" icon={<IconLock size={18} />} mb="sm" p="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">Your keyring is locked: values can be neither shown nor compared.</Text>
+        <Button size="xs" variant="default" onClick={() => unlocking.ask().catch(() => {})}>
+          Unlock
+        </Button>
+      </Group>
+    </Alert>
+  )
+}
+
+function Unsaved({ count, onRetry }: { count: number; onRetry: () => void }) {
+  if (count === 0) return null
+  return (
+    <Alert variant="light" color="orange" mb="sm" p="xs" role="status">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">
+          {count === 1 ? 'One change is' : `${count} changes are`} not saved. Kept in this page until saved.
+        </Text>
+        <Button size="xs" variant="default" onClick={onRetry}>
+          Save again
+        </Button>
+      </Group>
+    </Alert>
+  )
+}
+
+const rowHeight = 45
+
+function Grid(props: {
+  columns: Column[]
+  rows: string[]
+  marks: Parameters<typeof Row>[0]['marks']
+  version: number
+  shown: ReturnType<typeof useDoings>['shown']
+  drafts: Edits['drafts']
+  doings: Parameters<typeof Row>[0]['doings']
+  /** Made outside: scrolling leaves them alone. */
+  heads: ReactNode[]
+  onVisible: (read: () => string[]) => void
+}) {
+  const { columns, rows, marks, shown, drafts, doings, heads, onVisible } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index] as string,
+    overscan: 6,
+  })
+  // Rows are alike, but for those in which something is being typed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
+  useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
+  const items = virtual.getVirtualItems()
+  onVisible(() => items.map(({ index }) => rows[index] as string))
+  const gridTemplateColumns = `260px repeat(${columns.length}, minmax(210px, 1fr))`
+  const minWidth = 260 + 210 * columns.length
+  return (
+    <div
+      ref={scroller}
+      className="matrix"
+      role="table"
+      aria-label="Secrets"
+      aria-rowcount={rows.length + 1}
+      tabIndex={0}
+    >
+      <div role="rowgroup" style={{ display: 'contents' }}>
+        <div role="row" className="matrix-head" style={{ gridTemplateColumns, minWidth }} aria-rowindex={1}>
+          <div role="columnheader">
+            <Text size="sm" fw={600}>
+              Secret
+            </Text>
+          </div>
+          {columns.map((column, i) => (
+            <div role="columnheader" key={column.environmentId}>
+              {heads[i]}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
+        {items.map(({ index, start, key }) => {
+          const name = rows[index] as string
+          return (
+            <div
+              key={key}
+              ref={drafts.has(name) ? virtual.measureElement : null}
+              data-index={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className="matrix-row"
+              style={{ gridTemplateColumns, transform: `translateY(${start}px)` }}
+            >
+              <Row
+                {...{ name, columns, marks, doings }}
+                state={stateKey(name, columns, marks)}
+                shown={shown.get(name)}
+                drafts={drafts.get(name)}
+              />
+            </div>
+          )
+        })}
+      </div>
+      {rows.length === 0 && (
+        <Text size="sm" c="dimmed" p="lg" ta="center">
+          Nothing matches.
+        </Text>
+      )}
+    </div>
+  )
+}

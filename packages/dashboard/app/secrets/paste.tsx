@@ -1,0 +1,134 @@
+import { Alert, List, Text, Textarea } from '@mantine/core'
+import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
+import { useEffect, useState } from 'react'
+import { usePlaintext } from '../keyring.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { applyAll, type Change, changeOf, type Outcome } from './changes.ts'
+import type { Column } from './columns.ts'
+import { Failures, NoteField, Preview, Progressing, sayOutcome, wanted } from './preview.tsx'
+import { say } from './say.ts'
+import { openCells } from './use-revealed.ts'
+import { sealAndWrite } from './write.ts'
+
+interface Props {
+  orgId: string
+  column: Column
+  onClose: () => void
+}
+
+const nothing: DotenvFile = { values: new Map(), problems: [], warnings: [] }
+
+/** A `.env` file into an environment: what would change is shown before anything is stored. */
+export function PasteDialog({ orgId, column, onClose }: Props) {
+  const [text, setText] = usePlaintext('')
+  const [file, setFile] = usePlaintext(nothing)
+  const { changes, error } = useChanges(column, file)
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [note, setNote] = useState('')
+  const [progress, setProgress] = useState({ done: 0, of: 0 })
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const names = wanted(changes, left)
+  const apply = async () => {
+    setOutcome(null)
+    const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
+    const { environmentId } = column
+    const write = (name: string) =>
+      sealAndWrite({
+        orgId,
+        environmentId,
+        name,
+        value: file.values.get(name) ?? '',
+        baseVersion: base.get(name) ?? 0,
+        note,
+        wrappedDek: column.own?.wrappedDek ?? '',
+      })
+    const result = await applyAll(names, write, (done) => setProgress({ done, of: names.length }))
+    setOutcome(result)
+    if (result.failed.length > 0) throw result.failed[0]?.error
+    say(sayOutcome(result))
+  }
+  return (
+    <FormDialog
+      title={`Paste a .env file into ${column.name}`}
+      submit={submitLabel(names.length, column.isProtected)}
+      size="lg"
+      opened
+      onClose={onClose}
+      onSubmit={apply}
+      disabled={names.length === 0 || file.problems.length > 0}
+    >
+      <Textarea
+        label="Text of the file"
+        description="It is read here, encrypted here, and only then sent."
+        placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
+        classNames={{ input: 'mono' }}
+        rows={8}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setFile(readDotenv(event.currentTarget.value))
+          setOutcome(null)
+        }}
+        spellCheck={false}
+        autoComplete="off"
+        data-autofocus
+      />
+      <Remarks title="Nothing can be stored until these lines are mended" color="red" remarks={file.problems} />
+      <Remarks title="Look at these lines" color="orange" remarks={file.warnings} />
+      <ProblemAlert error={error} />
+      <Preview changes={changes} left={left} onLeave={setLeft} />
+      {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
+      <Progressing {...progress} />
+      <Failures outcome={outcome} />
+    </FormDialog>
+  )
+}
+
+export const submitLabel = (count: number, isProtected: boolean) =>
+  `${isProtected ? 'Propose' : 'Store'} ${count === 1 ? '1 secret' : `${count} secrets`}`
+
+function Remarks({ title, color, remarks }: { title: string; color: string; remarks: DotenvFile['problems'] }) {
+  if (remarks.length === 0) return null
+  return (
+    <Alert color={color} variant="light" title={title} role="alert">
+      <List size="sm">
+        {remarks.slice(0, 12).map(({ line, message }) => (
+          <List.Item key={`${line} ${message}`}>
+            Line {line}: {message}
+          </List.Item>
+        ))}
+      </List>
+      {remarks.length > 12 && <Text size="xs">and {remarks.length - 12} more</Text>}
+    </Alert>
+  )
+}
+
+/** Compared here, with what the column's values open to. */
+function useChanges(column: Column, file: DotenvFile) {
+  const [current, setCurrent] = usePlaintext<ReadonlyMap<string, string> | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const some = file.values.size > 0
+  useEffect(() => {
+    if (!some) return
+    let ended = false
+    const cells = [...column.entries.values()].map((entry) => ({ column, entry }))
+    openCells(cells).then(
+      (opened) => {
+        if (ended) return
+        const values = opened.flatMap(({ cell, shown }) =>
+          'value' in shown ? [[cell.entry.secret.name, shown.value] as const] : [],
+        )
+        setCurrent(new Map(values))
+      },
+      (thrown) => ended || setError(thrown),
+    )
+    return () => {
+      ended = true
+    }
+  }, [column, some, setCurrent])
+  const changes: Change[] = current
+    ? [...file.values].map(([name, value]) => changeOf(name, column.entries.get(name), current.get(name) === value))
+    : []
+  return { changes, error }
+}

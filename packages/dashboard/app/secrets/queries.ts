@@ -1,0 +1,88 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
+import { RefusedError } from '@skerry/sdk/errors'
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+
+export type Secret = Answer<typeof secretEndpoints.list>['secrets'][number]
+
+/** An environment's secrets by name and the key to them, as the server has them: sealed. */
+export interface Sealed {
+  wrappedDek: string
+  secrets: ReadonlyMap<string, Secret>
+}
+
+export const appsQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'apps'],
+    queryFn: ({ signal }) => api.apps.list({ params: { orgId } }, { signal }),
+  })
+
+export const appQuery = (orgId: string, appId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'apps', appId],
+    queryFn: ({ signal }) => api.apps.get({ params: { orgId, appId } }, { signal }),
+  })
+
+export const appBranchesQuery = (orgId: string, appId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'apps', appId, 'branches'],
+    queryFn: ({ signal }) => api.apps.branches({ params: { orgId, appId } }, { signal }),
+  })
+
+export const groupsQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'groups'],
+    queryFn: ({ signal }) => api.groups.list({ params: { orgId } }, { signal }),
+  })
+
+export const groupQuery = (orgId: string, groupId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'groups', groupId],
+    queryFn: ({ signal }) => api.groups.get({ params: { orgId, groupId } }, { signal }),
+  })
+
+export const envQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId],
+    queryFn: ({ signal }) => api.envs.get({ params: { orgId, envId } }, { signal }),
+  })
+
+export const compositionQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'groups'],
+    queryFn: ({ signal }) => api.composition.list({ params: { orgId, envId } }, { signal }),
+  })
+
+export const protectionQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'protection'],
+    queryFn: ({ signal }) => api.protection.get({ params: { orgId, envId } }, { signal }),
+  })
+
+/** Null without a key grant on it. */
+export const sealedQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'sealed'],
+    queryFn: async ({ signal }): Promise<Sealed | null> => {
+      const params = { orgId, envId }
+      try {
+        const [{ wrappedDek }, { secrets }] = await Promise.all([
+          api.grants.own({ params }, { signal }),
+          api.secrets.list({ params }, { signal }),
+        ])
+        return { wrappedDek, secrets: new Map(secrets.map((secret) => [secret.name, secret])) }
+      } catch (error) {
+        if (error instanceof RefusedError && error.code === 'forbidden') return null
+        throw error
+      }
+    },
+    // Comparing thousands of secrets with those of before costs more than it saves.
+    structuralSharing: false,
+  })
+
+export const granteesQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'grantees'],
+    queryFn: ({ signal }) => api.envs.grantees({ params: { orgId, envId } }, { signal }),
+  })

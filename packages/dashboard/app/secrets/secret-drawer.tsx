@@ -1,0 +1,233 @@
+import { Badge, Button, Divider, Drawer, Group, Stack, Switch, Text, Title } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { keyring, usePlaintext } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Copy } from '../ui/copy.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { Reveal } from '../ui/reveal.tsx'
+import { type Column, type Entry, sealedParts } from './columns.ts'
+import { CopyColumnDialog } from './copy-column.tsx'
+import { NoteField } from './preview.tsx'
+import { noteHeader } from './protected.ts'
+import { say } from './say.ts'
+import { useNameOf } from './use-name-of.ts'
+import { openCell } from './use-revealed.ts'
+import { changeSealed, deleteSecret } from './write.ts'
+
+const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'versions', name, current],
+    queryFn: ({ signal }) =>
+      api.secrets.versions({ params: { orgId, envId, name }, query: { limit: 200 } }, { signal }),
+  })
+
+interface Props {
+  orgId: string
+  columns: Column[]
+  column: Column
+  name: string
+  onClose: () => void
+}
+
+/** One secret of one environment: its value, what it leads to, how it came about. */
+export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
+  const entry = column.entries.get(name)
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={
+        <Text fw={600} component="span" style={{ wordBreak: 'break-all' }}>
+          <span className="mono">{name}</span> in {column.name}
+        </Text>
+      }
+    >
+      {entry ? (
+        <Stack gap="lg">
+          <Value column={column} entry={entry} />
+          <Actions {...{ orgId, columns, column, entry, onClose }} />
+          <Divider />
+          {entry.own ? (
+            <History {...{ orgId, column, entry }} />
+          ) : (
+            <Text size="sm" c="dimmed">
+              This value comes from {entry.layer.label}. Its history is there; edit it here to override it for{' '}
+              {column.name} only.
+            </Text>
+          )}
+        </Stack>
+      ) : (
+        <Text size="sm">It is not here any more.</Text>
+      )}
+    </Drawer>
+  )
+}
+
+function Value({ column, entry }: { column: Column; entry: Entry }) {
+  const { name } = entry.secret
+  const [expanding, setExpanding] = useState(false)
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <Reveal key={entry.secret.ciphertext} name={`the value of ${name}`} open={() => openCell({ column, entry })} />
+      </Group>
+      <Switch
+        size="xs"
+        label="Expand ${NAME} references"
+        checked={expanding}
+        onChange={(event) => setExpanding(event.currentTarget.checked)}
+      />
+      {expanding && <Expanded key={entry.secret.ciphertext} column={column} name={name} />}
+    </Stack>
+  )
+}
+
+function Expanded({ column, name }: { column: Column; name: string }) {
+  const [expanded, setExpanded] = usePlaintext<{ value: string; unresolved: string[] } | null>(null)
+  const action = useAction(async () =>
+    setExpanded(await keyring.call('expandSecret', { name, layers: sealedParts(column.entries.values()) })),
+  )
+  if (!expanded)
+    return (
+      <Stack gap="xs" align="flex-start">
+        <Button size="xs" variant="default" loading={action.pending} onClick={() => action.run()}>
+          Show what programs get
+        </Button>
+        <ProblemAlert error={action.error} />
+      </Stack>
+    )
+  return (
+    <Stack gap={4}>
+      <Group gap={4} wrap="nowrap" align="flex-start">
+        <Text className="mono" aria-label="Expanded value" style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }}>
+          {expanded.value}
+        </Text>
+        <Copy text={expanded.value} label="Copy the expanded value" />
+      </Group>
+      {expanded.unresolved.length > 0 && (
+        <Text size="xs" className="matrix-missing">
+          Not here, so left as written: {expanded.unresolved.join(', ')}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
+  const [asking, setAsking] = useState<'delete' | 'copy' | null>(null)
+  const [note, setNote] = useState('')
+  const { name } = entry.secret
+  return (
+    <Group gap="xs">
+      <Button size="xs" variant="default" onClick={() => setAsking('copy')}>
+        Copy to another environment…
+      </Button>
+      {entry.own && (
+        <Button size="xs" variant="subtle" color="red" onClick={() => setAsking('delete')}>
+          Delete…
+        </Button>
+      )}
+      {asking === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setAsking(null)} />}
+      <ConfirmDelete
+        title={`Delete ${name} from ${column.name}?`}
+        confirm={column.isProtected ? 'Propose' : 'Delete'}
+        opened={asking === 'delete'}
+        onClose={() => setAsking(null)}
+        onConfirm={async () => {
+          const outcome = await deleteSecret(orgId, column.environmentId, entry.secret, note)
+          say(
+            outcome === 'queued'
+              ? `The deletion of ${name} waits for approval.`
+              : `Deleted ${name} from ${column.name}.`,
+          )
+          onClose()
+        }}
+      >
+        Its whole history goes with it. Programs that start from now on do not get it.
+        {column.isProtected && <NoteField note={note} onChange={setNote} />}
+      </ConfirmDelete>
+    </Group>
+  )
+}
+
+type Version = Answer<typeof secretEndpoints.versions>['versions'][number]
+
+function History({ orgId, column, entry }: { orgId: string; column: Column; entry: Entry }) {
+  const { name, version } = entry.secret
+  const query = useQuery(versionsQuery(orgId, column.environmentId, name, version))
+  return (
+    <Stack gap="xs">
+      <Title order={2}>History</Title>
+      <Loaded query={query}>
+        {({ versions }) => (
+          <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+            {versions.map((one) => (
+              <HistoryItem key={one.version} {...{ orgId, column, entry }} version={one} />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function HistoryItem(props: { orgId: string; column: Column; entry: Entry; version: Version }) {
+  const { orgId, column, entry, version } = props
+  const { name } = entry.secret
+  const isCurrent = version.version === entry.secret.version
+  const nameOf = useNameOf(orgId)
+  const restore = useAction(async () => {
+    const params = { orgId, envId: column.environmentId, name }
+    const body = { version: version.version, expectedVersion: entry.secret.version }
+    const answer = await api.secrets.restore({ params, body }, noteHeader(''))
+    if ('secret' in answer) {
+      changeSealed(orgId, column.environmentId, (secrets) => secrets.set(name, answer.secret))
+      say(`Restored version ${version.version} of ${name}.`)
+    } else {
+      await queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'envs', column.environmentId, 'queued'] })
+      say(`Restoring version ${version.version} of ${name} waits for approval.`)
+    }
+  })
+  return (
+    <Stack component="li" gap={4} py="xs" style={{ borderBottom: '1px solid var(--skerry-line)' }}>
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap="xs">
+          <Text size="sm" fw={500}>
+            Version {version.version}
+          </Text>
+          {isCurrent && (
+            <Badge size="sm" variant="light" tt="none">
+              current
+            </Badge>
+          )}
+          <Text size="xs" c="dimmed">
+            <RelativeTime at={version.createdAt} /> by {nameOf(version.createdById)}
+            {version.restoredFromVersion !== null && `, restored from version ${version.restoredFromVersion}`}
+          </Text>
+        </Group>
+        {!isCurrent && (
+          <Button size="compact-xs" variant="default" loading={restore.pending} onClick={() => restore.run()}>
+            Restore
+          </Button>
+        )}
+      </Group>
+      <Reveal
+        name={`version ${version.version}`}
+        open={() =>
+          openCell({ column, entry: { ...entry, secret: { ...entry.secret, ciphertext: version.ciphertext } } })
+        }
+      />
+      <ProblemAlert error={restore.error} />
+    </Stack>
+  )
+}

@@ -1,0 +1,90 @@
+import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { IconClipboardText, IconPlus, IconSearch } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import type { Column } from './columns.ts'
+
+export type Filter = 'all' | 'missing' | 'different' | 'same' | 'broken'
+
+const filters = [
+  { value: 'all', label: 'All' },
+  { value: 'missing', label: 'Missing' },
+  { value: 'different', label: 'Differ' },
+  { value: 'same', label: 'Same' },
+  { value: 'broken', label: 'Broken' },
+]
+
+export function Toolbar(props: {
+  search: string
+  setSearch: (search: string) => void
+  filter: Filter
+  setFilter: (filter: Filter) => void
+  count: string
+  writable: Column[]
+  onAdd: () => void
+  onPaste: (column: Column) => void
+  choices?: ReactNode
+}) {
+  const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
+  return (
+    <Group gap="xs" mb="sm" justify="space-between">
+      <Group gap="xs">
+        <TextInput
+          w={220}
+          size="xs"
+          aria-label="Search secrets by name"
+          placeholder="Search by name"
+          leftSection={<IconSearch size={15} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label="Show"
+          data={filters}
+          value={filter}
+          onChange={(value) => setFilter(value as Filter)}
+        />
+        <Text size="xs" c="dimmed" role="status">
+          {count}
+        </Text>
+      </Group>
+      <Group gap="xs">
+        {choices}
+        {writable.length > 0 && (
+          <>
+            <PasteButton writable={writable} onPaste={onPaste} />
+            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onAdd}>
+              Add secret
+            </Button>
+          </>
+        )}
+      </Group>
+    </Group>
+  )
+}
+
+function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
+  const button = { size: 'xs', variant: 'default', leftSection: <IconClipboardText size={15} /> } as const
+  const [only] = writable
+  if (writable.length === 1 && only)
+    return (
+      <Button {...button} onClick={() => onPaste(only)}>
+        Paste .env
+      </Button>
+    )
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button {...button}>Paste .env</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>Into</Menu.Label>
+        {writable.map((column) => (
+          <Menu.Item key={column.environmentId} onClick={() => onPaste(column)}>
+            {column.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,106 @@
+import type { apps } from '@skerry/contract/apps'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { envs } from '@skerry/contract/envs'
+import { type UseQueryResult, useQueries } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { type Column, type Layer, mergeLayers } from './columns.ts'
+import { queuedQuery } from './protected.ts'
+import { compositionQuery, groupQuery, type Sealed, sealedQuery } from './queries.ts'
+
+export type Environment = Answer<typeof envs.get>['environment']
+export type EnvironmentWithAccess = Answer<typeof apps.get>['environments'][number]
+
+/** What several queries found, in their order. The same arrays as long as nothing in them changes. */
+const together = <T>(results: UseQueryResult<T>[]) => ({
+  data: results.map(({ data }) => data),
+  errors: results.map(({ error }) => error),
+})
+
+/** Where a column's layers are, lowest precedence first; undefined while that is not known. */
+interface Place {
+  environment: Environment
+  layers: { environmentId: string; label: string }[] | undefined
+  error: unknown
+}
+
+/** The environments as columns: each with the secrets that its programs get, and where they come from. */
+export function useColumns(orgId: string, environments: Environment[], parents: Environment[]): Column[] {
+  const places = usePlaces(orgId, environments, parents)
+  const ids = [
+    ...new Set(
+      places.flatMap(({ environment, layers = [] }) => [environment.id, ...layers.map((l) => l.environmentId)]),
+    ),
+  ]
+  const sealed = useQueries({ queries: ids.map((id) => sealedQuery(orgId, id)), combine: together<Sealed | null> })
+  const queued = useQueries({
+    queries: environments.map(({ id }) => queuedQuery(orgId, id)),
+    combine: together<ReadonlySet<string> | null>,
+  })
+  const key = JSON.stringify(places.map(({ environment, layers }) => [environment, layers]))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of places
+  return useMemo(() => {
+    const found = new Map(ids.map((id, i) => [id, { data: sealed.data[i], error: sealed.errors[i] }]))
+    return places.map((place, i) => columnOf(place, found, queued.data[i] ?? null))
+  }, [key, sealed, queued])
+}
+
+type Found = ReadonlyMap<string, { data: Sealed | null | undefined; error: unknown }>
+
+function columnOf({ environment, layers, error }: Place, found: Found, queued: ReadonlySet<string> | null): Column {
+  const own = layerOf({ environmentId: environment.id, label: environment.slug }, found)
+  const below = (layers ?? []).map((place) => ({ place, layer: layerOf(place, found) }))
+  const all = [...below.map(({ layer }) => layer), own].filter((layer) => !!layer)
+  return {
+    environmentId: environment.id,
+    name: environment.name,
+    slug: environment.slug,
+    isBranch: environment.parentEnvironmentId !== null,
+    own: own ?? null,
+    layers: all,
+    entries: mergeLayers(all, environment.id),
+    unreadable: below.filter(({ layer }) => layer === null).map(({ place }) => place.label),
+    loading: layers === undefined || own === undefined || below.some(({ layer }) => layer === undefined),
+    error:
+      error ??
+      [environment.id, ...below.map(({ place }) => place.environmentId)]
+        .map((id) => found.get(id)?.error)
+        .find(Boolean),
+    isProtected: queued !== null,
+    queued: queued ?? new Set(),
+  }
+}
+
+function layerOf(place: { environmentId: string; label: string }, found: Found): Layer | null | undefined {
+  const { data } = found.get(place.environmentId) ?? {}
+  return data && { ...place, ...data }
+}
+
+function usePlaces(orgId: string, environments: Environment[], parents: Environment[]): Place[] {
+  const bases = environments.map((one) => parents.find(({ id }) => id === one.parentEnvironmentId) ?? one)
+  const composed = [...new Map(bases.filter((one) => one.applicationId !== null).map((one) => [one.id, one])).values()]
+  const compositions = useQueries({
+    queries: composed.map(({ id }) => compositionQuery(orgId, id)),
+    combine: together<Answered<typeof compositionQuery>>,
+  })
+  const groupIds = [...new Set(compositions.data.flatMap((one) => one?.groups.map(({ groupId }) => groupId) ?? []))]
+  const groups = useQueries({
+    queries: groupIds.map((id) => groupQuery(orgId, id)),
+    combine: together<Answered<typeof groupQuery>>,
+  })
+  return environments.map((environment, i) => {
+    const base = bases[i] as Environment
+    const at = composed.indexOf(base)
+    const parent = base === environment ? [] : [{ environmentId: base.id, label: base.slug }]
+    if (at < 0) return { environment, layers: parent, error: null }
+    const answers = compositions.data[at]?.groups.map(({ groupId }) => groups.data[groupIds.indexOf(groupId)])
+    const error = compositions.errors[at] ?? groups.errors.find(Boolean)
+    if (!answers?.every((answer) => answer !== undefined)) return { environment, layers: undefined, error }
+    const below = answers.flatMap(({ group, environments: of }) =>
+      of.filter(({ slug }) => slug === base.slug).map(({ id }) => ({ environmentId: id, label: group.slug })),
+    )
+    return { environment, layers: [...below, ...parent], error }
+  })
+}
+
+type Answered<Q extends (...args: never[]) => { queryFn?: unknown }> =
+  ReturnType<Q> extends { queryFn?: infer F } ? (F extends (...args: never[]) => infer R ? Awaited<R> : never) : never

@@ -1,0 +1,81 @@
+import { useMemo, useRef } from 'react'
+import { KeyringError } from '../keyring.ts'
+import { Cancelled } from '../question.ts'
+import { describeProblem } from '../ui/problem.tsx'
+import type { Asking } from './asking.ts'
+import type { Column } from './columns.ts'
+import type { Doings } from './doings.ts'
+import { say, sayProblem } from './say.ts'
+import { useEdits } from './use-edits.ts'
+import { type AllShown, type Cell, openCell, useRevealed } from './use-revealed.ts'
+
+/** Everything that cells can set off, and what has come of it. */
+export function useDoings(orgId: string, ask: (asking: Asking) => void) {
+  const edits = useEdits(orgId)
+  const { shown, reveal, hide } = useRevealed()
+  const latestShown = useRef(shown)
+  latestShown.current = shown
+  const { begin, update, save, cancel } = edits
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these never change, and rows depend on it
+  const doings = useMemo((): Doings => {
+    return {
+      toggle: (columns, name) =>
+        attempt(async () => {
+          const cells = cellsOf(columns, name)
+          if (cells.every((cell) => isShown(latestShown.current, cell)))
+            hide(
+              columns.map(({ environmentId }) => environmentId),
+              [name],
+            )
+          else await reveal(cells)
+        }),
+      copy: (column, name) =>
+        attempt(async () => {
+          const [cell] = cellsOf([column], name)
+          if (!cell) return
+          await navigator.clipboard.writeText(await openCell(cell))
+          say(`Copied ${name} of ${column.name}.`)
+        }),
+      edit: (column, name) =>
+        attempt(async () => {
+          const [cell] = cellsOf([column], name)
+          begin(column, name, cell ? await openOrEmpty(cell) : '')
+        }),
+      open: (column, name) => ask({ kind: 'secret', column, name }),
+      type: update,
+      save: (column, name) => void save(column, name),
+      cancel,
+      settle: (column, name) => ask({ kind: 'conflict', column, name }),
+    }
+  }, [])
+  return { doings, edits, shown, reveal: (cells: Cell[]) => attempt(() => reveal(cells)), hide }
+}
+
+const cellsOf = (columns: Column[], name: string): Cell[] =>
+  columns.flatMap((column) => {
+    const entry = column.entries.get(name)
+    return entry ? [{ column, entry }] : []
+  })
+
+const isShown = (shown: AllShown, { column, entry }: Cell) =>
+  shown.get(entry.secret.name)?.[column.environmentId]?.ciphertext === entry.secret.ciphertext
+
+/** What does not open can be set anew all the same. */
+async function openOrEmpty(cell: Cell): Promise<string> {
+  try {
+    return await openCell(cell)
+  } catch (error) {
+    if (error instanceof KeyringError && error.code !== 'locked') return ''
+    throw error
+  }
+}
+
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof Cancelled) return
+    const { title, advice } = describeProblem(error)
+    sayProblem(title, advice ?? '')
+  }
+}

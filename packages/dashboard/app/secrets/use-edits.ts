@@ -1,0 +1,129 @@
+import { UnavailableError } from '@skerry/sdk/errors'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { keyring, usePlaintext } from '../keyring.ts'
+import { Cancelled } from '../question.ts'
+import type { Column } from './columns.ts'
+import { say } from './say.ts'
+import { isConflict, reloadSealed, sealAndWrite } from './write.ts'
+
+/** What someone else stored meanwhile; null when they deleted it. */
+export interface Theirs {
+  version: number
+  opened: { value: string } | { problem: string } | null
+}
+
+/** A value that is being typed. It stays until it is stored or given up, whatever the network does. */
+export interface Draft {
+  value: string
+  baseVersion: number
+  note: string
+  saving: boolean
+  error: unknown
+  theirs: Theirs | null
+}
+
+/** By environment. */
+export type RowDrafts = Readonly<Record<string, Draft>>
+export type Drafts = ReadonlyMap<string, RowDrafts>
+
+const none: Drafts = new Map()
+
+/** Whether the change may still be stored by trying again. */
+export const isUnsaved = ({ error }: Draft) => error instanceof UnavailableError
+
+export function useEdits(orgId: string) {
+  const [drafts, setDrafts] = usePlaintext<Drafts>(none)
+  const latest = useRef(drafts)
+  latest.current = drafts
+
+  const change = useCallback(
+    (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) =>
+      setDrafts((before) => {
+        const { [environmentId]: draft, ...others } = before.get(name) ?? {}
+        const changed = to(draft)
+        const row = changed ? { ...others, [environmentId]: changed } : others
+        const after = new Map(before)
+        if (Object.keys(row).length === 0) after.delete(name)
+        else after.set(name, row)
+        return after
+      }),
+    [setDrafts],
+  )
+  const store = useMemo(() => createEdits(orgId, latest, change), [orgId, change])
+  useWarnBeforeLeaving(latest)
+  return { drafts, ...store }
+}
+
+type Change = (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) => void
+
+function createEdits(orgId: string, latest: { current: Drafts }, change: Change) {
+  const update = (column: Column, name: string, some: Partial<Draft>) =>
+    change(column.environmentId, name, (draft) => draft && { ...draft, ...some })
+  const cancel = (column: Column, name: string) => change(column.environmentId, name, () => undefined)
+
+  async function save(column: Column, name: string): Promise<void> {
+    const draft = latest.current.get(name)?.[column.environmentId]
+    if (!draft || draft.saving || !column.own) return
+    update(column, name, { saving: true, error: null })
+    const { environmentId } = column
+    const { value, note, baseVersion } = draft
+    try {
+      const { wrappedDek } = column.own
+      const outcome = await sealAndWrite({ orgId, environmentId, name, value, note, baseVersion, wrappedDek })
+      cancel(column, name)
+      if (outcome === 'queued') say(`The change of ${name} waits for approval.`)
+    } catch (error) {
+      if (!isConflict(error))
+        return update(column, name, { saving: false, error: error instanceof Cancelled ? null : error })
+      await meet(column, name, value)
+    }
+  }
+
+  /** Someone else was faster, or the answer to an earlier try got lost. */
+  async function meet(column: Column, name: string, mine: string): Promise<void> {
+    try {
+      const sealed = await reloadSealed(orgId, column.environmentId)
+      const secret = sealed?.secrets.get(name)
+      if (!sealed || !secret) return update(column, name, { saving: false, theirs: { version: 0, opened: null } })
+      const secrets = [{ name, ciphertext: secret.ciphertext }]
+      const layer = { wrappedDek: sealed.wrappedDek, environmentId: column.environmentId, secrets }
+      const [opened = { problem: 'internal' }] = await keyring.call('openEach', layer)
+      if ('value' in opened && opened.value === mine) return cancel(column, name)
+      update(column, name, { saving: false, theirs: { version: secret.version, opened } })
+    } catch (error) {
+      update(column, name, { saving: false, error })
+    }
+  }
+
+  return {
+    begin: (column: Column, name: string, value: string) => {
+      const entry = column.entries.get(name)
+      const baseVersion = entry?.own ? entry.secret.version : 0
+      change(
+        column.environmentId,
+        name,
+        (draft) => draft ?? { value, baseVersion, note: '', saving: false, error: null, theirs: null },
+      )
+    },
+    update,
+    cancel,
+    save,
+    /** Mine, over theirs. */
+    keepMine: (column: Column, name: string, theirs: Theirs) => {
+      update(column, name, { theirs: null, baseVersion: theirs.version })
+      // After the state above is in place.
+      setTimeout(() => void save(column, name))
+    },
+  }
+}
+
+/** Leaving the page would lose what is not stored. */
+function useWarnBeforeLeaving(latest: { current: Drafts }) {
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (latest.current.size > 0) event.preventDefault()
+    }
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [latest])
+}

@@ -1,0 +1,28 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { api } from '../api.ts'
+
+export const membersQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'members'],
+    queryFn: ({ signal }) => api.orgs.members({ params: { orgId } }, { signal }),
+  })
+
+export const tokensQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'tokens'],
+    queryFn: ({ signal }) => api.tokens.list({ params: { orgId } }, { signal }),
+  })
+
+/** What people call a member or a service token; its id where nobody knows more. */
+export function useNameOf(orgId: string): (principalId: string) => string {
+  const members = useQuery(membersQuery(orgId)).data?.members
+  const tokens = useQuery(tokensQuery(orgId)).data?.tokens
+  return useMemo(() => {
+    const names = new Map([
+      ...(members ?? []).map(({ userId, name, email }) => [userId, name ?? email ?? userId] as const),
+      ...(tokens ?? []).map(({ id, name }) => [id, name] as const),
+    ])
+    return (principalId) => names.get(principalId) ?? principalId
+  }, [members, tokens])
+}

@@ -1,0 +1,78 @@
+import { useCallback } from 'react'
+import { keyring, usePlaintext } from '../keyring.ts'
+import { type Column, type Entry, sealedPart } from './columns.ts'
+
+/** What a ciphertext opened to. It shows only where that ciphertext still stands. */
+export type Shown = { ciphertext: string } & ({ value: string } | { problem: string })
+/** By environment. */
+export type RowShown = Readonly<Record<string, Shown>>
+export type AllShown = ReadonlyMap<string, RowShown>
+
+const none: AllShown = new Map()
+const pieceSize = 500
+
+export interface Cell {
+  column: Column
+  entry: Entry
+}
+
+/** Values that the person asked to see. */
+export function useRevealed() {
+  const [shown, setShown] = usePlaintext<AllShown>(none)
+
+  const reveal = useCallback(
+    async (cells: Cell[]) => {
+      for (let from = 0; from < cells.length; from += pieceSize) {
+        const opened = await openCells(cells.slice(from, from + pieceSize))
+        setShown((before) => {
+          const after = new Map(before)
+          for (const { cell, shown } of opened) {
+            const { name } = cell.entry.secret
+            after.set(name, { ...after.get(name), [cell.column.environmentId]: shown })
+          }
+          return after
+        })
+      }
+    },
+    [setShown],
+  )
+
+  const hide = useCallback(
+    (environmentIds: string[], names: Iterable<string>) =>
+      setShown((before) => {
+        const after = new Map(before)
+        for (const name of names) {
+          const kept = Object.entries(after.get(name) ?? {}).filter(([id]) => !environmentIds.includes(id))
+          if (kept.length > 0) after.set(name, Object.fromEntries(kept))
+          else after.delete(name)
+        }
+        return after
+      }),
+    [setShown],
+  )
+  return { shown, reveal, hide }
+}
+
+/** Opens the cells' values; one that does not open says so and leaves the others. */
+export async function openCells(cells: Cell[]): Promise<{ cell: Cell; shown: Shown }[]> {
+  const byLayer = Map.groupBy(cells, ({ entry }) => entry.layer)
+  const layers = [...byLayer].map(async ([layer, of]) => {
+    const opened = await keyring.call(
+      'openEach',
+      sealedPart(
+        layer,
+        of.map(({ entry }) => entry.secret),
+      ),
+    )
+    return of.map((cell, i) => ({ cell, shown: { ciphertext: cell.entry.secret.ciphertext, ...opened[i]! } }))
+  })
+  return (await Promise.all(layers)).flat()
+}
+
+/** One value, or an error to show. */
+export async function openCell(cell: Cell): Promise<string> {
+  const { layer, secret } = cell.entry
+  const { name, ciphertext } = secret
+  const { wrappedDek, environmentId } = layer
+  return keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
+}

@@ -1,0 +1,71 @@
+import { RefusedError } from '@skerry/sdk/errors'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
+import { noteHeader } from './protected.ts'
+import { type Sealed, type Secret, sealedQuery } from './queries.ts'
+
+export interface Write {
+  orgId: string
+  environmentId: string
+  name: string
+  ciphertext: string
+  /** The version that it was made on; 0: there was none. */
+  baseVersion: number
+  note: string
+}
+
+/** Stores a ciphertext. -> whether it was queued for approval instead of written. */
+export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
+  const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
+  const params = { orgId, envId: environmentId, name }
+  const body = { ciphertext, expectedVersion: baseVersion }
+  const answer = await api.secrets.put({ params, body }, noteHeader(note))
+  if (!('secret' in answer)) {
+    await changedQueue(orgId, environmentId)
+    return 'queued'
+  }
+  changeSealed(orgId, environmentId, (secrets) => secrets.set(name, answer.secret))
+  return 'written'
+}
+
+export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: string; wrappedDek: string }) {
+  const { value, wrappedDek, ...rest } = write
+  const { environmentId, name } = rest
+  const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
+  return writeSecret({ ...rest, ciphertext })
+}
+
+export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {
+  const params = { orgId, envId: environmentId, name: secret.name }
+  const answer = await api.secrets.delete({ params, query: { expectedVersion: secret.version } }, noteHeader(note))
+  if ('queued' in answer) {
+    await changedQueue(orgId, environmentId)
+    return 'queued'
+  }
+  changeSealed(orgId, environmentId, (secrets) => secrets.delete(secret.name))
+  return 'written'
+}
+
+const changedQueue = async (orgId: string, envId: string) => {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'envs', envId, 'queued'] }),
+    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'change-requests'] }),
+  ])
+}
+
+/** One secret of thousands changed: what is known of the rest stays. */
+export function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
+  queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
+    if (!before) return before
+    const secrets = new Map(before.secrets)
+    change(secrets)
+    return { ...before, secrets }
+  })
+}
+
+/** The environment's secrets as the server has them now. */
+export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
+  queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
+
+export const isConflict = (error: unknown) => error instanceof RefusedError && error.code === 'conflict'

@@ -1,0 +1,100 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { signIn } from '@skerry/contract/sign-in'
+import { createClient } from '@skerry/sdk/client'
+import { RefusedError } from '@skerry/sdk/errors'
+import { useSyncExternalStore } from 'react'
+
+type Session = Answer<typeof signIn.redeemLink>['session']
+
+// Who is signed in. The token lives in this variable and nowhere else: no storage keeps it, and the cookie that renews it
+// is out of reach of scripts.
+
+/** Without settings: what is sent from here needs no bearer, only the cookie. */
+const open = createClient({ baseUrl: location.origin, userAgent: 'skerry-dashboard' })
+
+let current: Session | null = null
+let asked: Promise<boolean> | undefined
+const listeners = new Set<() => void>()
+const endings = new Set<() => void>()
+const channel = new BroadcastChannel('skerry-session')
+channel.onmessage = ({ data }) => data === 'signed-out' && end()
+
+const renewEarlyMs = 60_000
+
+export const session = {
+  token: () => current?.token,
+
+  /** Whether someone is signed in; asks the server once, with the cookie. */
+  ready: (): Promise<boolean> => {
+    asked ??= session.renew().catch((error) => {
+      asked = undefined
+      throw error
+    })
+    return asked
+  },
+
+  /** Renews a token that is about to run out. */
+  async fresh(): Promise<void> {
+    if (current && Date.parse(current.expiresAt) - Date.now() < renewEarlyMs) await session.renew()
+  },
+
+  /**
+   * A new token for the cookie; false when nobody is signed in. One tab at a time: the cookie is spent by each renewal,
+   * and a spent one ends the session.
+   */
+  renew: (): Promise<boolean> => navigator.locks.request('skerry-session', renewNow),
+
+  begin(signedIn: Session): void {
+    current = signedIn
+    asked = Promise.resolve(true)
+    tell()
+  },
+
+  async signOut(): Promise<void> {
+    await open.signIn.signOut()
+    channel.postMessage('signed-out')
+    end()
+  },
+
+  /** Calls back when the session ends, here or in another tab. */
+  onEnd(listener: () => void): void {
+    endings.add(listener)
+  },
+}
+
+let renewedAtMs = Number.NEGATIVE_INFINITY
+
+async function renewNow(): Promise<boolean> {
+  // Whoever waited for the lock finds the work done.
+  if (current && performance.now() - renewedAtMs < 1000) return true
+  try {
+    const { session: renewed } = await open.signIn.refresh()
+    renewedAtMs = performance.now()
+    session.begin(renewed)
+    return true
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error
+    end()
+    return false
+  }
+}
+
+function end() {
+  const was = current
+  current = null
+  asked = Promise.resolve(false)
+  tell()
+  if (was) for (const listener of endings) listener()
+}
+
+function tell() {
+  for (const listener of listeners) listener()
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** The session in force, or null. */
+export const useSession = () => useSyncExternalStore(subscribe, () => current)

@@ -1,0 +1,132 @@
+import { Anchor, Button, Group, Modal, PinInput, Stack, Text, TextInput } from '@mantine/core'
+import type { Body } from '@skerry/contract/endpoint'
+import type { secondFactor } from '@skerry/contract/second-factor'
+import { IconFingerprint } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAction } from './action.ts'
+import { api } from './api.ts'
+import { assertPasskey } from './passkeys.ts'
+import { secondFactorQuery } from './queries.ts'
+import { stepUp } from './question.ts'
+import { session } from './session.ts'
+import { Loaded } from './ui/loaded.tsx'
+import { ProblemAlert } from './ui/problem.tsx'
+
+type Factor = Body<typeof secondFactor.stepUp>
+
+async function enter(body: Factor) {
+  const { session: renewed } = await api.secondFactor.stepUp({ body })
+  session.begin(renewed)
+  stepUp.answer()
+}
+
+async function enterPasskey() {
+  const challenge = await api.secondFactor.stepUpOptions()
+  await enter({ passkey: { challengeId: challenge.challengeId, response: await assertPasskey(challenge) } })
+}
+
+/** Opens when the server wants a fresh second factor; what asked for it goes on once it is entered. */
+export function StepUpDialog() {
+  return (
+    <Modal opened onClose={stepUp.cancel} title="Confirm that it is you">
+      <StepUp />
+    </Modal>
+  )
+}
+
+function StepUp() {
+  const query = useQuery({ ...secondFactorQuery, staleTime: 0 })
+  return (
+    <Loaded query={query}>
+      {(factors) => (factors.enrolled ? <Enter {...factors} /> : <NoFactor managed={factors.managed} />)}
+    </Loaded>
+  )
+}
+
+function NoFactor({ managed }: { managed: boolean }) {
+  return (
+    <Stack>
+      <Text size="sm">
+        {managed
+          ? 'This asks for a second factor, and you have none yet. Set one up on the page “Signing in” of your account, then repeat this.'
+          : 'This asks for a second factor entered lately. Sign in again with your identity provider, then repeat this.'}
+      </Text>
+      <Group justify="flex-end">
+        <Button onClick={stepUp.cancel}>Close</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function Enter({ totp, signInPasskeys }: { totp: boolean; signInPasskeys: number }) {
+  const [recovering, setRecovering] = useState(false)
+  const passkey = useAction(enterPasskey)
+  return (
+    <Stack>
+      <Text size="sm">What you are about to do needs your second factor again.</Text>
+      {signInPasskeys > 0 && (
+        <Button leftSection={<IconFingerprint size={18} />} loading={passkey.pending} onClick={() => passkey.run()}>
+          Use a passkey
+        </Button>
+      )}
+      <ProblemAlert error={passkey.error} />
+      {totp && (recovering ? <RecoveryCode /> : <Code />)}
+      {totp && (
+        <Anchor component="button" type="button" size="sm" onClick={() => setRecovering(!recovering)}>
+          {recovering ? 'Use the authenticator app' : 'Use a recovery code'}
+        </Anchor>
+      )}
+    </Stack>
+  )
+}
+
+function Code() {
+  const action = useAction((code: string) => enter({ code }))
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={500} id="step-up-code">
+        Six digits from your authenticator app
+      </Text>
+      <PinInput
+        length={6}
+        type="number"
+        oneTimeCode
+        autoFocus
+        aria-labelledby="step-up-code"
+        getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
+        onComplete={(code) => action.run(code)}
+        disabled={action.pending}
+      />
+      <ProblemAlert error={action.error} />
+    </Stack>
+  )
+}
+
+function RecoveryCode() {
+  const [recoveryCode, setRecoveryCode] = useState('')
+  const action = useAction(() => enter({ recoveryCode: recoveryCode.trim().toUpperCase() }))
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <Stack gap="xs">
+        <TextInput
+          label="Recovery code"
+          placeholder="4XK7P-M2QRA"
+          value={recoveryCode}
+          onChange={(event) => setRecoveryCode(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+        <ProblemAlert error={action.error} />
+        <Button type="submit" loading={action.pending}>
+          Continue
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query'
+import { queryClient } from '../queries.ts'
+import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
+
+interface Composed {
+  environmentId: string
+  label: string
+  canDecrypt: boolean
+}
+
+/** The environments of groups whose values an environment's programs get as well, also those that one cannot open. */
+export const composedQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'composed'],
+    queryFn: async (): Promise<Composed[]> => {
+      const { environment } = await queryClient.fetchQuery(envQuery(orgId, envId))
+      if (environment.applicationId === null) return []
+      const { groups } = await queryClient.fetchQuery(compositionQuery(orgId, envId))
+      const found = await Promise.all(groups.map(({ groupId }) => queryClient.fetchQuery(groupQuery(orgId, groupId))))
+      return found.flatMap(({ group, environments }) =>
+        environments
+          .filter(({ slug }) => slug === environment.slug)
+          .map(({ id, name, canDecrypt }) => ({ environmentId: id, label: `${group.name} / ${name}`, canDecrypt })),
+      )
+    },
+    staleTime: 0,
+  })

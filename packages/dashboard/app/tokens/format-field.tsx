@@ -1,0 +1,23 @@
+import { Radio, Stack } from '@mantine/core'
+
+export type Format = 'skerry' | 'classic'
+
+/** The two forms of a token. What tells them apart is what its bearer sends to the server. */
+export function FormatField({ format, onChange }: { format: Format; onChange: (format: Format) => void }) {
+  return (
+    <Radio.Group label="Format" value={format} onChange={(value) => onChange(value === 'classic' ? value : 'skerry')}>
+      <Stack gap="xs" mt={6}>
+        <Radio
+          value="skerry"
+          label="Skerry"
+          description="For skerry and the SDK. What decrypts never leaves the machine that has the token."
+        />
+        <Radio
+          value="classic"
+          label="Classic"
+          description="For the published clients, which send the whole token to the server with each request."
+        />
+      </Stack>
+    </Radio.Group>
+  )
+}

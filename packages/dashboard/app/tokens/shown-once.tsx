@@ -1,0 +1,46 @@
+import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Copy } from '../ui/copy.tsx'
+
+/** A token, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. */
+export function ShownOnce(props: {
+  title: string
+  token: string
+  children: ReactNode
+  problem?: ReactNode
+  onClose: () => void
+}) {
+  const { title, token, children, problem, onClose } = props
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      size="lg"
+      withCloseButton={false}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+    >
+      <Stack>
+        <Alert color="yellow" variant="light">
+          It is shown this once, and kept nowhere: neither here nor on the server.
+        </Alert>
+        <Group gap={4} wrap="nowrap" align="flex-start">
+          <Code block flex={1} style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }} data-secret tabIndex={0}>
+            {token}
+          </Code>
+          <Copy text={token} label="Copy the token" />
+        </Group>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {problem}
+        <Group justify="flex-end">
+          <Button onClick={onClose} data-autofocus>
+            I have kept it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,60 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useAction } from '../action.ts'
+import { ProblemAlert } from './problem.tsx'
+
+/** Asks before something ends for good. With `typed`, the name has to be written out first. */
+export function ConfirmDelete(props: {
+  title: string
+  children: ReactNode
+  confirm: string
+  typed?: string
+  opened: boolean
+  onClose: () => void
+  onConfirm: () => Promise<unknown>
+}) {
+  const { title, children, confirm, typed, opened, onClose, onConfirm } = props
+  const [text, setText] = useState('')
+  const close = () => {
+    setText('')
+    onClose()
+  }
+  const action = useAction(async () => {
+    await onConfirm()
+    close()
+  })
+  return (
+    <Modal opened={opened} onClose={close} title={title}>
+      <Stack>
+        <Text size="sm">{children}</Text>
+        {typed && (
+          <TextInput
+            label={
+              <>
+                Type <b>{typed}</b> to confirm
+              </>
+            }
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+        )}
+        <ProblemAlert error={action.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Keep it
+          </Button>
+          <Button
+            color="red"
+            loading={action.pending}
+            disabled={typed !== undefined && text !== typed}
+            onClick={() => action.run()}
+          >
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,14 @@
+import { useRouteContext } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Empty } from './empty.tsx'
+
+/** A page's content that the server shows to owners and admins alone. */
+export function ForAdmins({ children }: { children: ReactNode }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  if (org.role !== 'member') return <>{children}</>
+  return (
+    <Empty title="This is for owners and admins">
+      You are a member of {org.name}. Ask one of its admins if you need something here.
+    </Empty>
+  )
+}

@@ -1,0 +1,17 @@
+import { Skeleton, Stack } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ProblemAlert } from './problem.tsx'
+
+/** A query's three states: not yet, failed, there. */
+export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
+  if (query.data !== undefined) return <>{children(query.data)}</>
+  if (query.error) return <ProblemAlert error={query.error} retry={() => query.refetch()} />
+  return (
+    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+      <Skeleton height={40} />
+      <Skeleton height={40} />
+      <Skeleton height={40} />
+    </Stack>
+  )
+}

@@ -1,0 +1,60 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+const widths = { text: 720, table: 1120, wide: 'none' }
+
+/** One page: its title, what it is for in a sentence, and what can be done on it. */
+export function Page(props: {
+  title: string
+  description?: ReactNode
+  actions?: ReactNode
+  /** Text is read best in a narrow column, tables in a wide one; `wide` is all there is. */
+  width?: 'text' | 'table' | 'wide'
+  children: ReactNode
+}) {
+  const { title, description, actions, width = 'table', children } = props
+  useEffect(() => {
+    document.title = `${title} · Skerry`
+  }, [title])
+  return (
+    <Box maw={widths[width]} mx="auto" pb="xl">
+      <Group justify="space-between" align="flex-start" mb="lg" gap="md">
+        <Stack gap={2}>
+          <Title order={1}>{title}</Title>
+          {description && (
+            <Text c="dimmed" size="sm" maw={640}>
+              {description}
+            </Text>
+          )}
+        </Stack>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Box>
+  )
+}
+
+/** A part of a page under its own heading. */
+export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children?: ReactNode }) {
+  const { title, description, actions, children } = props
+  return (
+    <Box component="section" mb="xl">
+      <Group justify="space-between" align="flex-start" mb="sm" gap="md" wrap="nowrap">
+        <Stack gap={2} maw={560}>
+          <Title order={2}>{title}</Title>
+          {description && (
+            <Text c="dimmed" size="sm">
+              {description}
+            </Text>
+          )}
+        </Stack>
+        {actions && (
+          <Group gap="xs" style={{ flexShrink: 0 }}>
+            {actions}
+          </Group>
+        )}
+      </Group>
+      {children}
+    </Box>
+  )
+}

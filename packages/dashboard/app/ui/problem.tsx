@@ -1,0 +1,96 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { KeyringError } from '../keyring.ts'
+import { PrfMissing } from '../passkeys.ts'
+
+/** What can be done about it, by the code of the refusal. */
+const advice: Record<string, string> = {
+  unavailable: 'Check that the server runs and that you are connected, then try again.',
+  timeout: 'The server is slow or away. Try again in a moment.',
+  unauthorized: 'Sign in again.',
+  forbidden: 'Ask an administrator of the organization for access.',
+  not_found: 'It may have been deleted, or you have no access to it.',
+  conflict: 'Someone changed it meanwhile, or it exists already. Reload and look.',
+  rate_limited: 'Wait a minute, then try again.',
+  quota_exceeded: 'Delete what is no longer needed, or raise the limit.',
+  internal: 'Try again. If it stays, give the operator the request id below.',
+  decryption_failed: 'Either the wrong key was used, or the data was altered. Do not trust what the server sent.',
+  wrong_passphrase: 'Check capital letters and the keyboard’s language, and try again.',
+  wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
+  locked: 'Unlock the keyring and try again.',
+}
+
+export function describeProblem(error: unknown): {
+  title: string
+  advice: string | undefined
+  requestId: string | null
+} {
+  if (error instanceof SkerryError) {
+    const unreachable = error instanceof UnavailableError && error.status === null
+    const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
+    return { title, advice: advice[error.code], requestId: error.requestId }
+  }
+  if (error instanceof KeyringError)
+    return { title: sentence(error.message), advice: advice[error.code], requestId: null }
+  if (error instanceof PrfMissing)
+    return {
+      title: 'This passkey cannot unlock a keyring',
+      advice: 'It lacks the PRF extension. Use another passkey, or the passphrase.',
+      requestId: null,
+    }
+  if (isOutdated(error))
+    return { title: 'A newer version of the dashboard is here', advice: 'Reload the page.', requestId: null }
+  if (error instanceof Error && error.name === 'SecurityError')
+    return {
+      title: 'Passkeys do not work at this address',
+      advice: 'Open the dashboard by the name that the server’s SKERRY_BASE_URL has.',
+      requestId: null,
+    }
+  if (error instanceof Error && error.name === 'InvalidStateError')
+    return {
+      title: 'This device has a passkey for you already',
+      advice: 'Use another device, or remove that passkey first.',
+      requestId: null,
+    }
+  if (error instanceof Error && error.name === 'NotAllowedError')
+    return {
+      title: 'The passkey was not used',
+      advice: 'It was cancelled or took too long. Try again.',
+      requestId: null,
+    }
+  return { title: 'Something went wrong in this page', advice: 'Reload it and try again.', requestId: null }
+}
+
+/** A part of the page that the server no longer has. */
+const isOutdated = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
+
+const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
+
+/** A failure where it happened, and what to do about it. Nothing for no error. */
+export function ProblemAlert({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (!error) return null
+  const problem = describeProblem(error)
+  return (
+    <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} title={problem.title} role="alert">
+      {problem.advice}
+      {problem.requestId && problem.advice?.includes('request id') && (
+        <Text size="xs" className="mono">
+          {problem.requestId}
+        </Text>
+      )}
+      {retry && (
+        <Group mt="xs">
+          <Button size="xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        </Group>
+      )}
+    </Alert>
+  )
+}
+
+/** For the router: a page that failed as a whole. */
+export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
+  return <ProblemAlert error={error} retry={isOutdated(error) ? () => location.reload() : reset} />
+}

@@ -1,0 +1,31 @@
+import { Tooltip } from '@mantine/core'
+
+const units = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** When something was or will be, in people's words; the exact instant beneath the pointer. */
+export function RelativeTime({ at }: { at: string | null }) {
+  if (at === null) return <>never</>
+  return (
+    <Tooltip label={exact.format(new Date(at))} withArrow>
+      <time dateTime={at}>{sayRelative(at)}</time>
+    </Tooltip>
+  )
+}
+
+export function sayRelative(at: string, now = Date.now()): string {
+  const seconds = Math.round((Date.parse(at) - now) / 1000)
+  const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
+  return unit === 'second'
+    ? seconds > 0
+      ? 'in a moment'
+      : 'just now'
+    : relative.format(Math.round(seconds / length), unit)
+}

@@ -1,0 +1,123 @@
+import { Anchor, Button, Divider, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { IconFingerprint } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAction } from './action.ts'
+import { KeyringError, keyring, usePlaintext } from './keyring.ts'
+import { evaluate } from './passkeys.ts'
+import { keysQuery, meQuery, passkeysQuery } from './queries.ts'
+import { unlocking } from './question.ts'
+import { Loaded } from './ui/loaded.tsx'
+import { ProblemAlert } from './ui/problem.tsx'
+
+/** Opens when something needs the private key, which goes on once it is there. */
+export function UnlockDialog() {
+  return (
+    <Modal opened onClose={unlocking.cancel} title="Unlock your keyring">
+      <Unlock />
+    </Modal>
+  )
+}
+
+function Unlock() {
+  const keys = useQuery(keysQuery)
+  const me = useQuery(meQuery)
+  const userId = me.data?.user?.id ?? ''
+  return (
+    <Loaded query={keys}>
+      {({ publicKeyJwk, encryptedPrivateKey }) =>
+        publicKeyJwk && encryptedPrivateKey ? (
+          <Stack>
+            <WithPasskey publicKeyJwk={publicKeyJwk} userId={userId} />
+            <WithPassphrase publicKeyJwk={publicKeyJwk} encryptedPrivateKey={encryptedPrivateKey} userId={userId} />
+          </Stack>
+        ) : (
+          <Stack>
+            <Text size="sm">You have no keyring yet. It holds the key with which your values are read.</Text>
+            <Button component="a" href="/account/keyring">
+              Make one
+            </Button>
+          </Stack>
+        )
+      }
+    </Loaded>
+  )
+}
+
+/** A key that opens but is not the one that others wrap to: nothing may be done with it. */
+function checkOpened(opened: string, told: string) {
+  const point = (jwk: string) => {
+    const { x, y } = JSON.parse(jwk) as { x: string; y: string }
+    return `${x}.${y}`
+  }
+  if (point(opened) === point(told)) return keyring.opened()
+  keyring.lock()
+  throw new KeyringError('wrong_key', 'this opened another key than the server shows to others as yours')
+}
+
+function WithPasskey({ publicKeyJwk, userId }: { publicKeyJwk: string; userId: string }) {
+  const { data } = useQuery(passkeysQuery)
+  const action = useAction(async () => {
+    const passkeys = data?.passkeys ?? []
+    const { credentialId, prfOutput } = await evaluate(passkeys)
+    const { encryptedPrivateKey = '' } = passkeys.find((passkey) => passkey.credentialId === credentialId) ?? {}
+    const input = { encryptedPrivateKey, prfOutput, userId, credentialId }
+    checkOpened(await keyring.callLocked('unlockWithPasskey', input), publicKeyJwk)
+  })
+  if (!data?.passkeys.length) return null
+  return (
+    <>
+      <Button leftSection={<IconFingerprint size={18} />} loading={action.pending} onClick={() => action.run()}>
+        Use a passkey
+      </Button>
+      <ProblemAlert error={action.error} />
+      <Divider label="or" />
+    </>
+  )
+}
+
+function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId: string }) {
+  const { publicKeyJwk, encryptedPrivateKey, userId } = props
+  const [passphrase, setPassphrase] = usePlaintext('')
+  const [helping, setHelping] = useState(false)
+  const action = useAction(async () => {
+    const input = { encryptedPrivateKey, passphrase, userId }
+    checkOpened(await keyring.callLocked('unlockWithPassphrase', input), publicKeyJwk)
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run()
+      }}
+    >
+      <Stack gap="sm">
+        <PasswordInput
+          label="Passphrase"
+          value={passphrase}
+          onChange={(event) => setPassphrase(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+        <ProblemAlert error={unlockProblem(action.error)} />
+        <Button type="submit" loading={action.pending} disabled={passphrase === ''}>
+          Unlock
+        </Button>
+        <Anchor component="button" type="button" size="sm" onClick={() => setHelping(!helping)}>
+          I forgot my passphrase
+        </Anchor>
+        {helping && (
+          <Text size="sm" c="dimmed">
+            Nobody can reset it: the server never had it. A keyring passkey still unlocks. Without one, have another
+            member grant you access again with a new account.
+          </Text>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+const unlockProblem = (error: unknown) =>
+  error instanceof KeyringError && error.code === 'decryption_failed'
+    ? new KeyringError('wrong_passphrase', 'this passphrase does not open your keyring')
+    : error

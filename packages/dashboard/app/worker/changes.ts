@@ -1,0 +1,54 @@
+import { openSecret } from '@skerry/crypto/secret'
+import { dekOf } from './deks.ts'
+
+/** Both sides of a proposed change, sealed; null for a side that has no value. */
+interface SealedSides {
+  wrappedDek: string
+  environmentId: string
+  name: string
+  current: string | null
+  proposed: string | null
+}
+
+export interface Line {
+  kind: 'same' | 'removed' | 'added'
+  text: string
+}
+
+async function openSides({ wrappedDek, environmentId, name, current, proposed }: SealedSides) {
+  const dek = await dekOf(wrappedDek)
+  const open = async (sealed: string | null) => (sealed === null ? null : openSecret(sealed, dek, environmentId, name))
+  return { before: await open(current), after: await open(proposed).catch(() => undefined) }
+}
+
+export const changeOperations = {
+  /** What a change would do, without telling a value. `unreadable`: what is proposed does not open with this key. */
+  compareSides: async (sides: SealedSides): Promise<'new' | 'changed' | 'same' | 'deleted' | 'unreadable'> => {
+    const { before, after } = await openSides(sides)
+    if (after === undefined) return 'unreadable'
+    if (after === null) return 'deleted'
+    if (before === null) return 'new'
+    return before === after ? 'same' : 'changed'
+  },
+
+  /** The values, line by line: what both begin and end with is the same, what is between them differs. */
+  diffSides: async (sides: SealedSides): Promise<Line[]> => {
+    const { before, after } = await openSides(sides)
+    return linesOf(before?.split('\n') ?? [], after?.split('\n') ?? [])
+  },
+}
+
+function linesOf(before: string[], after: string[]): Line[] {
+  const least = Math.min(before.length, after.length)
+  let head = 0
+  while (head < least && before[head] === after[head]) head++
+  let tail = 0
+  while (tail < least - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  const lines = (kind: Line['kind'], texts: string[]) => texts.map((text): Line => ({ kind, text }))
+  return [
+    ...lines('same', before.slice(0, head)),
+    ...lines('removed', before.slice(head, before.length - tail)),
+    ...lines('added', after.slice(head, after.length - tail)),
+    ...lines('same', before.slice(before.length - tail)),
+  ]
+}

@@ -1,0 +1,50 @@
+import type { Bytes } from '@skerry/crypto/base64url'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import {
+  openWithPasskey,
+  openWithPassphrase,
+  passphraseProblem,
+  sealWithPasskey,
+  sealWithPassphrase,
+} from '@skerry/crypto/keyring'
+import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { heldKey, hold } from './held.ts'
+
+interface Passkey {
+  userId: string
+  credentialId: string
+  prfOutput: Bytes
+}
+
+// The held key can be exported, so that it can be sealed under another passkey. It still cannot leave: see worker.ts.
+const options = { extractable: true }
+
+export const keyOperations = {
+  passphraseProblem: ({ passphrase }: { passphrase: string }) => passphraseProblem(passphrase),
+
+  fingerprintWords: ({ publicKeyJwk }: { publicKeyJwk: string }) => fingerprintWords(publicKeyJwk),
+
+  /** Makes the person's key, and keeps it unlocked. */
+  createKeys: async ({ passphrase, userId }: { passphrase: string; userId: string }) => {
+    const { privateKey, publicKeyJwk } = await generateKeyPair()
+    const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, userId)
+    hold(privateKey)
+    return { publicKeyJwk, encryptedPrivateKey }
+  },
+
+  /** -> the public key that belongs to what was opened, to be compared with the one that the server tells. */
+  unlockWithPassphrase: async (input: { encryptedPrivateKey: string; passphrase: string; userId: string }) => {
+    const { encryptedPrivateKey, passphrase, userId } = input
+    hold(await openWithPassphrase(encryptedPrivateKey, passphrase, userId, options))
+    return publicKeyJwkOf(heldKey())
+  },
+
+  unlockWithPasskey: async (input: Passkey & { encryptedPrivateKey: string }) => {
+    const { encryptedPrivateKey, prfOutput, userId, credentialId } = input
+    hold(await openWithPasskey(encryptedPrivateKey, prfOutput, userId, credentialId, options))
+    return publicKeyJwkOf(heldKey())
+  },
+
+  sealForPasskey: ({ prfOutput, userId, credentialId }: Passkey) =>
+    sealWithPasskey(heldKey(), prfOutput, userId, credentialId),
+}

@@ -1,0 +1,20 @@
+import { changeOperations } from './changes.ts'
+import { grantOperations } from './grants.ts'
+import { keyOperations } from './keys.ts'
+import { layerOperations } from './layers.ts'
+import { rekeyOperations } from './rekey.ts'
+import { secretOperations } from './secrets.ts'
+import { tokenOperations } from './tokens.ts'
+
+/** Everything that the page may ask of the keyring. */
+export const operations = {
+  ...keyOperations,
+  ...secretOperations,
+  ...grantOperations,
+  ...layerOperations,
+  ...rekeyOperations,
+  ...changeOperations,
+  ...tokenOperations,
+}
+
+export type Operations = typeof operations

@@ -1,0 +1,17 @@
+import { openSecret, sealSecret } from '@skerry/crypto/secret'
+import { dekOf } from './deks.ts'
+
+/** A place in an environment, and the environment's key as it was granted to this person. */
+interface Place {
+  wrappedDek: string
+  environmentId: string
+  name: string
+}
+
+export const secretOperations = {
+  openSecret: async ({ wrappedDek, environmentId, name, ciphertext }: Place & { ciphertext: string }) =>
+    openSecret(ciphertext, await dekOf(wrappedDek), environmentId, name),
+
+  sealSecret: async ({ wrappedDek, environmentId, name, value }: Place & { value: string }) =>
+    sealSecret(value, await dekOf(wrappedDek), environmentId, name),
+}

@@ -1,0 +1,95 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+/** Chromium as Debian packages it, or as it is called elsewhere. */
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+function findChromium(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Why there is no browser on this machine; undefined when there is one. */
+export const missingChromium = (): string | undefined =>
+  findChromium() === undefined ? 'no Chromium in PATH' : undefined
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium()
+  if (!executablePath) throw new Error('no Chromium in PATH; on Debian: apt-get install chromium')
+  // As root, in containers, its own sandbox cannot start.
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+}
+
+/** One person at a browser, with a passkey of the device, and everything that went out or was complained about. */
+export interface Visitor {
+  page: Page
+  context: BrowserContext
+  /** Console warnings and errors, uncaught exceptions, refusals of the Content-Security-Policy. */
+  complaints: string[]
+  /** Addresses and bodies of every request. */
+  sent: string[]
+  close: () => Promise<void>
+}
+
+export async function visit(browser: Browser, baseUrl: string, more: { dark?: boolean } = {}): Promise<Visitor> {
+  const colorScheme = more.dark ? 'dark' : 'light'
+  const named = baseUrl.replace('127.0.0.1', 'localhost')
+  const context = await browser.newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const complaints: string[] = []
+  const sent: string[] = []
+  page.on('console', (message) => {
+    if (['warning', 'error'].includes(message.type()) && !isExpected(message.text()))
+      complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
+  context.on('request', (request) => sent.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
+  await addPasskeyDevice(page)
+  return { page, context, complaints, sent, close: () => context.close() }
+}
+
+/** The browser itself notes each refusal of the server; the pages show them. */
+const isExpected = (text: string) => /^Failed to load resource: the server responded with a status of 4\d\d/.test(text)
+
+/** A device that has a passkey and whose owner always agrees (WebAuthn level 3 with PRF). */
+async function addPasskeyDevice(page: Page): Promise<void> {
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('WebAuthn.enable')
+  await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      hasPrf: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+}
+
+/** Everything that the browser keeps of this site: storage, cookies, databases, caches, history. */
+export async function storedText({ page, context }: Visitor): Promise<string[]> {
+  const kept = await page.evaluate(async () => [
+    JSON.stringify({ ...localStorage }),
+    JSON.stringify({ ...sessionStorage }),
+    JSON.stringify(await indexedDB.databases()),
+    JSON.stringify(await caches.keys()),
+    JSON.stringify(history.state),
+    location.href,
+    document.title,
+  ])
+  return [...kept, JSON.stringify(await context.cookies())]
+}

@@ -1,0 +1,102 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let totpSecret: string
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+describe('the first person', () => {
+  test('sets the server up with the link of the console, which leaves the address', async () => {
+    await journey.setUp(visitor.page, world)
+    expect(new URL(visitor.page.url()).hash).toBe('')
+  })
+
+  test('makes a keyring under a passphrase, and a weak one is refused', async () => {
+    await visitor.page.getByLabel('Passphrase', { exact: true }).fill('short')
+    await visitor.page.getByText('Too weak: at least 12 characters').waitFor()
+    await journey.makeKeyring(visitor.page)
+  })
+
+  test('adds a passkey, which unlocks the keyring', async () => {
+    await journey.addPasskey(visitor.page, 'Laptop')
+    await journey.lock(visitor.page)
+    await journey.unlockWithPasskey(visitor.page)
+  })
+
+  test('that passkey is enrolled for signing in by the same ceremony', async () => {
+    await journey.goTo(visitor.page, 'Signing in')
+    await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
+  })
+
+  test('sets up an authenticator app and sees recovery codes once', async () => {
+    totpSecret = await journey.setUpAuthenticator(visitor.page, world)
+    expect(await visitor.page.getByText(/^[A-Z2-7]{5}-[A-Z2-7]{5}$/).count()).toBe(10)
+    await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
+    await visitor.page.getByText('10 recovery codes left').waitFor()
+  })
+
+  test('signs out, and the keyring locks with it', async () => {
+    await journey.signOut(visitor.page)
+    expect(visitor.page.workers()).toEqual([])
+  })
+
+  test('signs in again with a link from a mail, and is back where it was', async () => {
+    // A code of the app is good once, and the next test needs another.
+    world.clock.advance(60)
+    await journey.signInByMail(visitor.page, world)
+    await visitor.page.waitForURL('**/account/signing-in')
+  })
+
+  test('is asked for the second factor, since a mail is only one, and what asked for it goes on by itself', async () => {
+    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
+  })
+
+  test('is asked again, ten minutes later, by what needs a fresh one', async () => {
+    world.clock.advance(700)
+    await visitor.page.getByRole('button', { name: 'New recovery codes' }).click()
+    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await visitor.page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
+    await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
+  })
+
+  test('unlocks with the passphrase, and a wrong one is said to be wrong', async () => {
+    await journey.unlockWithPassphrase(visitor.page, 'another correct horse battery')
+    await visitor.page.getByText('This passphrase does not open your keyring').waitFor()
+    await journey.unlockWithPassphrase(visitor.page)
+    await visitor.page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
+  })
+
+  test('signs in with the passkey', async () => {
+    await journey.signOut(visitor.page)
+    await visitor.page.getByRole('button', { name: 'Use a passkey' }).click()
+    await visitor.page.getByRole('button', { name: 'Account' }).waitFor()
+  })
+
+  test('has sent the passphrase nowhere and kept it nowhere, and nothing of the PRF', async () => {
+    expect(visitor.sent.length).toBeGreaterThan(30)
+    for (const text of [...visitor.sent, ...(await storedText(visitor))]) {
+      expect(text).not.toContain('planted')
+      expect(text).not.toContain('"prf"')
+      expect(text).not.toContain('another correct horse')
+    }
+  })
+
+  test('has seen nothing of the console, nor of the Content-Security-Policy', () => {
+    expect(visitor.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { outbox, readMail } from '../../server/test/people.ts'
+import { totpCode } from '../../server/test/totp.ts'
+import { until } from '../../server/test/until.ts'
+import type { World } from '../../server/test/world.ts'
+
+// What a person does, in the words of the pages: steps for walks and screenshots.
+
+export const person = {
+  email: 'ada@example.com',
+  name: 'Ada',
+  org: 'Acme & Co',
+  slug: 'acme-co',
+  /** Planted: it may be sent nowhere and kept nowhere. */
+  passphrase: 'planted correct horse battery 7f3a',
+}
+
+export async function setUp(page: Page, world: World): Promise<void> {
+  await page.goto(world.server.setUpLink as string)
+  await page.getByLabel('Your e-mail').fill(person.email)
+  await page.getByLabel('Your name').fill(person.name)
+  await page.getByLabel('Organization').fill(person.org)
+  await page.getByRole('button', { name: 'Begin' }).click()
+  await page.waitForURL('**/account/keyring')
+}
+
+export async function makeKeyring(page: Page): Promise<void> {
+  await page.getByLabel('Passphrase', { exact: true }).fill(person.passphrase)
+  await page.getByLabel('Passphrase again').fill(person.passphrase)
+  await page.getByRole('button', { name: 'Make the keyring' }).click()
+  await page.getByText('unlocked', { exact: true }).waitFor()
+}
+
+/** A passkey that unlocks the keyring and signs in. */
+export async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('cell', { name, exact: true }).waitFor()
+}
+
+export async function lock(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Lock the keyring' }).click()
+  await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
+}
+
+export async function unlockWithPasskey(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Unlock the keyring' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
+  await page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
+}
+
+export async function unlockWithPassphrase(page: Page, passphrase = person.passphrase): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'Unlock the keyring' }).click()
+  await dialog.getByLabel('Passphrase', { exact: true }).fill(passphrase)
+  await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
+}
+
+/** Goes to a page by the sidebar, as people do: a reload would lock the keyring. */
+export const goTo = (page: Page, label: string): Promise<void> =>
+  page.getByRole('navigation').getByRole('link', { name: label }).click()
+
+/** Enrolls an authenticator app -> its secret. */
+export async function setUpAuthenticator(page: Page, world: World): Promise<string> {
+  await goTo(page, 'Signing in')
+  await page.getByRole('button', { name: 'Set up' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set up the authenticator app' })
+  const secret = await dialog.locator('code').innerText()
+  await dialog.getByLabel('Digit 1').pressSequentially(totpCode(secret, world.clock.now()))
+  await page.getByRole('dialog', { name: 'Recovery codes' }).waitFor()
+  return secret
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL('**/sign-in*')
+}
+
+/** Asks for a link on the page, takes it out of the mail and follows it. */
+export async function signInByMail(page: Page, world: World, email = person.email): Promise<void> {
+  const before = new Set(await outbox(world))
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Mail me a link' }).click()
+  await page.getByText('Look into your mail').waitFor()
+  const link = await until('a mail with a link', async () => {
+    for (const name of await outbox(world)) {
+      const found = before.has(name) ? null : /\S+\/sign-in\/link#[\w-]{43}/.exec(await readMail(world, name))
+      if (found) return found[0]
+    }
+    return undefined
+  })
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Account' }).waitFor()
+}
+
+/** Answers the dialog that asks for the second factor with a code of the authenticator app. */
+export async function enterSecondFactor(page: Page, world: World, secret: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await dialog.getByLabel('Digit 1').pressSequentially(totpCode(secret, world.clock.now()))
+  await dialog.waitFor({ state: 'hidden' })
+}

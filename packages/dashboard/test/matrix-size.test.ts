@@ -1,0 +1,133 @@
+import { apps } from '@skerry/contract/apps'
+import { me } from '@skerry/contract/me'
+import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../server/src/http/context.ts'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { bearerOf, openApp, openOrg, value } from './apps-journey.ts'
+import { openBrowser, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+// A matrix of many secrets. What it takes is printed, not asserted: see SKERRY_MATRIX in packages/dashboard/README.md.
+
+const [rows = 400, columns = 2] = (process.env.SKERRY_MATRIX ?? '400x2').split('x').map(Number)
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let page: Page
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+  page = visitor.page
+  const bearer = bearerOf(visitor)
+  await journey.setUp(page, world)
+  await journey.makeKeyring(page)
+  await openOrg(page)
+  await fill(bearer())
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+const nameOf = (row: number) => `SECRET_${String(row).padStart(5, '0')}`
+const isAbsent = (row: number, column: number) => row % 10 === 3 && column === 1
+
+/** Sealed here, as any client does, and put into the database at once: what is looked at is how they are shown. */
+async function fill(as: string) {
+  const { body: own } = await world.call(me.get, { as })
+  const orgId = own.orgs[0]?.id as string
+  const { body: made } = await world.call(apps.create, {
+    as,
+    params: { orgId },
+    body: { name: 'Large', slug: 'large' },
+  })
+  for (let column = 0; column < columns; column++) {
+    const bytes = newDek()
+    const wrappedDek = await wrapKey(bytes, own.user?.publicKeyJwk as string)
+    const body = { name: `Env ${column}`, slug: `env-${column}`, wrappedDek }
+    const answer = await world.call(apps.createEnv, { as, params: { orgId, appId: made.app.id }, body })
+    const envId = answer.body.environment.id
+    const dek = await importDek(bytes)
+    const numbers = Array.from({ length: rows }, (_, row) => row).filter((row) => !isAbsent(row, column))
+    const names = numbers.map(nameOf)
+    const ciphertexts = await Promise.all(
+      numbers.map((row) => sealSecret(`value ${row} ${row % 3 === 0 ? '' : column}`, dek, envId, nameOf(row))),
+    )
+    await world.server.context.db.rows(
+      `with given as (select * from unnest($3::text[], $4::text[], $5::text[]) as g(id, name, ciphertext)),
+            made as (insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, created_at, updated_at)
+                     select $1, id, $2, name, 1, ciphertext, now(), now() from given)
+       insert into secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id, created_at)
+       select $1, id, 1, ciphertext, 'user', $6, now() from given`,
+      [orgId, envId, names.map(() => newId('secret')), names, ciphertexts, own.user?.id],
+    )
+  }
+}
+
+test('opens with all secrets in reach, and makes only the rows that can be seen', async () => {
+  const startedAt = performance.now()
+  await openApp(page, 'Large')
+  await value(page, nameOf(0), 'Env 0').waitFor()
+  const rowsAt = performance.now()
+  await page.locator('.matrix-letter').first().waitFor()
+  const marksAt = performance.now()
+  expect(await page.getByText(`${rows} secrets`).count()).toBe(1)
+  expect(await page.getByRole('row').count()).toBeLessThan(60)
+  expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(rows + 1))
+  report(`rows after ${ms(startedAt, rowsAt)}, compared where seen after ${ms(startedAt, marksAt)}`)
+})
+
+test('scrolls to the last secret, which is compared and opens', async () => {
+  const early = await page.evaluate(scrollThrough)
+  report(`${Math.round(early.frames)} frames a second while the rest is still compared`)
+  await page.waitForTimeout(rows)
+  const { frames, worst } = await page.evaluate(scrollThrough)
+  report(`${Math.round(frames)} frames a second while scrolling, the longest took ${Math.round(worst)} ms`)
+  await page.locator('.matrix').evaluate((matrix) => matrix.scrollTo(0, matrix.scrollHeight))
+  const last = rows - 1
+  await value(page, nameOf(last), 'Env 0').click()
+  await page.locator('.matrix-shown', { hasText: `value ${last}` }).waitFor()
+})
+
+test('finds by name, and by what is missing once all is compared', async () => {
+  await page.getByLabel('Search secrets by name').fill(nameOf(7))
+  await page.getByText(`1 of ${rows} secrets`).waitFor()
+  await page.getByLabel('Search secrets by name').fill('')
+  const startedAt = performance.now()
+  await page.getByLabel('Show').getByText('Missing').click()
+  await page.getByText(`${Math.ceil((rows - 3) / 10)} of ${rows} secrets`).waitFor()
+  await page.getByLabel('Show').getByText('Same').click()
+  await expect.poll(() => page.getByRole('status').first().innerText(), { timeout: 30_000 }).toMatch(/^[1-9]\d* of/)
+  report(`filtered after ${ms(startedAt, performance.now())}`)
+})
+
+test('is seen without complaint by the console and the Content-Security-Policy', () => {
+  expect(visitor.complaints).toEqual([])
+})
+
+const ms = (from: number, to: number) => `${Math.round(to - from)} ms`
+const report = (text: string) => process.stdout.write(`${rows} secrets x ${columns} environments: ${text}\n`)
+
+/** In the page: scrolls for two seconds, a row's height and more each frame. */
+async function scrollThrough() {
+  const matrix = document.querySelector('.matrix') as HTMLElement
+  const times: number[] = []
+  const startedAt = performance.now()
+  await new Promise<void>((resolve) => {
+    const step = (now: number) => {
+      times.push(now)
+      matrix.scrollTop += 60
+      if (performance.now() - startedAt > 2000) resolve()
+      else requestAnimationFrame(step)
+    }
+    requestAnimationFrame(step)
+  })
+  const gaps = times.slice(1).map((time, i) => time - (times[i] as number))
+  return { frames: (1000 * gaps.length) / ((times.at(-1) as number) - (times[0] as number)), worst: Math.max(...gaps) }
+}

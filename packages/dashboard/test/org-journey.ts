@@ -1,0 +1,95 @@
+import { apps } from '@skerry/contract/apps'
+import { protection } from '@skerry/contract/changes'
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { secrets } from '@skerry/contract/secrets'
+import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { sealedPrivateKey } from '../../server/test/blobs.ts'
+import { signInByLink } from '../../server/test/people.ts'
+import type { World } from '../../server/test/world.ts'
+import type { Visitor } from './browser.ts'
+
+/** The Authorization header of the page's last request: another client of the same person. */
+export function bearerOf(visitor: Visitor): () => string {
+  let last = ''
+  visitor.context.on('request', (request) => {
+    last = request.headers().authorization ?? last
+  })
+  return () => last
+}
+
+/** What axe calls serious or critical. */
+export async function axeProblems(page: Page): Promise<string[]> {
+  // Through the protocol, which the page's policy does not reach.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
+}
+
+/** An environment whose key this test has, too. */
+export interface Place {
+  orgId: string
+  envId: string
+  dek: Dek
+  raw: ReturnType<typeof newDek>
+}
+
+/** Web shop / Production, made by another client of the person at the browser. */
+export async function newPlace(world: World, as: string): Promise<Place> {
+  const { body: own } = await world.call(me.get, { as })
+  const orgId = own.orgs[0]?.id as string
+  const { body: created } = await world.call(apps.create, {
+    as,
+    params: { orgId },
+    body: { name: 'Web shop', slug: 'web-shop' },
+  })
+  const raw = newDek()
+  const wrappedDek = await wrapKey(raw, own.user?.publicKeyJwk as string)
+  const { body } = await world.call(apps.createEnv, {
+    as,
+    params: { orgId, appId: created.app.id },
+    body: { name: 'Production', slug: 'production', wrappedDek },
+  })
+  return { orgId, envId: body.environment.id, dek: await importDek(raw), raw }
+}
+
+/** Writes a secret, or proposes that where the place is protected. */
+export async function putSecret(world: World, as: string, place: Place, name: string, value: string, note?: string) {
+  const { orgId, envId, dek } = place
+  const ciphertext = await sealSecret(value, dek, envId, name)
+  return world.call(secrets.put, {
+    as,
+    params: { orgId, envId, name },
+    body: { ciphertext },
+    headers: note === undefined ? {} : { 'x-skerry-change-note': encodeURIComponent(note) },
+  })
+}
+
+export const protect = (world: World, as: string, { orgId, envId }: Place) =>
+  world.call(protection.put, {
+    as,
+    params: { orgId, envId },
+    body: { requiredApprovals: 1, allowSelfApproval: true },
+  })
+
+/** An invited person who signs in, makes a key and is granted the place. */
+export async function joins(world: World, as: string, place: Place, email: string) {
+  const person = await signInByLink(world, email)
+  const { privateKey } = await generateKeyPair()
+  const publicKeyJwk = publicKeyJwkOf(privateKey)
+  const body = { publicKeyJwk, encryptedPrivateKey: sealedPrivateKey() }
+  await world.call(me.putKeys, { as: person.as, body })
+  const { body: own } = await world.call(me.get, { as: person.as })
+  const answer = await world.call(grants.create, {
+    as,
+    params: { orgId: place.orgId, envId: place.envId },
+    body: { principalType: 'user', principalId: own.principal.id, wrappedDek: await wrapKey(place.raw, publicKeyJwk) },
+  })
+  if (answer.error) throw new Error(answer.error.message)
+  return { ...person, id: own.principal.id, publicKeyJwk }
+}

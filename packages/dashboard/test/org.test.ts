@@ -1,0 +1,318 @@
+import { readFile } from 'node:fs/promises'
+import { me } from '@skerry/contract/me'
+import { orgs } from '@skerry/contract/orgs'
+import { resolve } from '@skerry/contract/resolve'
+import { secrets } from '@skerry/contract/secrets'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import { parseToken } from '@skerry/crypto/token'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+import { axeProblems, bearerOf, joins, newPlace, type Place, protect, putSecret } from './org-journey.ts'
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let page: Page
+let bearer: () => string
+let place: Place
+/** Everything that was shown once: it may be in no request and kept nowhere. */
+const shownOnce: string[] = []
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+  page = visitor.page
+  bearer = bearerOf(visitor)
+  await journey.setUp(page, world)
+  await journey.makeKeyring(page)
+  place = await newPlace(world, bearer())
+  await putSecret(world, bearer(), place, 'API_KEY', 'planted-first')
+  await page.goto('/orgs/acme-co')
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+const dialog = () => page.getByRole('dialog')
+const row = (name: string | RegExp) => page.getByRole('row', { name })
+
+async function choose(of: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+/** Reloads the page: it asks the server again, and the keyring is locked. */
+async function reload(): Promise<void> {
+  await page.reload()
+  await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
+}
+
+describe('members', () => {
+  test('are invited, and an invitation is taken back', async () => {
+    await journey.goTo(page, 'Members')
+    for (const email of ['ben@example.com', 'slip@example.com']) {
+      await page.getByRole('button', { name: 'Invite', exact: true }).click()
+      await dialog().getByLabel('E-mail').fill(email)
+      await dialog().getByRole('button', { name: 'Invite' }).click()
+      await row(email).waitFor()
+    }
+    await row('slip@example.com').getByRole('button', { name: 'Revoke' }).click()
+    await dialog().getByRole('button', { name: 'Revoke' }).click()
+    await row('slip@example.com').waitFor({ state: 'detached' })
+  })
+
+  test('have the words of their keys compared, which this browser remembers', async () => {
+    const ben = await joins(world, bearer(), place, 'ben@example.com')
+    await reload()
+    await row('ben@example.com').getByText('not compared').waitFor()
+    await choose('ben@example.com', 'Compare the key…')
+    const words = await fingerprintWords(ben.publicKeyJwk)
+    expect(await dialog().getByLabel('Fingerprint of the key of ben@example.com').innerText()).toBe(words)
+    await dialog().getByLabel('I compared these words').check()
+    await dialog().getByRole('button', { name: 'Remember this key' }).click()
+    await row('ben@example.com').getByText('compared', { exact: true }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('get another role', async () => {
+    await choose('ben@example.com', 'Change the role…')
+    await dialog().getByLabel('admin').check()
+    await dialog().getByRole('button', { name: 'Change the role' }).click()
+    await row('ben@example.com').getByRole('cell', { name: 'admin', exact: true }).waitFor()
+  })
+
+  test('are removed only when their address is typed, and then it is said which environments to re-key', async () => {
+    await choose('ben@example.com', 'Remove…')
+    await dialog().getByText('Web shop / Production').waitFor()
+    expect(await dialog().getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true)
+    await dialog().getByLabel('Type ben@example.com').fill('ben@example.com')
+    await dialog().getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('link', { name: 'Re-key Web shop / Production' }).waitFor()
+    const { body } = await world.call(orgs.members, { as: bearer(), params: { orgId: place.orgId } })
+    expect(body.members).toHaveLength(1)
+  })
+
+  test('who is the last owner cannot leave, and sees why', async () => {
+    await choose(journey.person.name, 'Leave')
+    await dialog().getByLabel('Type acme-co').fill('acme-co')
+    await dialog().getByRole('button', { name: 'Leave' }).click()
+    await dialog().getByRole('alert').getByText('The last owner stays one').waitFor()
+    await dialog().getByRole('button', { name: 'Keep it' }).click()
+  })
+})
+
+describe('service tokens', () => {
+  let token: string
+  beforeAll(() => journey.unlockWithPassphrase(page))
+
+  test.each(['Skerry', 'Classic'])('of the format %s are made here with the keys that they need', async (format) => {
+    await journey.goTo(page, 'Service tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    await dialog().getByLabel('Name').fill(`web ${format}`)
+    await dialog().getByLabel('Reads').fill('Produc')
+    await page.getByRole('option', { name: 'Web shop / Production' }).click()
+    await dialog().getByLabel(format).check()
+    await dialog().getByRole('button', { name: 'Create' }).click()
+    const shown = page.getByRole('dialog', { name: 'The new token' })
+    token = await shown.locator('[data-secret]').innerText()
+    shownOnce.push(token)
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    const { bearer: own, privateKey } = await parseToken(token)
+    const { body } = await world.call(resolve.get, { as: `Bearer ${own}`, query: {} })
+    const layer = body.layers.find(({ environmentId }) => environmentId === place.envId)
+    const dek = await importDek(await unwrapKey(layer?.wrappedDek as string, privateKey))
+    const sealed = layer?.secrets.find(({ name }) => name === 'API_KEY')?.ciphertext as string
+    expect(await openSecret(sealed, dek, place.envId, 'API_KEY')).toBe('planted-first')
+  })
+
+  test('are listed with what they are bound to, renamed, revoked and deleted for good', async () => {
+    await row('web Skerry').getByText('Web shop / Production').waitFor()
+    await choose('web Skerry', 'Rename…')
+    await dialog().getByLabel('Name').fill('web one')
+    await dialog().getByRole('button', { name: 'Rename' }).click()
+    await row('web one').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await choose('web one', 'Revoke…')
+    await dialog().getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('link', { name: 'Re-key Web shop / Production' }).waitFor()
+    await page.getByLabel('Show').getByText('All').click()
+    await choose('web one', 'Delete permanently…')
+    await dialog().getByRole('button', { name: 'Delete' }).click()
+    await row('web one').waitFor({ state: 'detached' })
+  })
+})
+
+describe('honey tokens', () => {
+  test('look like tokens, and tell where they were tried', async () => {
+    await journey.goTo(page, 'Honey tokens')
+    await page.getByRole('button', { name: 'New honey token' }).click()
+    await dialog().getByLabel('Where it will lie').fill('old wiki')
+    await dialog().getByRole('button', { name: 'Create' }).click()
+    const shown = page.getByRole('dialog', { name: 'The new decoy' })
+    const decoy = await shown.locator('[data-secret]').innerText()
+    shownOnce.push(decoy)
+    const { bearer: presented } = await parseToken(decoy)
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    await row('old wiki').getByText('never').waitFor()
+    const answer = await world.call(me.get, { as: `Bearer ${presented}` })
+    expect(answer.status).toBe(401)
+    await expect
+      .poll(
+        async () => {
+          await reload()
+          await row('old wiki').waitFor()
+          return row('old wiki').getByText('once').count()
+        },
+        { timeout: 20_000, interval: 1500 },
+      )
+      .toBe(1)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('are deleted', async () => {
+    await row('old wiki').getByRole('button', { name: 'Delete' }).click()
+    await dialog().getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No decoy is laid out').waitFor()
+  })
+})
+
+describe('changes', () => {
+  const open = async (name: string) => {
+    await journey.goTo(page, 'Changes')
+    await page.getByRole('link', { name }).click()
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+  }
+
+  test('that wait are shown with the difference, masked until it is revealed, and approved', async () => {
+    await protect(world, bearer(), place)
+    await putSecret(world, bearer(), place, 'API_KEY', 'planted-second', 'the provider asks for it')
+    await putSecret(world, bearer(), place, 'OTHER', 'planted-other')
+    await reload()
+    await open('Change API_KEY')
+    await page.getByText('the provider asks for it').waitFor()
+    await page.getByRole('button', { name: 'Unlock to compare' }).click()
+    await journey.unlockWithPassphrase(page)
+    await page.getByText('The proposed value is another than the current one.').waitFor()
+    expect(await page.content()).not.toContain('planted')
+    await page.getByRole('button', { name: 'Reveal values' }).click()
+    await page.getByLabel('Removed').getByText('planted-first').waitFor()
+    await page.getByLabel('Added').getByText('planted-second').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByLabel('Comment').fill('seen')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    expect(await page.content()).not.toContain('planted')
+  })
+
+  test('are rejected with a comment', async () => {
+    await open('Create OTHER')
+    await page.getByLabel('Comment').fill('not needed')
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('rejected', { exact: true }).first().waitFor()
+    await page.getByText('not needed').waitFor()
+  })
+
+  test('whose value does not open with the key cannot be approved', async () => {
+    const { orgId, envId } = place
+    const ciphertext = await sealSecret('planted-elsewhere', await importDek(newDek()), envId, 'ODD')
+    await world.call(secrets.put, { as: bearer(), params: { orgId, envId, name: 'ODD' }, body: { ciphertext } })
+    await reload()
+    await open('Create ODD')
+    await page.getByRole('button', { name: 'Unlock to compare' }).click()
+    await journey.unlockWithPassphrase(page)
+    await page.getByText('does not open with this environment’s key').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
+  })
+
+  test('are listed by status', async () => {
+    await journey.goTo(page, 'Changes')
+    await page.getByText('Nothing waits').waitFor()
+    await page.getByRole('combobox', { name: 'Status' }).click()
+    await page.getByRole('option', { name: 'all' }).click()
+    await row(/Change API_KEY/)
+      .getByText('applied')
+      .waitFor()
+    await row(/Create OTHER/)
+      .getByText('rejected')
+      .waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+})
+
+describe('the audit log', () => {
+  test('says what happened, to its details, and narrows to one thing', async () => {
+    await journey.goTo(page, 'Audit log')
+    await row(/Change withdrawn/).waitFor()
+    await row(/Decoy tried/)
+      .first()
+      .getByRole('button', { name: 'Show details' })
+      .click()
+    await page.getByText('honey_token.tripped').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('combobox', { name: 'What happened' }).fill('Member rem')
+    await page.getByRole('option', { name: 'Member removed' }).click()
+    await row(/Change withdrawn/).waitFor({ state: 'detached' })
+    await page.getByText('That is all: one entry.').waitFor()
+  })
+
+  test('is saved as it is shown', async () => {
+    const save = async (format: string) => {
+      await page.getByRole('button', { name: 'Export what is shown' }).click()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: format }).click(),
+      ])
+      return readFile(await download.path(), 'utf8')
+    }
+    const { entries } = JSON.parse(await save('JSON'))
+    expect(entries).toMatchObject([{ action: 'member.removed', metadata: { environmentIds: [place.envId] } }])
+    expect((await save('CSV')).split('\r\n')[1]).toContain(',member.removed,user,')
+  })
+})
+
+describe('an organization', () => {
+  test('is renamed', async () => {
+    await journey.goTo(page, 'Settings')
+    await page.getByLabel('Name of the organization').fill('Acme Holding')
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('Of Acme Holding as a whole.').waitFor()
+    await page.getByLabel('Every member needs a second factor').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is begun from the switcher, and its pages are reached by the palette', async () => {
+    await page.getByRole('button', { name: 'Acme Holding' }).click()
+    await page.getByRole('menuitem', { name: 'New organization' }).click()
+    await dialog().getByLabel('Name').fill('Side project')
+    await dialog().getByRole('button', { name: 'Create' }).click()
+    await page.waitForURL('**/orgs/side-project')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Go to or do').fill('new service token')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'New service token' }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+  })
+})
+
+test('no value, passphrase or token was sent or kept', async () => {
+  expect(shownOnce).toHaveLength(3)
+  const [skerry, , decoy] = shownOnce as [string, string, string]
+  for (const text of [...visitor.sent, ...(await storedText(visitor))]) {
+    expect(text).not.toContain('planted')
+    for (const token of [skerry, decoy]) expect(text).not.toContain(token)
+  }
+})
+
+test('nothing was complained about', () => {
+  expect(visitor.complaints).toEqual([])
+})

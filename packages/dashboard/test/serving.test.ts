@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+
+let world: World
+let hashes: Record<string, string>
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  const answer = await fetch(`${world.url}/.well-known/skerry-dashboard-hashes`)
+  hashes = ((await answer.json()) as { files: Record<string, string> }).files
+})
+afterAll(() => world?.close())
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(world.url + path, { headers })
+const sha384 = (bytes: ArrayBuffer) => `sha384-${createHash('sha384').update(new Uint8Array(bytes)).digest('base64')}`
+
+test('every file is served with the hash that is published, compressed or not', async () => {
+  const paths = Object.keys(hashes).filter((path) => path !== '/')
+  expect(paths.length).toBeGreaterThan(10)
+  for (const path of paths)
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const answer = await get(path, { 'accept-encoding': encoding })
+      expect([path, encoding, sha384(await answer.arrayBuffer())]).toEqual([path, encoding, hashes[path]])
+    }
+})
+
+test('assets are kept for good, the page is asked for each time', async () => {
+  const script = Object.keys(hashes).find((path) => path.endsWith('.js')) as string
+  expect((await get(script)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect((await get('/')).headers.get('cache-control')).toBe('no-store')
+})
+
+test('the page names a hash for every script and style that it loads', async () => {
+  const html = await (await get('/')).text()
+  const loaded = [...html.matchAll(/<(?:script|link)\b[^>]*(?:src|href)="(\/assets\/[^"]+)"[^>]*>/g)]
+  expect(loaded.length).toBeGreaterThan(2)
+  for (const [tag, path = ''] of loaded) expect(tag).toContain(`integrity="${hashes[path]}"`)
+  const map = JSON.parse(/<script type="importmap">(.*)<\/script>/.exec(html)?.[1] as string)
+  expect(Object.keys(map.integrity)).toEqual(Object.keys(hashes).filter((path) => path.endsWith('.js')))
+})
+
+test('no policy lets inline script, eval on the page, other origins or frames in', async () => {
+  const policy = (await get('/')).headers.get('content-security-policy') ?? ''
+  expect(policy).not.toMatch(/unsafe-inline|unsafe-eval|https?:|data:|blob:|\*/)
+  expect(policy).toMatch(/script-src 'self' 'sha256-[\w+/]+=*';/)
+  for (const part of ["default-src 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"])
+    expect(policy).toContain(part)
+})
+
+test('the keyring’s worker may compile WebAssembly and connect to nothing', async () => {
+  const worker = Object.keys(hashes).find((path) => path.includes('/worker-')) as string
+  const policy = (await get(worker)).headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'")
+  expect(policy).not.toContain('connect-src')
+})
+
+test('each answer has a nonce of its own', async () => {
+  const nonceOf = async () => /nonce="([\w-]{43})"/.exec(await (await get('/')).text())?.[1]
+  expect(await nonceOf()).not.toBe(await nonceOf())
+})
+
+test.each(['/orgs/acme/apps', '/account/keyring', '/sign-in', '/cli/WDJB-MJHT'])('%s is a page', async (path) => {
+  expect((await get(path)).headers.get('content-type')).toBe('text/html; charset=utf-8')
+})
+
+test.each(['/v1/none', '/assets/none.js', '/assets/../build.json', '/none', '/sign-in/none'])(
+  '%s is none',
+  async (path) => {
+    const answer = await get(path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
+  },
+)
+
+describe('skerry dashboard verify', () => {
+  test('finds nothing where the server serves this build', async () => {
+    expect(await verify(world.url)).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('are what this installation has'),
+    })
+  })
+
+  test('names a script in which one byte is different', async () => {
+    const script = Object.keys(hashes).find((path) => path.includes('/worker-')) as string
+    await using proxy = await tamperWith(script)
+    expect(await verify(proxy.url)).toEqual({ code: 1, stdout: `${script}: other content\n` })
+  })
+})
+
+const cli = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+
+/** Beside this process, in which the server has to go on answering. */
+async function verify(url: string): Promise<{ code: number; stdout: string }> {
+  const running = promisify(execFile)(process.execPath, [cli, 'dashboard', 'verify', url])
+  return running.then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout }) => ({ code, stdout }),
+  )
+}
+
+/** Someone between who changes one byte of one file. */
+async function tamperWith(path: string) {
+  const server = createServer(async ({ url = '' }, response) => {
+    const answer = await get(url, { 'accept-encoding': 'identity' })
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    if (url === path) bytes[bytes.length - 1] = 0x20
+    response.writeHead(answer.status, {
+      'content-security-policy': answer.headers.get('content-security-policy') ?? '',
+    })
+    response.end(bytes)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void server.close() }
+}

@@ -1,0 +1,98 @@
+import { hostname } from 'node:os'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Machine, newMachine } from '../../cli/test/machine.ts'
+import { until } from '../../server/test/until.ts'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+// A person signs a terminal in, on a machine without a browser, and takes that back again.
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let machine: Machine
+let totpSecret: string
+
+/** What the terminal shows while it waits for the person. */
+let shown: { address: string; code: string }
+let login: ReturnType<Machine['start']>
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+  machine = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
+  machine.env.SKERRY_KEYRING = 'off'
+  await journey.setUp(visitor.page, world)
+  totpSecret = await journey.setUpAuthenticator(visitor.page, world)
+  await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
+})
+afterAll(async () => {
+  login?.child.kill()
+  await browser?.close()
+  await machine?.remove()
+  await world?.close()
+})
+
+const fact = (name: string) => visitor.page.getByRole('row', { name: new RegExp(`^${name}`) })
+
+describe('a terminal', () => {
+  test('shows an address and a code, and waits', async () => {
+    // Longer ago than a second factor counts as fresh.
+    world.clock.advance(700)
+    login = machine.start(['login'])
+    let told = ''
+    login.child.stderr!.on('data', (chunk) => {
+      told += chunk
+    })
+    shown = await until('an address and a code', () => {
+      const [, address, code] = /open (\S+)\n.*code ([B-Z]{4}-[B-Z]{4})/.exec(told) ?? []
+      return address && code ? { address, code } : undefined
+    })
+    expect(new URL(shown.address).pathname).toBe(`/cli/${shown.code}`)
+  })
+
+  test('is described on the page of its code: what it says of itself as unverified, where and when it asked', async () => {
+    await visitor.page.goto(new URL(shown.address).pathname)
+    await visitor.page.getByText(shown.code, { exact: true }).waitFor()
+    expect(await fact('It calls itself').innerText()).toMatch(new RegExp(`${hostname()}\\s+unverified`, 'i'))
+    expect(await fact('Program').innerText()).toMatch(/skerry\S*\s+unverified/i)
+    expect(await fact('Address').innerText()).toMatch(/(127\.0\.0\.1|::1)$/)
+    expect(await fact('It would act as').innerText()).toContain(journey.person.email)
+    const asked = await fact('Asked').locator('time').getAttribute('datetime')
+    const secondsAgo = (world.clock.now().getTime() - Date.parse(asked as string)) / 1000
+    expect(secondsAgo).toBeGreaterThanOrEqual(0)
+    expect(secondsAgo).toBeLessThan(60)
+  })
+
+  test('is approved only after the second factor was entered again', async () => {
+    await visitor.page.getByRole('button', { name: 'Approve' }).click()
+    await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
+    expect(login.child.exitCode).toBeNull()
+    await journey.enterSecondFactor(visitor.page, world, totpSecret)
+    await visitor.page.getByText('Go back to the terminal').waitFor()
+    const { code, stderr } = await login.ended
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`signed in as ${journey.person.email}`)])
+  })
+
+  test('acts for the person from then on', async () => {
+    const { code, stdout, stderr } = await machine.skerry(['whoami'])
+    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`user ${journey.person.email}`), ''])
+  })
+
+  test('is refused with its next request after the person revoked its session', async () => {
+    await journey.goTo(visitor.page, 'CLI sessions')
+    const row = visitor.page.getByRole('row', { name: hostname() })
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await row.getByText('revoked').waitFor()
+    const { code, stdout, stderr } = await machine.skerry(['whoami'])
+    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining('check the credential')])
+  })
+
+  test('left nothing for the console or the Content-Security-Policy to complain about', () => {
+    expect(visitor.complaints).toEqual([])
+  })
+})

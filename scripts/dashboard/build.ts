@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Build } from '../../packages/server/src/features/dashboard/build.ts'
+import { finish } from './finish.ts'
+import { hashSources } from './sources.ts'
+
+/**
+ * Builds the dashboard into packages/dashboard/dist, unless what is there was made from the same sources. It is built
+ * beside and moved into place, so that a server that starts meanwhile finds a whole one or none.
+ */
+export async function buildDashboard(root: string): Promise<{ built: boolean; seconds: number }> {
+  const startedAt = performance.now()
+  const home = join(root, 'packages', 'dashboard')
+  const dist = join(home, 'dist')
+  const sources = hashSources(root)
+  if (sourcesOf(dist) === sources) return { built: false, seconds: 0 }
+  const fresh = join(home, `dist.${process.pid}`)
+  try {
+    await bundle(home, fresh)
+    // The list of routes is made from the files, and may just have been made anew.
+    finish(fresh, hashSources(root))
+    replace(dist, fresh)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  return { built: true, seconds: (performance.now() - startedAt) / 1000 }
+}
+
+function sourcesOf(dist: string): string | undefined {
+  const path = join(dist, 'build.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Build).sources : undefined
+}
+
+/** Loaded here, and not above: where nothing is to be built, nothing of it is needed. */
+async function bundle(home: string, outDir: string): Promise<void> {
+  mkdirSync(outDir, { recursive: true })
+  const { build } = await import('vite')
+  const configFile = join(home, 'vite.config.ts')
+  const silent = { logLevel: 'warn' as const, clearScreen: false }
+  await build({ ...silent, root: home, configFile, mode: 'production', build: { outDir, manifest: 'manifest.json' } })
+}
+
+function replace(dist: string, fresh: string) {
+  const old = `${fresh}.old`
+  if (existsSync(dist)) renameSync(dist, old)
+  renameSync(fresh, dist)
+  rmSync(old, { recursive: true, force: true })
+}
