@@ -14,12 +14,20 @@ export default {
     only('crypto', 'contract'),
     only('sdk', 'contract', 'crypto'),
     only('cli', 'contract', 'crypto', 'sdk'),
+    only('dashboard', 'contract', 'crypto', 'sdk'),
     {
       name: 'server-holds-no-keys',
       comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',
       severity: 'error',
       from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
       to: { path: '^packages/(?!contract|server)' },
+    },
+    {
+      name: 'keys-stay-in-the-worker',
+      comment: 'Of the dashboard, only the worker has keys: it can reach no network, and ends when the keyring locks',
+      severity: 'error',
+      from: { path: '^packages/dashboard/app/', pathNot: '^packages/dashboard/app/worker/' },
+      to: { path: '^packages/crypto/' },
     },
     {
       name: 'one-reader-of-the-environment',
@@ -30,9 +38,12 @@ export default {
     },
     {
       name: 'browsers-too',
-      comment: 'contract, crypto and sdk run in browsers and workers; only sdk/src/node may use Node',
+      comment: 'contract, crypto, sdk and the dashboard run in browsers and workers; only sdk/src/node may use Node',
       severity: 'error',
-      from: { path: '^packages/(contract|crypto|sdk)/src/', pathNot: ['^packages/sdk/src/node/', '\\.test\\.ts$'] },
+      from: {
+        path: '^packages/((contract|crypto|sdk)/src|dashboard/app)/',
+        pathNot: ['^packages/sdk/src/node/', '\\.test\\.ts$'],
+      },
       to: { dependencyTypes: ['core'] },
     },
     {
@@ -48,6 +59,7 @@ export default {
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^packages/dashboard/dist' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 }

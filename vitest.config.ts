@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const server = {
@@ -8,9 +9,19 @@ const server = {
 // Suites of the storage layer run both engines themselves.
 const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/services/**/*.test.ts']
 
+// What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
+const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
+  (name) => `packages/server/src/features/${name}/*.test.ts`,
+)
+
+// Their people bring claims about second factors, which the issuer of tests makes.
+const claims = '**/mfa-policy.test.ts'
+
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Suites wait for disks, browsers and processes: two at a time even where there are but two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         test: {
@@ -38,11 +49,48 @@ export default defineConfig({
       },
       {
         test: {
+          ...server,
+          name: 'built-in',
+          include: people,
+          exclude: [claims],
+          globalSetup: ['packages/server/test/setup-built-in.ts'],
+        },
+      },
+      {
+        test: {
+          ...server,
+          name: 'provider',
+          include: people,
+          // Moves the clock by days, and a real provider has one of its own.
+          exclude: ['**/invites.test.ts', claims],
+          globalSetup: ['packages/server/test/setup-provider.ts'],
+        },
+      },
+      {
+        test: {
           name: 'cli',
           include: ['packages/cli/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           globalSetup: ['packages/server/test/setup-embedded.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['packages/dashboard/test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          globalSetup: ['packages/dashboard/test/setup.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'browser-postgres',
+          include: ['packages/dashboard/test/{first-walk,exchange}.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          globalSetup: ['packages/dashboard/test/setup-postgres.ts'],
         },
       },
       {

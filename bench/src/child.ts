@@ -24,7 +24,7 @@ export interface Child extends AsyncDisposable {
 const startMaxMs = 60_000
 
 /** What `npm start` gives to Node. */
-const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
+export const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
 /** Skerry's server as an operator starts it, but for the rate limits. */
 export async function startServer(settings: Record<string, string>): Promise<Child> {
@@ -49,8 +49,8 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
 }
 
 /** A floor: the least that could answer. What it needs to know is its only argument, as JSON. */
-export const startFloor = (name: string, given: object): Promise<Child> =>
-  start(`floors/${name}.ts`, [JSON.stringify(given)], [], (port) => ({ PORT: String(port) }))
+export const startFloor = (name: string, given: object, flags: string[] = []): Promise<Child> =>
+  start(`floors/${name}.ts`, [JSON.stringify(given)], flags, (port) => ({ PORT: String(port) }))
 
 async function start(
   file: string,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PostgresService } from '../../packages/server/test/services/postgres.ts'
-import { type Child, startFloor, startServer } from './child.ts'
+import { type Child, startFlags, startFloor, startServer } from './child.ts'
 import type { Loader } from './loader.ts'
 import { compare, type Plan, say } from './measure.ts'
 import { populate, secretsPerOrg } from './population.ts'
@@ -30,6 +30,7 @@ const withoutCache = { SKERRY_RESOLVE_CACHE_MB: '0' }
 
 export const figures: Figure[] = [
   { name: 'resolve_cached', needsPostgres: false, required: { min: 0.7 }, measure: resolveCached },
+  { name: 'auth_share', needsPostgres: false, required: { min: 0.9 }, measure: authShare },
   { name: 'resolve_uncached', needsPostgres: true, required: { min: 0.5 }, measure: resolveUncached },
   { name: 'secret_put', needsPostgres: true, required: { min: 0.4 }, measure: secretPut },
   { name: 'resolve_at_1M_secrets', needsPostgres: true, required: { min: 0.8 }, measure: resolveAtOneMillion },
@@ -51,6 +52,26 @@ async function resolveCached({ plan, loader, postgres }: Bench): Promise<number>
     plan,
     { name: 'resolve', requests, server },
     { name: 'fixed bytes', requests, server: floor },
+  )
+}
+
+/** What is left of the rate of cached resolve when Skerry also asks who is there. */
+async function authShare({ plan, loader, postgres }: Bench): Promise<number> {
+  // Not embedded, where there is a choice: the floor has no database in its process that works on the side.
+  const settings: Record<string, string> = postgres ? settingsOf(await postgres.createDatabase('auth_share')) : {}
+  await using server = await startServer(settings)
+  const { environmentId, member } = await makeTenant(server.url, secretCount)
+  const query = `env=${environmentId}`
+  const path = `/v1/resolve?${query}`
+  const answer = await get(server.url + path, member.bearer)
+  await using floor = await startFloor('unauthenticated', { ...answer, query }, startFlags)
+  assertSame(answer, await get(floor.url + path, member.bearer))
+  const requests = [request('GET', path, member.bearer)]
+  return await compare(
+    loader,
+    plan,
+    { name: 'with authentication', requests, server },
+    { name: 'without', requests, server: floor },
   )
 }
 

@@ -30,8 +30,8 @@ export async function populate(databaseUrl: string, secretCount: number, request
     await client.query(tokens, [orgs.map((org) => org.id), orgs.map((org) => org.token), orgs.map((org) => org.hash)])
     for (const text of [applications, groups, environments, compositions]) await client.query(text)
     await client.query(keyGrants, [wrappedKey()])
-    await client.query(secrets)
-    await client.query(versions, [newCiphertext().slice(0, -12)])
+    await client.query(secrets, [newCiphertext().slice(0, -12)])
+    await client.query(versions)
     await client.query('vacuum analyze')
     await client.query('checkpoint')
     const { rows } = await client.query<{ orgId: string; id: string }>(anyEnvironments, [requestCount])
@@ -83,13 +83,14 @@ const keyGrants = `
     from environments e join service_tokens t on t.org_id = e.org_id`
 
 const secrets = `
-  insert into secrets (org_id, id, environment_id, name, current_version, created_at, updated_at)
-  select e.org_id, ${id('sec', 'e.id || n')}, e.id, 'SECRET_NUMBER_' || lpad(n::text, 3, '0'), 1, now(), now()
+  insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, created_at, updated_at)
+  select e.org_id, ${id('sec', 'e.id || n')}, e.id, 'SECRET_NUMBER_' || lpad(n::text, 3, '0'), 1,
+         $1 || substr(md5(e.id || n), 1, 12), now(), now()
     from environments e, generate_series(1, 25 + 5 * substr(e.slug, 5)::int) n`
 
 const versions = `
   insert into secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id, created_at)
-  select org_id, id, 1, $1 || substr(md5(id), 1, 12), 'service_token', 'skt_0', now() from secrets`
+  select org_id, id, 1, ciphertext, 'service_token', 'skt_0', now() from secrets`
 
 const anyEnvironments = `
   select org_id as "orgId", id from environments where application_id is not null order by random() limit $1`

@@ -47,10 +47,7 @@ const text = `
   select l.source, l.environment_id, l.slug, l.group_slug, k.wrapped_dek,
          b.org_id, b.org_slug, b.app_id, b.app_slug,
          (select string_agg('{"name":"' || s.name || '","ciphertext":"' || s.ciphertext || '"}', ',')
-            from (select s.name, (select v.ciphertext from secret_versions v
-                                   where v.org_id = s.org_id and v.secret_id = s.id and v.version = s.current_version)
-                                 as ciphertext
-                    from secrets s
+            from (select s.name, s.ciphertext from secrets s
                    where s.org_id = b.org_id and s.environment_id = l.environment_id
                    order by s.name) s) as secrets
     from layer l
