@@ -9,6 +9,9 @@ const server = {
 // Suites of the storage layer run both engines themselves.
 const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/services/**/*.test.ts']
 
+// A browser on a busy machine takes its time.
+const browser = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } }
+
 // What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
 const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
@@ -77,19 +80,17 @@ export default defineConfig({
       },
       {
         test: {
+          ...browser,
           name: 'browser',
           include: ['packages/dashboard/test/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
           globalSetup: ['packages/dashboard/test/setup.ts'],
         },
       },
       {
         test: {
+          ...browser,
           name: 'browser-postgres',
           include: ['packages/dashboard/test/{first-walk,exchange}.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
           globalSetup: ['packages/dashboard/test/setup-postgres.ts'],
         },
       },

@@ -1,40 +1,22 @@
 import { resolve } from '@skerry/contract/resolve'
-import { openCache } from '../../../packages/server/src/features/resolve/cache.ts'
+import { routes } from '../../../packages/server/src/app.ts'
+import { readConfig } from '../../../packages/server/src/config.ts'
 import { open } from '../../../packages/server/src/http/access.ts'
-import type { Context } from '../../../packages/server/src/http/context.ts'
 import { matches } from '../../../packages/server/src/http/etag.ts'
-import { unlimited } from '../../../packages/server/src/http/limits.ts'
 import { openLog } from '../../../packages/server/src/http/log.ts'
-import { type FromMemory, on, Reply } from '../../../packages/server/src/http/route.ts'
-import { serve } from '../../../packages/server/src/http/serve.ts'
-import { openMeter } from '../../../packages/server/src/jobs/meter.ts'
+import { type FromMemory, type In, on, Reply } from '../../../packages/server/src/http/route.ts'
+import { startServer } from '../../../packages/server/src/server.ts'
 import { given } from './listen.ts'
 
-// Skerry's own server and cache, answering resolve to everyone: all that it does but ask who is there.
+// Skerry's whole server with one route more: the answers of resolve for everyone. In one process, what differs between the
+// two is to ask who is there, and nothing else.
 
-const { body, etag, query } = given<{ body: string; etag: string; query: string }>()
-const now = () => new Date()
-const cache = openCache({ bytesMax: 64 * 1024 * 1024, alone: true, monotonicMs: () => performance.now() })
+const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' } as unknown as typeof resolve.get
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
-cache.keep(cache.mark(), keyOf(query), {
-  orgId: 'org',
-  environmentIds: [],
-  bytes: Buffer.from(body),
-  etag,
-  validUntilMs: Number.POSITIVE_INFINITY,
-})
-const context = {
-  config: { trustedProxies: [] },
-  log: openLog('error', (line) => process.stderr.write(line)),
-  limiter: unlimited,
-  meter: openMeter(null as never, now),
-  cache,
-  now,
-} as unknown as Context
 
 /** As features/resolve/resolve.ts does, without the token. */
-const fromMemory: FromMemory = (_, headers, rawQuery) => {
-  const answer = cache.find(keyOf(rawQuery), now().getTime())
+const fromMemory: FromMemory = (context, { headers }, rawQuery) => {
+  const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
   if (!answer) return undefined
   context.limiter.take('principal', 'everyone')
   context.meter.count(answer.orgId, 'resolves')
@@ -42,8 +24,23 @@ const fromMemory: FromMemory = (_, headers, rawQuery) => {
   return new Reply(200, answer.bytes, { etag: answer.etag, 'cache-control': 'private, no-cache' })
 }
 
-const missed = () => Promise.reject(new Error('the floor has one answer'))
-const app = serve(context, [on(resolve.get, open('measures what authentication costs'), missed, { fromMemory })])
-app.get('/ready', async (_, reply) => reply.send('{}'))
-await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })
+/** Keeps, and then gives to everyone, what the first who asks is answered. */
+async function get({ context, headers, rawQuery }: In<typeof resolve.get>) {
+  const mark = context.cache.mark()
+  const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {
+    headers: { authorization: String(headers.authorization) },
+  })
+  const bytes = Buffer.from(await answered.arrayBuffer())
+  const etag = String(answered.headers.get('etag'))
+  const { orgId } = JSON.parse(bytes.toString()).scope
+  const answer = { orgId, environmentIds: [], bytes, etag, validUntilMs: Number.POSITIVE_INFINITY }
+  context.cache.keep(mark, keyOf(rawQuery), answer)
+  return new Reply(200, bytes as never, { etag, 'cache-control': 'private, no-cache' })
+}
+
+routes.push(on(unauthenticated, open('measures what authentication costs'), get, { fromMemory }))
+const { settings } = given<{ settings: Record<string, string> }>()
+const config = readConfig({ ...settings, SKERRY_PORT: process.env.PORT })
+const log = openLog('error', (line) => process.stderr.write(line))
+const { url } = await startServer(config, log, () => new Date())
 process.on('SIGTERM', () => process.exit(0))

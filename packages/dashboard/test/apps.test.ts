@@ -317,9 +317,9 @@ describe('a group', () => {
     await page.keyboard.press('ArrowDown')
     await page.waitForTimeout(200)
     await page.keyboard.press('Space')
-    await expect.poll(async () => (await order())[0]).toContain('Company')
+    await expect.poll(order).toEqual([expect.stringContaining('Company'), expect.stringContaining('Shared')])
     await page.reload()
-    await expect.poll(async () => (await order())[0]).toContain('Company')
+    await expect.poll(order).toEqual([expect.stringContaining('Company'), expect.stringContaining('Shared')])
   })
 })
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Answer, Body, Endpoint, PathParam, Query } from '@skerry/contract/endpoint'
 import type { IdKind } from '@skerry/contract/prefixes'
@@ -90,11 +91,7 @@ interface Shortcuts {
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
  * else that the long way does (limits, counts), or gives undefined and leaves the request to it.
  */
-export type FromMemory = (
-  context: Context,
-  headers: Record<string, string | string[] | undefined>,
-  rawQuery: string,
-) => Reply<unknown> | undefined
+export type FromMemory = (context: Context, request: IncomingMessage, rawQuery: string) => Reply<unknown> | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to

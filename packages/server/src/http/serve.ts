@@ -86,12 +86,12 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
     bodyLimit: endpoint.bodyBytes,
     // Before the body is read: nobody without a credential gets us to parse two megabytes.
     onRequest: (request, reply, done) => {
-      const remembered = fromMemory?.(context, request.headers, rawQueryOf(request.url))
+      const remembered = fromMemory?.(context, request.raw, rawQueryOf(request.url))
       if (remembered) return void answerWith(request, reply, remembered)
       const origin = originOf(request)
       request.origin = origin
       if (endpoint.open) return done()
-      authenticate(context, request.headers.authorization, origin, memory).then((principal) => {
+      authenticate(context, request.raw, origin, memory).then((principal) => {
         origin.principal = principal
         done()
       }, done)

@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { idPattern } from '@skerry/contract/prefixes'
 import type { Sql } from '../db/database.ts'
 import { type Context, instant, sha256 } from '../http/context.ts'
 import { fail, Refusal } from '../http/errors.ts'
 import type { Principal, TokenPrincipal } from '../http/principal.ts'
 import type { Origin } from '../http/unit.ts'
+import { presentedToken } from './presented.ts'
 import { isOwnToken } from './session-tokens.ts'
 import { sessionUser } from './sessions.ts'
 import { findAccessToken, findCliSession, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
@@ -17,13 +19,13 @@ import { noteCliUse, noteUse } from './uses.ts'
  */
 export async function authenticate(
   context: Context,
-  authorization: string | undefined,
+  request: IncomingMessage,
   origin: Origin,
   memory: Memory,
 ): Promise<Principal> {
   try {
     const principal =
-      fromMemory(context, authorization, origin, memory) ?? (await identify(context, authorization, origin))
+      fromMemory(context, request, origin, memory) ?? (await identify(context, request.headers.authorization, origin))
     context.limiter.take('principal', principal.id)
     return principal
   } catch (error) {
@@ -39,11 +41,11 @@ export async function authenticate(
  */
 export type Memory = 'none' | 'fresh' | 'confirmed'
 
-function fromMemory(context: Context, authorization: string | undefined, origin: Origin, memory: Memory) {
-  if (memory === 'none' || !authorization?.startsWith('Bearer skt_')) return undefined
-  if (memory === 'fresh') return rememberedToken(context, authorization)
-  const bearerHash = sha256(authorization.slice('Bearer '.length))
-  const token = context.cache.recallToken(bearerHash)
+function fromMemory(context: Context, request: IncomingMessage, origin: Origin, memory: Memory) {
+  if (memory === 'none') return undefined
+  if (memory === 'fresh') return rememberedToken(context, request)
+  const bearerHash = presentedToken(request)
+  const token = bearerHash && context.cache.recallToken(bearerHash)
   if (!token) return undefined
   origin.unconfirmed = bearerHash
   noteUse(context, token)
@@ -59,9 +61,9 @@ export async function confirmToken(context: Context, db: Sql, origin: Origin): P
 }
 
 /** A service token that was looked up before, as fresh as the resolve cache is. */
-export function rememberedToken(context: Context, authorization: string | undefined): TokenPrincipal | undefined {
-  if (!authorization?.startsWith('Bearer skt_')) return undefined
-  const token = context.cache.findToken(sha256(authorization.slice('Bearer '.length)))
+export function rememberedToken(context: Context, request: IncomingMessage): TokenPrincipal | undefined {
+  const bearerHash = presentedToken(request)
+  const token = bearerHash && context.cache.findToken(bearerHash)
   if (!token || (token.expiresAt !== null && Date.parse(token.expiresAt) <= context.now().getTime())) return undefined
   noteUse(context, token)
   return token

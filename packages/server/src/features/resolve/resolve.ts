@@ -22,12 +22,12 @@ export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
 type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
 
 /** A token and its answer, both known: what the long way would check of this request, it did when it kept the answer. */
-export const fromMemory: FromMemory = (context, headers, rawQuery) => {
-  const token = rememberedToken(context, headers.authorization as string | undefined)
+export const fromMemory: FromMemory = (context, request, rawQuery) => {
+  const token = rememberedToken(context, request)
   const answer = token && context.cache.find(keyOf(token, rawQuery), context.now().getTime())
   if (!answer) return undefined
   context.limiter.take('principal', token.id)
-  return replyOf(context, headers, answer)
+  return replyOf(context, request.headers, answer)
 }
 
 export async function get(input: Request): Out<typeof resolve.get> {
