@@ -31,10 +31,10 @@ export default {
     },
     {
       name: 'one-reader-of-the-environment',
-      comment: 'main.ts starts the server; nothing else may import it',
+      comment: 'main.js starts the server; nothing else may import it',
       severity: 'error',
       from: {},
-      to: { path: '^packages/server/src/main\\.ts$' },
+      to: { path: '^packages/server/src/main\\.js$' },
     },
     {
       name: 'browsers-too',

@@ -31,7 +31,7 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
   process.once('exit', remove)
-  const child = await start('../../packages/server/src/main.ts', [], startFlags, (port) => ({
+  const child = await start('../../packages/server/src/main.js', [], startFlags, (port) => ({
     SKERRY_PORT: String(port),
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'error',

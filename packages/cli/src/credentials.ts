@@ -1,7 +1,8 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from './failure.ts'
-import { cannotWrite, configFolder, makePrivateFolder, readIfThere, writePrivate } from './files.ts'
+import { cannotWrite, makePrivateFolder, readIfThere, writePrivate } from './files.ts'
+import { configFolder } from './folders.js'
 import { warn } from './output.ts'
 
 /** One server and organization that this user works with. */

@@ -1,32 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Failure } from './failure.ts'
+import { makePrivate } from './folders.js'
 
 const ownerOnlyFile = 0o600
-const ownerOnlyFolder = 0o700
-
-/** An XDG base folder: the variable when it holds an absolute path, else the folder in the home. */
-function baseFolder(variable: string, inHome: string): string {
-  const set = process.env[variable]
-  return set?.startsWith('/') ? set : join(homedir(), inHome)
-}
-
-export const configFolder = () => join(baseFolder('XDG_CONFIG_HOME', '.config'), 'skerry')
-export const stateFolder = () => join(baseFolder('XDG_STATE_HOME', '.local/state'), 'skerry')
-export const cacheFolder = () => join(baseFolder('XDG_CACHE_HOME', '.cache'), 'skerry')
 
 /** The file's text, or null when there is no such file. */
 export function readIfThere(path: string): string | null {
@@ -46,8 +24,7 @@ export function writePrivate(path: string, text: string): void {
 
 export function makePrivateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: ownerOnlyFolder })
-    if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, ownerOnlyFolder)
+    makePrivate(folder)
   } catch (error) {
     throw cannotWrite(folder, error)
   }

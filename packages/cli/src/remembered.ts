@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { cacheFolder, readIfThere, writePrivate } from './files.ts'
+import { readIfThere, writePrivate } from './files.ts'
+import { cacheFolder } from './folders.js'
 
 // Ids that were looked up once: slugs never change, so `skerry run` need not ask again, and can work offline. Nothing
 // here is secret, and losing it costs a question to the server.

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { diskCache } from '@skerry/sdk/node/disk-cache'
 import { createSeen, type Seen, type SeenSettings, type WentBackError } from '@skerry/sdk/seen'
-import { stateFolder } from './files.ts'
+import { stateFolder } from './folders.js'
 import { warn } from './output.ts'
 import type { Settings } from './settings.ts'
 

@@ -40,7 +40,7 @@ interface Running {
   says: (text: string) => Promise<void>
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 
 export async function newMachine(url: string): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'skerry-cli-'))

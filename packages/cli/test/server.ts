@@ -14,7 +14,7 @@ export interface Server {
   close: () => Promise<void>
 }
 
-const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../server/src/main.js', import.meta.url))
 
 export async function openServer(more: Record<string, string> = {}): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))

@@ -94,7 +94,7 @@ describe('skerry dashboard verify', () => {
   })
 })
 
-const cli = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../../cli/src/main.js', import.meta.url))
 
 /** Beside this process, in which the server has to go on answering. */
 async function verify(url: string): Promise<{ code: number; stdout: string }> {

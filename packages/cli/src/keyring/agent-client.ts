@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -52,8 +53,12 @@ export async function stopAgent(url: string, userId: string): Promise<boolean> {
 export async function startAgent(url: string, userId: string, privateKey: PrivateKey, idleSeconds: number) {
   await stopAgent(url, userId)
   const main = fileURLToPath(new URL('./agent.ts', import.meta.url))
-  // It needs nothing of this environment, in which there may be credentials.
-  const env = { ...(process.env.HOME ? { HOME: process.env.HOME } : {}) }
+  const compiled = getCompileCacheDir()
+  // It needs nothing else of this environment, in which there may be credentials.
+  const env = {
+    ...(process.env.HOME ? { HOME: process.env.HOME } : {}),
+    ...(compiled ? { NODE_COMPILE_CACHE: compiled } : {}),
+  }
   const child = spawn(process.execPath, [main], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], env, cwd: '/' })
   child.on('error', () => {})
   child.stdin.on('error', () => {})

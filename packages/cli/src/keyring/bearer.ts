@@ -4,7 +4,8 @@ import { importAesKey, openGcm, sealGcm } from '@skerry/crypto/gcm'
 import { randomBytes } from '@skerry/crypto/random'
 import type { PersonSession } from '../credentials.ts'
 import { Failure } from '../failure.ts'
-import { readIfThere, stateFolder, writePrivate } from '../files.ts'
+import { readIfThere, writePrivate } from '../files.ts'
+import { stateFolder } from '../folders.js'
 
 // Where a CLI session's bearer is kept. It decrypts nothing, but it acts as the person: reads names and sizes, deletes,
 // manages members. The system's keyring is the place for it; where there is none, a file that is of no use without

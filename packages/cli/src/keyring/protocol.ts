@@ -3,7 +3,8 @@ import { lstatSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../failure.ts'
-import { makePrivateFolder, stateFolder } from '../files.ts'
+import { makePrivateFolder } from '../files.ts'
+import { stateFolder } from '../folders.js'
 
 /** What the agent is handed on its standard input, which nobody else can read, and then forgotten by the sender. */
 export interface Start {

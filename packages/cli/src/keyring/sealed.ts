@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { readIfThere, stateFolder, writePrivate } from '../files.ts'
+import { readIfThere, writePrivate } from '../files.ts'
+import { stateFolder } from '../folders.js'
 
 /** A person's keys as they are stored: the private one sealed under the passphrase. */
 export interface SealedKeys {

@@ -1,0 +1,28 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const ownerOnly = 0o700
+
+/**
+ * An XDG base folder: the variable when it holds an absolute path, else the folder in the home.
+ * @param {string} variable
+ * @param {string} inHome
+ */
+function baseFolder(variable, inHome) {
+  const set = process.env[variable]
+  return set?.startsWith('/') ? set : join(homedir(), inHome)
+}
+
+export const configFolder = () => join(baseFolder('XDG_CONFIG_HOME', '.config'), 'skerry')
+export const stateFolder = () => join(baseFolder('XDG_STATE_HOME', '.local/state'), 'skerry')
+export const cacheFolder = () => join(baseFolder('XDG_CACHE_HOME', '.cache'), 'skerry')
+
+/**
+ * Makes a folder that only its owner can enter, or of a folder one.
+ * @param {string} folder
+ */
+export function makePrivate(folder) {
+  mkdirSync(folder, { recursive: true, mode: ownerOnly })
+  if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, ownerOnly)
+}
