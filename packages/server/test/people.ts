@@ -77,10 +77,4 @@ export async function mailedToken(world: World, email: string, body: object = {}
 const folderOf = (world: World) => join(world.server.context.config.dataDir, 'outbox')
 export const outbox = (world: World): Promise<string[]> => readdir(folderOf(world)).catch(() => [])
 
-/** A mail as its reader sees it: lines joined again, quoted-printable undone. */
-export async function readMail(world: World, name: string): Promise<string> {
-  const source = await readFile(join(folderOf(world), name), 'utf8')
-  return source
-    .replace(/=\n/g, '')
-    .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-}
+export const readMail = (world: World, name: string): Promise<string> => readFile(join(folderOf(world), name), 'utf8')
