@@ -5,8 +5,9 @@ import { parse } from 'dotenv'
 export function readDotenv(text: string): DotenvFile {
   const file = read(text)
   const parsed = new Map(Object.entries(parse(text.replace(/^\ufeff/, ''))))
-  const agrees = ([name, value]: [string, string]) => parsed.get(name) === value
-  if (parsed.size !== file.values.size || ![...file.values].every(agrees)) {
+  // The package writes into an ordinary object, which takes no text as its `__proto__`: there is nothing to compare.
+  const compared = [...file.values].filter(([name]) => name !== '__proto__')
+  if (parsed.size !== compared.length || !compared.every(([name, value]) => parsed.get(name) === value)) {
     file.problems.push({ line: 1, message: 'the file cannot be read without doubt' })
   }
   return file

@@ -74,8 +74,12 @@ export function toFailure(error: unknown): Failure {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   const name = typeof code === 'string' ? code : ''
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
-  return new Failure(kindOfCode[name] ?? 'failure', firstLine(text), nextOfCode[name])
+  return new Failure(rowOf(kindOfCode, name) ?? 'failure', firstLine(text), rowOf(nextOfCode, name))
 }
+
+/** The code is a server's word, and `constructor` is a word, too. */
+const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>
+  Object.hasOwn(table, code) ? table[code] : undefined
 
 /** One line, for people: what happened; what to do. */
 export function describe(failure: Failure): string {

@@ -64,15 +64,13 @@ function parseProject(text: string, file: string): Project {
   const project: Project = {}
   for (const key of ['url', 'org', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
   if (fields.paths !== undefined) {
-    project.paths = {}
-    for (const [path, scope] of Object.entries(record(fields.paths, `${file}: paths`))) {
+    const paths = Object.entries(record(fields.paths, `${file}: paths`)).map(([path, scope]) => {
       const where = `${file}: paths.${path}`
       const inner = record(scope, where, ['app', 'env'])
-      project.paths[path.replace(/^\.\//, '').replace(/\/+$/, '')] = {
-        ...textField(inner, 'app', where),
-        ...textField(inner, 'env', where),
-      }
-    }
+      const folder = path.replace(/^\.\//, '').replace(/\/+$/, '')
+      return [folder, { ...textField(inner, 'app', where), ...textField(inner, 'env', where) }]
+    })
+    project.paths = Object.fromEntries(paths)
   }
   return project
 }

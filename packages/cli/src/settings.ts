@@ -103,7 +103,7 @@ const isOrg = ({ org }: Profile, wanted: string) => org?.slug === wanted || org?
 /** A profile by its name, or by its organization's slug when only one has it. */
 export function namedProfile(wanted: string): { name: string; profile: Profile } {
   const { profiles } = readCredentials()
-  const exact = profiles[wanted]
+  const exact = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined
   if (exact) return { name: wanted, profile: exact }
   const bySlug = Object.entries(profiles).filter(([name, { org }]) => org?.slug === wanted && !isReplaced(name))
   if (bySlug.length === 1) return { name: bySlug[0]![0], profile: bySlug[0]![1] }

@@ -52,7 +52,7 @@ describe('failures', () => {
     ]
     expect(codes.map(codeOf)).toEqual([3, 3, 4, 5, 6, 6, 6, 6])
     expect(codeOf('invalid_request')).toBe(1)
-    expect(codeOf('something_new')).toBe(1)
+    expect(['something_new', 'constructor', 'valueOf', '__proto__'].map(codeOf)).toEqual([1, 1, 1, 1])
   })
 
   it('a failure is one line', () => {
@@ -143,6 +143,13 @@ describe('skerry.json', () => {
     expect(scopeIn('.')).toEqual({ app: 'root', env: 'dev' })
     expect(scopeIn('packages/apiary')).toEqual({ app: 'root', env: 'staging' })
     expect(scopeIn('packages/api/src')).toEqual({ app: 'api', env: 'staging' })
+  })
+
+  it('a folder may be called `__proto__`', () => {
+    const paths = JSON.parse('{ "__proto__": { "app": "api" }, "constructor": { "env": "staging" } }')
+    write({ app: 'root', env: 'dev', paths })
+    expect(findProject(join(folder, '__proto__'))?.scope).toEqual({ app: 'api', env: 'dev' })
+    expect(findProject(join(folder, 'constructor'))?.scope).toEqual({ app: 'root', env: 'staging' })
   })
 
   it.each([[{ token: 'x' }], [{ app: 1 }], [{ paths: { a: { url: 'x' } } }], [[]]])('%j is refused', (value) => {
