@@ -1,8 +1,8 @@
 import type { Place } from './needles.ts'
 import type { World } from './world.ts'
 
-/** What a request may write without having changed anything: notes of use, taken off its path, and of tries of a code. */
-const notesOfUse = ['service_token_uses', 'usage_counts', 'cli_session_uses', 'cli_login_attempts']
+/** What a request may write without having changed anything: notes of use, taken off its path, and of tries. */
+const notesOfUse = ['service_token_uses', 'usage_counts', 'cli_session_uses', 'attempts']
 
 /** Every table of Skerry's own schema; a partitioned one stands for its partitions. */
 export async function tablesOf({ server }: World): Promise<string[]> {

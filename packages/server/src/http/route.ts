@@ -25,11 +25,6 @@ export interface Call {
 export interface Access<Scope, Needs extends string = never> {
   name: string
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
-  /**
-   * What must last although the request is refused, such as a count of wrong codes: outside of the request's transaction
-   * and before it, with the body as it came. Only the outermost access of a route is asked.
-   */
-  before?: (call: Call, params: Record<string, string>, body: unknown) => Promise<void>
 }
 
 /** An answer with a status or headers of its own, where an endpoint has several. `body` may be bytes ready to send. */

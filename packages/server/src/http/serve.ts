@@ -162,7 +162,6 @@ async function perform(
   const shared = await together(context, route, checks, request, origin)
   if (shared) return shared
   const caller = { context, principal: origin.principal, ipAddress: request.ip }
-  await access.before?.({ ...caller, db: context.db }, params, request.body)
   const enqueued: JobName[] = []
   const run = async (db: In<typeof endpoint>['db'], audit: In<typeof endpoint>['audit']): Promise<unknown> => {
     const scope = await access.resolve({ ...caller, db }, params)

@@ -9,16 +9,18 @@ interface Rule {
 }
 
 /** What can be guessed, and how often it may be tried. Kept in the database, so that it holds across servers. */
-const rules = {
+export const attemptRules = {
   /** By person. A six-digit code with one step either side: a try hits with 3 in a million. */
   second_factor: { max: 5, seconds: 600 },
   /** By mailbox, so that nobody’s is filled. */
   mailbox: { max: 5, seconds: 900 },
   /** By address of the caller: links, set-up links and passkeys, which hold too many bits to be guessed anyway. */
   sign_in: { max: 30, seconds: 600 },
+  /** By person, or by address where nobody is known. There are 20^8 codes, of which those asked for lately are good. */
+  cli_code: { max: 20, seconds: 3600 },
 } as const satisfies Record<string, Rule>
 
-export type AttemptName = keyof typeof rules
+export type AttemptName = keyof typeof attemptRules
 
 /**
  * Counts one try, or throws rate_limited. The row is locked until the transaction ends, so tries at the same time line up
@@ -26,7 +28,7 @@ export type AttemptName = keyof typeof rules
  * thrown, or the count is rolled back with it.
  */
 export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now: string): Promise<void> {
-  const { max, seconds } = rules[name]
+  const { max, seconds } = attemptRules[name]
   const endsAt = new Date(Date.parse(now) + seconds * 1000).toISOString()
   const row = await countAttempt(db, keyOf(name, whose), now, endsAt)
   if (!row || row.count <= max) return

@@ -36,13 +36,6 @@ create table cli_session_uses (
   last_used_at  timestamptz(3) not null
 );
 
--- Wrong codes, by the person or the address that tried them.
-create table cli_login_attempts (
-  tried_by    text not null primary key,
-  tries       integer not null,
-  started_at  timestamptz(3) not null
-);
-
 -- Passkeys that unlock a keyring; those that sign in are another list.
 create table passkeys (
   id                     ascii not null primary key,

@@ -1,8 +1,10 @@
 import type { cliLogin } from '@skerry/contract/cli-login'
 import { limits } from '@skerry/contract/limits'
-import { fail } from '../../http/errors.ts'
+import type { Tx } from '../../db/database.ts'
+import { fail, Refusal } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
+import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { recordOfPerson } from '../me/trail.ts'
 import { notifyUser } from '../notifications/notify.ts'
 import { newCode } from './code.ts'
@@ -51,20 +53,37 @@ async function insertUnderFreeCode({ db, body, now, origin }: In<typeof cliLogin
   throw fail('conflict', 'body.sessionId: used already, or its hash is')
 }
 
-const noSuchRequest = () => fail('not_found', 'no such request')
+type Tried = Pick<In<typeof cliLogin.poll>, 'principal' | 'origin' | 'now'>
 
-export async function poll({ db, body, now }: In<typeof cliLogin.poll>): Out<typeof cliLogin.poll> {
-  const request = await findRequest(db, body.code)
-  if (!request) throw noSuchRequest()
+/** The request of a code. A refusal is returned, not thrown: that a wrong code was tried must stay counted. */
+async function requestOf(
+  db: Tx,
+  { principal, origin, now }: Tried,
+  code: string,
+  find: typeof lockRequest,
+): Promise<LoginRequest | Refusal> {
+  const caller = principal?.id ?? origin.ipAddress ?? ''
+  await takeAttempt(db, 'cli_code', caller, now)
+  const request = await find(db, code)
+  if (!request) return fail('not_found', 'no such request')
+  returnAttempt(db, 'cli_code', caller)
+  return request
+}
+
+export async function poll(input: In<typeof cliLogin.poll>): Out<typeof cliLogin.poll> {
+  const { db, body, now } = input
+  const request = await requestOf(db, input, body.code, findRequest)
+  if (request instanceof Refusal) return request
   const status = statusOf(request, now)
   if (status !== 'approved') return { status }
   const { sessionId } = request
   return { status, sessionId, ...(await getApproved(db, sessionId)) }
 }
 
-export async function get({ db, params, now }: In<typeof cliLogin.get, Person>): Out<typeof cliLogin.get> {
-  const found = await findRequest(db, params.code)
-  if (!found) throw noSuchRequest()
+export async function get(input: In<typeof cliLogin.get, Person>): Out<typeof cliLogin.get> {
+  const { context, params, now } = input
+  const found = await context.db.transaction((tx) => requestOf(tx, input, params.code, findRequest))
+  if (found instanceof Refusal) return found
   const { code, deviceLabel, client, ipAddress, createdAt, expiresAt: requestExpiresAt } = found
   const status = statusOf(found, now)
   return { request: { code, status, deviceLabel, client, ipAddress, createdAt, requestExpiresAt } }
@@ -73,8 +92,8 @@ export async function get({ db, params, now }: In<typeof cliLogin.get, Person>):
 /** From now on the registered hash is a credential of the person who says so. */
 export async function approve(input: In<typeof cliLogin.approve, Person>): Out<typeof cliLogin.approve> {
   const { db, principal, params, now } = input
-  const request = await lockRequest(db, params.code)
-  if (!request) throw noSuchRequest()
+  const request = await requestOf(db, input, params.code, lockRequest)
+  if (request instanceof Refusal) return request
   await updateRequest(db, request.code, decided(request, 'approve', now))
   const { sessionId: id, deviceLabel, client, ipAddress } = request
   const expiresAt = later(now, limits.cliSessionTtlSeconds)
@@ -86,8 +105,8 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
 
 export async function deny(input: In<typeof cliLogin.deny, Person>): Out<typeof cliLogin.deny> {
   const { db, params, now } = input
-  const request = await lockRequest(db, params.code)
-  if (!request) throw noSuchRequest()
+  const request = await requestOf(db, input, params.code, lockRequest)
+  if (request instanceof Refusal) return request
   await updateRequest(db, request.code, decided(request, 'deny', now))
   const { sessionId, deviceLabel, client, ipAddress } = request
   await recordOfPerson(input, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Actor, askForCliSession, newPerson, sessionOf } from '../../../test/tenant.ts'
 import { call, openWorld, start, type World } from '../../../test/world.ts'
 import { rates } from '../../http/limits.ts'
+import { attemptRules } from '../../identity/attempts.ts'
 import { newCode } from './code.ts'
-import { wrongCodesMax } from './guesses.ts'
+
+const { max: wrongCodesMax } = attemptRules.cli_code
 
 let world: World
 beforeAll(async () => {

@@ -53,27 +53,6 @@ export const updateRequest = (db: Tx, code: string, status: Status) =>
 export const deleteEndedRequests = (db: Sql, before: string) =>
   db.rows('delete from cli_login_requests where expires_at <= $1', [before])
 
-/**
- * Counts a try of a code that does not exist; the count starts anew where it began before `since`. Tries of one caller wait
- * for each other here, so that no number of them at once gets past the bound.
- */
-export async function upsertTry(db: Sql, triedBy: string, code: string, now: string, since: string) {
-  const row = await db.row<{ tries: number; startedAt: string }>(
-    `insert into cli_login_attempts as a (tried_by, tries, started_at)
-     select $1, case when exists (select from cli_login_requests where code = $2) then 0 else 1 end, $3::timestamptz
-     on conflict (tried_by) do update
-       set tries = case when a.started_at > $4 then a.tries else 0 end + excluded.tries,
-           started_at = case when a.started_at > $4 then a.started_at else excluded.started_at end
-     returning tries, started_at`,
-    [triedBy, code, now, since],
-  )
-  if (!row) throw new Error('an upsert returns its row')
-  return row
-}
-
-export const deleteOldTries = (db: Sql, before: string) =>
-  db.rows('delete from cli_login_attempts where started_at <= $1', [before])
-
 export const insertSession = (
   db: Tx,
   { sessionId, tokenHash, deviceLabel, client, ipAddress }: LoginRequest,

@@ -11,7 +11,6 @@ export const accessWords: Readonly<Record<string, string>> = {
   person: 'A signed-in person: no service token, no machine client',
   browser: 'A person at a browser: no CLI session, no service token, no machine client',
   fresh: 'As inside; whoever has a second factor has entered it within the last ten minutes',
-  guarded: 'As inside; whoever tries too many codes that do not exist is told to wait',
   member: 'Whoever belongs to the organization: a member, one of its service tokens or machine clients',
   admin: 'An owner or admin of the organization, an admin service token, or a machine client',
   userAdmin: 'A signed-in person who is an owner or admin: no service token, no machine client',
