@@ -11,7 +11,7 @@ import { given } from './listen.ts'
 // Skerry's whole server with one route more: the answers of resolve for everyone. In one process, what differs between the
 // two is to ask who is there, and nothing else.
 
-const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' } as unknown as typeof resolve.get
+const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' as const }
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 
 /** As features/resolve/resolve.ts does, without the token. */
@@ -25,7 +25,7 @@ const fromMemory: FromMemory = (context, { headers }, rawQuery) => {
 }
 
 /** Keeps, and then gives to everyone, what the first who asks is answered. */
-async function get({ context, headers, rawQuery }: In<typeof resolve.get>) {
+async function get({ context, headers, rawQuery }: In<typeof unauthenticated>) {
   const mark = context.cache.mark()
   const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {
     headers: { authorization: String(headers.authorization) },
@@ -35,7 +35,7 @@ async function get({ context, headers, rawQuery }: In<typeof resolve.get>) {
   const { orgId } = JSON.parse(bytes.toString()).scope
   const answer = { orgId, environmentIds: [], bytes, etag, validUntilMs: Number.POSITIVE_INFINITY }
   context.cache.keep(mark, keyOf(rawQuery), answer)
-  return new Reply(200, bytes as never, { etag, 'cache-control': 'private, no-cache' })
+  return new Reply(200, bytes, { etag, 'cache-control': 'private, no-cache' })
 }
 
 routes.push(on(unauthenticated, open('measures what authentication costs'), get, { fromMemory }))

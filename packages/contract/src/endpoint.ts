@@ -29,8 +29,9 @@ export interface Endpoint<
   B extends TObject<TProperties> = TObject<TProperties>,
   R extends Responses = Responses,
   A extends AuditAction = AuditAction,
+  M extends Method = Method,
 > {
-  method: Method
+  method: M
   path: P
   summary: string
   query: Q
@@ -87,7 +88,7 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
 }
 
 const mutation =
-  (method: Method) =>
+  <M extends Exclude<Method, 'GET'>>(method: M) =>
   <
     const P extends string,
     const R extends Responses,
@@ -103,7 +104,8 @@ const mutation =
       Q,
       B,
       R,
-      A
+      A,
+      M
     >
 
 /**
@@ -125,7 +127,8 @@ export const get = <
     Q,
     Empty,
     R,
-    A
+    A,
+    'GET'
   >
 
 export const post = mutation('POST')

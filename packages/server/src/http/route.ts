@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { AuditAction } from '@skerry/contract/audit-actions'
-import type { Answer, Body, Endpoint, PathParam, Query } from '@skerry/contract/endpoint'
+import type { Answer, Body, Endpoint, Method, PathParam, Query } from '@skerry/contract/endpoint'
 import type { IdKind } from '@skerry/contract/prefixes'
+import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
 import type { JobName, Jobs } from '../jobs/queue.ts'
 import type { Context } from './context.ts'
@@ -27,7 +28,7 @@ export interface Access<Scope, Needs extends string = never> {
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
 }
 
-/** An answer with a status or headers of its own, where an endpoint has several. `body` may be bytes ready to send. */
+/** An answer with a status or headers of its own, where an endpoint has several. */
 export class Reply<Body> {
   readonly status: number
   readonly body: Body
@@ -66,20 +67,28 @@ export type In<E extends { method: string; query: Endpoint['query']; body: Endpo
     body: Body<E>
   }
 
+/** What is sent as it is: bytes that are the body already, or none (304). */
+export type Ready = Uint8Array | null
+
 /** A refusal that is returned, and not thrown, keeps what the transaction wrote. */
-export type Out<E extends { responses: Endpoint['responses'] }> = Promise<Answer<E> | Reply<Answer<E>> | Refusal>
+export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
+  Answer<E> | Reply<Answer<E> | Ready> | Refusal
+>
+
+/** What every handler is given, whatever its route. */
+export type AnyInput = Omit<In<Endpoint>, 'db'> & { db: Sql }
 
 export interface Route {
   endpoint: Endpoint
   access: Access<object, string>
-  handle: (input: never) => Promise<unknown>
-  shortcuts: Shortcuts
+  handle: (input: AnyInput) => Promise<unknown>
+  shortcuts: Shortcuts<unknown>
 }
 
 /** Faster ways to the same answer, tried before the long one. */
-interface Shortcuts {
+interface Shortcuts<Body> {
   fromMemory?: FromMemory
-  together?: Together
+  together?: Together<Body>
 }
 
 /**
@@ -93,13 +102,13 @@ export type FromMemory = (context: Context, request: IncomingMessage, rawQuery: 
  * the long way, which also says what stands against it. So it only has to notice that something does: it checks all that
  * access and handler check, in the statement that writes. For service tokens whose holder is known from memory.
  */
-export type Together<B = never> = (input: {
+export type Together<Body> = (input: {
   context: Context
   origin: Origin
   token: TokenPrincipal
   tokenHash: string
   params: Record<string, string>
-  body: B
+  body: Body
 }) => Promise<Reply<unknown> | undefined>
 
 /** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
@@ -109,12 +118,14 @@ export function on<
   B extends Endpoint['body'],
   R extends Endpoint['responses'],
   A extends AuditAction,
+  M extends Method,
   Scope extends object,
 >(
-  endpoint: Endpoint<P, Q, B, R, A>,
+  endpoint: Endpoint<P, Q, B, R, A, M>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
-  handle: (input: In<Endpoint<P, Q, B, R, A>, Scope>) => Out<Endpoint<P, Q, B, R, A>>,
-  shortcuts: Shortcuts = {},
+  handle: (input: In<Endpoint<P, Q, B, R, A, M>, Scope>) => Out<Endpoint<P, Q, B, R, A, M>>,
+  shortcuts: Shortcuts<Static<B>> = {},
 ): Route {
+  // Here, where they have been checked against each other, the types of one route are forgotten: `serve` has many.
   return { endpoint, access, handle, shortcuts } as unknown as Route
 }

@@ -2,15 +2,15 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { authenticate, confirmToken } from '../identity/authenticate.ts'
-import type { JobName } from '../jobs/queue.ts'
-import { type Context, instant, newId } from './context.ts'
+import { authenticate } from '../identity/authenticate.ts'
+import { type Context, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
-import { type In, Reply, type Route } from './route.ts'
-import { type Origin, recordDenial, unit } from './unit.ts'
+import { performer, rawQueryOf } from './perform.ts'
+import { Reply, type Route } from './route.ts'
+import { type Origin, recordDenial } from './unit.ts'
 import { answerUnreadable, unreadablePath } from './unreadable.ts'
-import { compileChecks } from './validate.ts'
+import { type Checks, compileChecks } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -76,6 +76,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 function mount(app: FastifyInstance, context: Context, route: Route, largeBodies: LargeBodies) {
   const { endpoint } = route
   const checks = compileChecks(endpoint)
+  const perform = performer(context, route, checks)
   const status = successStatus(endpoint.responses)
   const takesLarge = endpoint.bodyBytes > limits.bodyBytes
   const { fromMemory } = route.shortcuts
@@ -98,7 +99,7 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
     },
     ...(takesLarge && { preParsing: admission(context, route, checks, largeBodies) }),
     handler: async (request, reply) => {
-      const answer = await perform(context, route, checks, request, request.origin)
+      const answer = await perform(request)
       // Returned, not thrown: what the transaction wrote stays, as a count of tries must.
       if (answer instanceof Refusal) throw answer
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
@@ -108,10 +109,9 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
 
 /** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */
 const admission =
-  (context: Context, { access }: Route, checks: ReturnType<typeof compileChecks>, largeBodies: LargeBodies) =>
+  (context: Context, { access }: Route, checks: Checks, largeBodies: LargeBodies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const params = request.params as Record<string, string>
-    checks.params(params)
+    const params = checks.params(request.params)
     const { principal } = request.origin
     await access.resolve({ context, db: context.db, principal, ipAddress: request.ip }, params)
     largeBodies.admit(request.raw, reply.raw, principal?.id ?? '')
@@ -146,90 +146,6 @@ function send(reply: FastifyReply, body: unknown): FastifyReply {
   if (body === null) return reply.send()
   reply.type('application/json; charset=utf-8')
   return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
-}
-
-/** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
-async function perform(
-  context: Context,
-  route: Route,
-  checks: ReturnType<typeof compileChecks>,
-  request: FastifyRequest,
-  origin: Origin,
-): Promise<unknown> {
-  const { endpoint, access, handle } = route
-  const params = request.params as Record<string, string>
-  checks.params(params)
-  const shared = await together(context, route, checks, request, origin)
-  if (shared) return shared
-  const caller = { context, principal: origin.principal, ipAddress: request.ip }
-  const enqueued: JobName[] = []
-  const run = async (db: In<typeof endpoint>['db'], audit: In<typeof endpoint>['audit']): Promise<unknown> => {
-    const scope = await access.resolve({ ...caller, db }, params)
-    const query = checks.query(request.query)
-    const body = checks.body(request.body)
-    const input = {
-      ...scope,
-      context,
-      db,
-      params,
-      query,
-      body,
-      audit,
-      origin,
-      principal: origin.principal,
-      headers: request.headers,
-      rawQuery: rawQueryOf(request.url),
-      now: instant(context),
-      newId,
-      enqueue: (name, data) => {
-        enqueued.push(name)
-        return context.queue.enqueue(db, name, data)
-      },
-    } satisfies In<typeof endpoint>
-    return handle(input as never)
-  }
-  if (endpoint.method === 'GET') return run(context.db as never, noAudit)
-  const done = await unit(context, origin, async (tx, record) => {
-    const work = () =>
-      run(tx as never, (action, resourceId, metadata = {}, more = {}) => {
-        if (!(endpoint.audits as string[]).includes(action)) throw new Error(`${endpoint.path} does not list ${action}`)
-        record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
-      })
-    // Together, so that both share a round trip; the token was asked about first and is refused first.
-    const [, answer] = await Promise.all([confirmToken(context, tx, origin), work()])
-    return answer
-  })
-  for (const name of enqueued) context.queue.nudge(name)
-  return done
-}
-
-/** A malformed request is left to the long way, which asks first who may know that. */
-async function together(
-  context: Context,
-  { shortcuts }: Route,
-  checks: ReturnType<typeof compileChecks>,
-  request: FastifyRequest,
-  origin: Origin,
-): Promise<Reply<unknown> | undefined> {
-  const { principal: token, unconfirmed: tokenHash } = origin
-  if (!shortcuts.together || tokenHash === undefined || token?.type !== 'service_token') return undefined
-  try {
-    checks.query(request.query)
-    checks.body(request.body)
-  } catch {
-    return undefined
-  }
-  const params = request.params as Record<string, string>
-  return shortcuts.together({ context, origin, token, tokenHash, params, body: request.body as never })
-}
-
-function rawQueryOf(url: string): string {
-  const mark = url.indexOf('?')
-  return mark < 0 ? '' : url.slice(mark + 1)
-}
-
-const noAudit = () => {
-  throw new Error('a read records nothing but its denial')
 }
 
 /** Turns anything thrown into the one error shape. What it does not know is `internal`: logged, and tells nothing. */

@@ -106,7 +106,7 @@ test('a parameter given twice, where once is meant, is refused', () => {
 
 test('a path parameter of another form is refused as its row says: an id is not found, a name is invalid', () => {
   const params = { orgId: `org_${'0'.repeat(22)}`, envId: `env_${'0'.repeat(22)}`, name: 'A' }
-  expect(checks.params(params)).toBeUndefined()
+  expect(checks.params(params)).toEqual(params)
   const code = (more: object) => refusal(() => checks.params({ ...params, ...more })).code
   for (const envId of ['env_1', `env_${'0'.repeat(23)}`, params.orgId, `${params.envId}\n`, ''])
     expect(code({ envId })).toBe('not_found')

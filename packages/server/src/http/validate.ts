@@ -8,8 +8,8 @@ export type Params = Record<string, string>
 
 type Fields = Record<string, unknown>
 
-interface Checks {
-  params: (params: Params) => void
+export interface Checks {
+  params: (params: unknown) => Params
   query: (query: unknown) => Fields
   body: (body: unknown) => Fields
 }
@@ -35,14 +35,17 @@ function once<T>(make: () => T): () => T {
 }
 
 /** A malformed parameter is refused in the words of its row, before anything is looked up. */
-function paramsCheck(path: string): (params: Params) => void {
+function paramsCheck(path: string): Checks['params'] {
   const checks = pathParamNames(path).map((name) => {
     const rule = pathParamRule(path, name)
     return { name, rule, pattern: new RegExp(rule.schema.pattern) }
   })
-  return (params) => {
+  return (given) => {
+    // The router gives texts, one for each name in the path.
+    const params = given as Params
     for (const { name, rule, pattern } of checks)
       if (!pattern.test(params[name] ?? '')) throw fail(rule.malformed, rule.message)
+    return params
   }
 }
 

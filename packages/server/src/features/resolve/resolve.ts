@@ -4,7 +4,7 @@ import { type Context, sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
 import { matches } from '../../http/etag.ts'
 import type { TokenPrincipal, UserPrincipal } from '../../http/principal.ts'
-import { type Access, type FromMemory, type In, type Out, Reply } from '../../http/route.ts'
+import { type Access, type FromMemory, type In, type Out, type Ready, Reply } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import type { Answer } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
@@ -59,10 +59,10 @@ async function checkMember({ db, query, now }: Request, { id, session }: UserPri
 
 const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} ${rawQuery}`
 
-function replyOf(context: Context, headers: Request['headers'], answer: Answer): Reply<never> {
+function replyOf(context: Context, headers: Request['headers'], answer: Answer): Reply<Ready> {
   context.meter.count(answer.orgId, 'resolves')
-  if (matches(headers['if-none-match'], answer.etag)) return notModified(answer)
-  return new Reply(200, answer.bytes as never, { etag: answer.etag, 'cache-control': 'private, no-cache' })
+  if (matches(headers['if-none-match'], answer.etag)) return new Reply(304, null, { etag: answer.etag })
+  return new Reply(200, answer.bytes, { etag: answer.etag, 'cache-control': 'private, no-cache' })
 }
 
 /** The mark is taken before the database is read: what changes meanwhile is answered once and not kept. */
@@ -72,8 +72,6 @@ async function readAndKeep(input: Request, key: string): Promise<Answer> {
   input.context.cache.keep(mark, key, answer)
   return answer
 }
-
-const notModified = (answer: Answer) => new Reply(304, null as never, { etag: answer.etag })
 
 async function read({ db, principal, query, now }: Request): Promise<Answer> {
   const environmentId = environmentOf(principal, query.env)
