@@ -2,7 +2,7 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { authenticate } from '../identity/authenticate.ts'
+import { authenticate, noteStrayToken } from '../identity/authenticate.ts'
 import { type Context, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
@@ -91,7 +91,10 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
       if (remembered) return void answerWith(request, reply, remembered)
       const origin = originOf(request)
       request.origin = origin
-      if (endpoint.open) return done()
+      if (endpoint.open) {
+        noteStrayToken(context, request.raw, origin)
+        return done()
+      }
       authenticate(context, request.raw, origin, memory).then((principal) => {
         origin.principal = principal
         done()

@@ -82,6 +82,12 @@ async function identify(context: Context, authorization: string | undefined, ori
   throw fail('unauthorized', 'unknown credential')
 }
 
+/** A route that asks for no credential answers all alike. Whoever shows it a decoy has found one all the same. */
+export function noteStrayToken(context: Context, { headers }: IncomingMessage, origin: Origin): void {
+  const [, bearer] = /^bearer (skt_\S+)$/i.exec(headers.authorization ?? '') ?? []
+  if (bearer) context.sightings.note(bearer, sha256(bearer), origin, instant(context))
+}
+
 /** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
 function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Principal> {
   // Not spelt as base64url is written: several spellings of one token have no use but to be mistaken for several.

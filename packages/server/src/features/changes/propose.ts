@@ -53,7 +53,13 @@ export async function propose(
   }
   await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null })
   const { id, baseVersion } = changeRequest
-  audit('change_request.opened', id, { environmentId: env.id, name: secretName, action, baseVersion })
+  audit('change_request.opened', id, {
+    environmentId: env.id,
+    name: secretName,
+    action,
+    baseVersion,
+    ...(action === 'restore' && { restoreVersion: proposal.restoreVersion }),
+  })
   await tellAdmins({ context, db, principal }, env, changeRequest)
   return new Reply(202, { queued: true, changeRequest })
 }

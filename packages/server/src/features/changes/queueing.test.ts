@@ -130,6 +130,13 @@ describe('in a protected environment', () => {
     expect(JSON.stringify(body.entries)).not.toContain(text)
     expect(JSON.stringify(body.entries)).not.toContain(note)
   })
+
+  test('the entry of a proposed restore names the version to come back', async () => {
+    const { id } = queuedIn(await restore('RESTORED', { version: 1 }))
+    const { body } = await world.call(audit.list, { ...by(), params: org(), query: { resourceId: id } })
+    const about = { environmentId: envId, name: 'RESTORED', action: 'restore', baseVersion: 2, restoreVersion: 1 }
+    expect(body.entries.map(({ metadata }) => metadata)).toEqual([about])
+  })
 })
 
 describe('the note', () => {

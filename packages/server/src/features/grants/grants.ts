@@ -37,7 +37,7 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
 
 /**
  * A key goes only to someone of this organization who can use it. A bound token is for one environment, its branches and
- * the groups composed into it: it is not handed the key of another application.
+ * groups, which are granted before they are composed: it is not handed the key of another application.
  */
 async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create, InEnv>) {
   if (body.principalType === 'user') {

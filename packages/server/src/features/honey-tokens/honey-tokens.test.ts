@@ -1,10 +1,12 @@
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
+import { cliLogin } from '@skerry/contract/cli-login'
 import { grants } from '@skerry/contract/grants'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
 import { me } from '@skerry/contract/me'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
+import { health } from '@skerry/contract/signup'
 import { tokens } from '@skerry/contract/tokens'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
@@ -236,6 +238,15 @@ describe('presenting a decoy', () => {
       await world.call(honeyTokens.list, { as: `bearer ${decoy.bearer}`, params: org() }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+    expect((await recorded(decoy))?.tripCount).toBe(4)
+  })
+
+  test('where no credential is asked for trips it too, and is answered as ever', async () => {
+    const decoy = await newDecoy()
+    for (const authorization of [`Bearer ${decoy.bearer}`, `bearer ${decoy.bearer}`]) {
+      expect((await world.call(health.live, { as: authorization })).status).toBe(200)
+      expect((await world.call(cliLogin.poll, { as: authorization, body: { code: 'no code' } })).status).toBe(400)
+    }
     expect((await recorded(decoy))?.tripCount).toBe(4)
   })
 

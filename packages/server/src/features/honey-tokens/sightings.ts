@@ -6,7 +6,7 @@ interface From {
   requestId: string | null
 }
 
-/** A service token that did not work, from where and how often. Never the bearer. */
+/** A service token that did not work, or that nobody had asked for; from where and how often. Never the bearer. */
 export interface Sighting extends From {
   bearerHash: string
   /** The public segment of what was presented, whatever it names. */
@@ -17,7 +17,7 @@ export interface Sighting extends From {
 }
 
 export interface Sightings {
-  /** Notes a refusal. In memory alone: whatever was presented, this is all that happens before the answer. */
+  /** Notes what was presented. In memory alone: whatever it is, this is all that happens before the answer. */
   note(bearer: string, bearerHash: string, from: From, at: string): void
   /** Hands over what was noted. What `record` could not take is kept for the next time; one at a time. */
   flush(record: (sightings: Sighting[]) => Promise<void>): Promise<void>

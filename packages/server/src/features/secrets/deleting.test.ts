@@ -79,6 +79,13 @@ describe('deleting', () => {
     expect((await remove(name, held(2))).status).toBe(200)
   })
 
+  test('held to two versions at once is refused', async () => {
+    await putSecret(world, tenant, envId, 'TWICE')
+    const { status, error } = await remove('TWICE', { query: { expectedVersion: 1 }, body: { expectedVersion: 2 } })
+    expect([status, error?.code]).toEqual([400, 'invalid_request'])
+    expect((await remove('TWICE', { query: { expectedVersion: 1 }, body: { expectedVersion: 1 } })).status).toBe(200)
+  })
+
   test('held to a version that is none is refused', async () => {
     await putSecret(world, tenant, envId, 'MALFORMED')
     for (const expectedVersion of [-1, 1.5, 'one', 2_147_483_648])

@@ -93,7 +93,10 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
 
 export async function remove(input: In<typeof secrets.delete, InEnv>): Out<typeof secrets.delete> {
   const { db, env, params, query, body, audit } = input
-  const secret = await lockedSecret(db, env, params.name, query.expectedVersion ?? body.expectedVersion)
+  const expected = query.expectedVersion ?? body.expectedVersion
+  if (expected !== (body.expectedVersion ?? expected))
+    throw fail('invalid_request', 'body.expectedVersion: another one than query.expectedVersion')
+  const secret = await lockedSecret(db, env, params.name, expected)
   if (isProtected(env)) return propose(input, env, { action: 'delete', secretName: params.name, on: secret })
   await deleteSecret(db, env, secret.id)
   audit('secret.deleted', secret.id, { environmentId: env.id, name: params.name, version: secret.currentVersion })
