@@ -13,7 +13,7 @@ export type PathParam<P extends string> = P extends `${string}:${infer K}/${infe
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 type Empty = TObject<Record<never, never>>
-const empty = Type.Object({}, { additionalProperties: false }) as unknown as Empty
+const empty: Empty = Type.Object({}, { additionalProperties: false })
 
 /** Success statuses with the schema of the body that each carries. */
 export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
@@ -99,14 +99,7 @@ const mutation =
     path: P,
     shape: Mutation<Q, B, R, A>,
   ) =>
-    endpoint(method, path, shape as Shape<TObject, TObject, Responses, AuditAction>) as unknown as Endpoint<
-      P,
-      Q,
-      B,
-      R,
-      A,
-      M
-    >
+    endpoint(method, path, shape as Shape<TObject, TObject, Responses, AuditAction>) as Endpoint<P, Q, B, R, A, M>
 
 /**
  * Declares a read. Reads may still leave an audit entry when they are denied.
@@ -122,14 +115,7 @@ export const get = <
   path: P,
   shape: Shape<Q, Empty, R, A>,
 ) =>
-  endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as unknown as Endpoint<
-    P,
-    Q,
-    Empty,
-    R,
-    A,
-    'GET'
-  >
+  endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as Endpoint<P, Q, Empty, R, A, 'GET'>
 
 export const post = mutation('POST')
 export const put = mutation('PUT')

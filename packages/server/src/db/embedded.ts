@@ -161,5 +161,5 @@ function transactionHandle(connection: Connection, state: TxState): Tx {
       if (state.ended) throw new Error('This transaction has ended')
       rows(text, values).catch(() => {})
     },
-  } as unknown as Tx
+  } as Tx
 }

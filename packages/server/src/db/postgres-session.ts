@@ -148,11 +148,12 @@ function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) =>
         reject(error)
       },
     }
+    // By the driver's types, its connection wants arguments that it does not look at.
     client.query(query as unknown as pg.Submittable)
   })
 }
 
-const foreignTypes = { getTypeParser: (oid: number) => foreignParserOf(oid) } as unknown as pg.CustomTypesConfig
+const foreignTypes = { getTypeParser: (oid: number) => foreignParserOf(oid) } as pg.CustomTypesConfig
 
 export async function foreignRows<Row>(
   client: pg.ClientBase,

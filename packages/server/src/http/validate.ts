@@ -81,25 +81,18 @@ function wellFormed<T>(value: T, place = 'body'): T {
   return value
 }
 
-interface Problem {
-  keyword: string
-  instancePath: string
-  params: { additionalProperties?: string[]; requiredProperties?: string[] }
-  message: string
-}
-
 /** Names the place and the rule, never the value. */
 function complaint(validator: Validator, value: unknown, place: string): string {
-  const problems = validator.Errors(value) as unknown as Problem[]
+  const problems = validator.Errors(value)
   const unknown = problems.find((problem) => problem.keyword === 'additionalProperties')
   if (unknown) {
-    const field = String(unknown.params.additionalProperties?.[0]).slice(0, 80)
+    const field = String(unknown.params.additionalProperties[0]).slice(0, 80)
     // In a map, what is no name may be anything, also a value that slipped into its place.
     const named = unknown.instancePath === '' || /^\w+$/.test(field) ? ` ${JSON.stringify(field)}` : ''
     return `${at(place, unknown.instancePath)}: unknown field${named}`
   }
   const missing = problems.find((problem) => problem.keyword === 'required')
-  if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties?.[0]} is required`
+  if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties[0]} is required`
   const first = problems.find((problem) => problem.keyword !== 'boolean') ?? problems[0]
   return `${at(place, first?.instancePath ?? '')}: ${first?.message ?? 'is not valid'}`
 }

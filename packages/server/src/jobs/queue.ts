@@ -66,17 +66,11 @@ export function openQueue(db: Database, log: Log): Queue {
     },
     async start(handlers) {
       await boss.start()
-      for (const [name, row] of rows) {
-        const worker = await open(boss, name, row, async (data) => {
-          try {
-            await handlers[name](data as never)
-          } catch (error) {
-            log.warn('job failed', { job: name, ...describe(error) })
-            throw error
-          }
-        })
-        workers.set(name, worker)
+      const open = async <N extends JobName>(name: N, row: QueueRow) => {
+        const handle: Handlers[N] = handlers[name]
+        workers.set(name, await work<Jobs[N]>(boss, name, row, handle, log))
       }
+      for (const [name, row] of rows) await open(name, row)
     },
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }
@@ -86,10 +80,21 @@ const over = (db: Sql) => ({
   executeSql: async (text: string, values?: unknown[]) => ({ rows: await db.foreign(text, values) }),
 })
 
-async function open(boss: PgBoss, name: JobName, row: QueueRow, handle: (data: object) => Promise<unknown>) {
+async function work<Data extends object>(
+  boss: PgBoss,
+  name: JobName,
+  row: QueueRow,
+  handle: (data: Data) => Promise<unknown>,
+  log: Log,
+) {
   await boss.createQueue(name, { retryLimit: row.retryLimit, retryBackoff: true, retryDelay: 5 })
   if (row.cron !== null) await boss.schedule(name, row.cron, {}, { tz: 'UTC' })
-  return boss.work<object>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
-    if (job) await handle(job.data)
+  return boss.work<Data>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
+    try {
+      if (job) await handle(job.data)
+    } catch (error) {
+      log.warn('job failed', { job: name, ...describe(error) })
+      throw error
+    }
   })
 }
