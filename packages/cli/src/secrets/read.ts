@@ -102,9 +102,13 @@ export async function history(name: string, flags: Options): Promise<void> {
   const rows = await Promise.all(
     versions.map(async ({ ciphertext, ...row }) => {
       if (!key) return row
-      return { ...row, value: await openSecret(ciphertext, key.dek, place.envId, name) }
+      // From before the environment was re-keyed, or altered: the rest is readable all the same.
+      const value = await openSecret(ciphertext, key.dek, place.envId, name).catch(() => null)
+      return { ...row, value }
     }),
   )
+  const closed = rows.filter((row) => 'value' in row && row.value === null).map(({ version }) => version)
+  if (closed.length > 0) warn(`the environment’s key does not open ${closed.join(', ')}: older than it, or altered`)
   if (flags.json) return writeJson({ name, currentVersion, versions: rows })
   const header = ['version', 'written', 'by', 'restored from', ...(key ? ['value'] : [])]
   const cells = rows.map((row) => [
@@ -112,7 +116,7 @@ export async function history(name: string, flags: Options): Promise<void> {
     row.createdAt,
     row.createdById,
     row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
-    ...('value' in row ? [printable(row.value)] : []),
+    ...('value' in row ? [printable(row.value ?? '')] : []),
   ])
   writeTable(header, cells)
 }
