@@ -3,10 +3,10 @@ import { invites } from '@skerry/contract/orgs'
 import { signIn } from '@skerry/contract/sign-in'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mailedToken, outbox, type SignedInBrowser, setUp, signInByLink } from '../../../test/people.ts'
-import { auditRows } from '../../../test/state.ts'
+import { auditRows, tableDump } from '../../../test/state.ts'
 import { signUp, type Tenant } from '../../../test/tenant.ts'
 import { builtIn, openWorld, type World } from '../../../test/world.ts'
-import { newSecret } from '../../http/context.ts'
+import { newSecret, sha256 } from '../../http/context.ts'
 
 let world: World
 let tenant: Tenant
@@ -20,6 +20,9 @@ afterAll(() => world.close())
 const invite = (email: string, role = 'member') =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email, role } })
 const redeem = (token: string) => world.call(signIn.redeemLink, { body: { token } })
+/** The tables in which a text stands, those of the job queue among them. */
+const tablesWith = async (text: string) =>
+  (await tableDump(world)).filter((table) => table.text.includes(text)).map(({ where }) => where)
 const whoAmI = (as: string) => world.call(me.get, { as })
 
 describe('the first person', () => {
@@ -29,6 +32,12 @@ describe('the first person', () => {
     const answer = await world.call(signIn.get)
     expect(answer.body).toEqual({ kind: 'built_in', available: true, setUpNeeded: true })
     expect(world.server.setUpLink).toMatch(new RegExp(`^${world.url}/set-up#[\\w-]{43}$`))
+  })
+
+  test('comes in with a link of which the database has the hash alone', async () => {
+    const token = world.server.setUpLink?.split('#')[1] as string
+    expect(await tablesWith(token)).toEqual([])
+    expect(await tablesWith(sha256(token))).toEqual(['table public.set_up_links'])
   })
 
   test('does not come in with another token', async () => {
@@ -81,6 +90,12 @@ describe('a magic link', () => {
     const ids = [await signInByLink(world, 'ada@example.com'), await signInByLink(world, 'ada@example.com')]
     const people = await Promise.all(ids.map(async ({ as }) => (await whoAmI(as)).body.principal.id))
     expect(people[0]).toBe(people[1])
+  })
+
+  test('is in the database as a hash alone, in the queue as well', async () => {
+    const token = await mailedToken(world, 'first@example.com')
+    expect(await tablesWith(token)).toEqual([])
+    expect(await tablesWith(sha256(token))).toEqual(['table public.magic_links'])
   })
 
   test('works once, and never again', async () => {
