@@ -50,9 +50,14 @@ export const theme = createTheme({
   },
 })
 
-/** Quiet text that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
+/** Quiet text, and text on a light ground of its own colour, that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6c737a' },
+  light: {
+    '--mantine-color-dimmed': '#5c636a',
+    '--mantine-color-placeholder': '#6c737a',
+    '--mantine-color-orange-light-color': '#8a4b00',
+    '--mantine-color-yellow-light-color': '#7a5200',
+  },
   dark: { '--mantine-color-dimmed': '#a6a7ab', '--mantine-color-placeholder': '#909296' },
 })

@@ -52,7 +52,8 @@ export async function unlockWithPasskey(page: Page): Promise<void> {
 
 export async function unlockWithPassphrase(page: Page, passphrase = person.passphrase): Promise<void> {
   const dialog = page.getByRole('dialog')
-  if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'Unlock the keyring' }).click()
+  // Not as a pointer does: where something asked already, its dialog may open over the button at this moment.
+  if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'Unlock the keyring' }).dispatchEvent('click')
   await dialog.getByLabel('Passphrase', { exact: true }).fill(passphrase)
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
 }

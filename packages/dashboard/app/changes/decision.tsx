@@ -92,6 +92,12 @@ function Why({ change, isOwn, isAdmin, compared: { sides, sealed, comparison } }
   )
   if (!isAdmin) return say('You proposed this, so you can take it back.')
   if (isOwn && !change.allowSelfApproval) return say('Someone else has to approve what you proposed.')
+  if (sides.data && sides.data.currentVersion !== change.baseVersion)
+    return (
+      <Alert color="yellow" variant="light">
+        The secret has changed since this was proposed. It can no longer be applied: approving closes it.
+      </Alert>
+    )
   if (sides.data === null)
     return (
       <Alert color="yellow" variant="light">

@@ -9,7 +9,8 @@ export interface Sides {
   environmentId: string
   name: string
   current: string | null
-  currentVersion: number | null
+  /** 0: there is no such secret now. */
+  currentVersion: number
   /** undefined: went with the secret that it was proposed for. */
   proposed: string | null | undefined
 }
@@ -42,7 +43,7 @@ function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | un
 async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSignal) {
   const { environmentId: envId, secretName: name, restoreVersion } = change
   let current: string | null = null
-  let currentVersion: number | null = null
+  let currentVersion = 0
   let restored: string | undefined
   let cursor: string | null = null
   try {

@@ -39,6 +39,14 @@ export function Protection({ environment }: { environment: Environment }) {
   )
 }
 
+const sayProtection = ({ requiredApprovals, allowSelfApproval }: Settings) =>
+  `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}; ${
+    allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
+  }.`
+
+const sayOpen = (open: number) =>
+  open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`
+
 function State(props: { environment: Environment; protection: Settings | null; open: number; isAdmin: boolean }) {
   const { environment, protection, open, isAdmin } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -48,11 +56,8 @@ function State(props: { environment: Environment; protection: Settings | null; o
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {protection
-          ? `Needs ${protection.requiredApprovals === 1 ? 'one approval' : `${protection.requiredApprovals} approvals`}; ${
-              protection.allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
-            }. ${open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`}`
-          : 'Not protected: whoever holds the key changes secrets at once.'}
+        {protection ? sayProtection(protection) : 'Not protected: whoever holds the key changes secrets at once.'}{' '}
+        {(protection || open > 0) && sayOpen(open)}
       </Text>
       {isAdmin && (
         <Group gap="xs">

@@ -43,9 +43,13 @@ export function mergeLayers(layers: Layer[], ownId: string): ReadonlyMap<string,
   return entries
 }
 
+/** Also of what was proposed and is not there yet. */
 export function namesOf(columns: Column[]): string[] {
   const names = new Set<string>()
-  for (const { entries } of columns) for (const name of entries.keys()) names.add(name)
+  for (const { entries, own, queued } of columns) {
+    for (const name of entries.keys()) names.add(name)
+    if (own) for (const name of queued) names.add(name)
+  }
   return [...names].sort()
 }
 

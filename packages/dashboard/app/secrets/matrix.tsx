@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import './matrix.css'
-import { Alert, Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
@@ -11,7 +11,7 @@ import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, namesOf } from './columns.ts'
 import { rowState, stateKey, useMarks } from './marks.ts'
-import { NoKey } from './no-key.tsx'
+import { EnvironmentLinks, NoKey } from './no-key.tsx'
 import { Sayings } from './sayings.tsx'
 import { type Filter, Toolbar } from './toolbar.tsx'
 import { useDoings } from './use-doings.ts'
@@ -64,7 +64,10 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
       {all.length === 0 && rows.length === 0 && !loading ? (
         columns.some(({ own }) => own) ? (
-          empty
+          <Stack>
+            {empty}
+            <EnvironmentLinks columns={columns} />
+          </Stack>
         ) : (
           <NoKey columns={columns} />
         )

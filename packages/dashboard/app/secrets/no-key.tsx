@@ -1,32 +1,37 @@
-import { Anchor, Group } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { Empty } from '../ui/empty.tsx'
 import type { Column } from './columns.ts'
 
 /** Instead of a matrix in which nothing could be read: that there may be secrets, and who can help. */
 export function NoKey({ columns }: { columns: Column[] }) {
-  const { org = '' } = useParams({ strict: false })
   return (
-    <Empty
-      title="You hold no key here"
-      action={
-        <Group gap="md" justify="center">
-          {columns.map(({ environmentId, name }) => (
-            <Anchor
-              key={environmentId}
-              component={Link}
-              to="/orgs/$org/envs/$env"
-              params={{ org, env: environmentId } as never}
-              size="sm"
-            >
-              {name}
-            </Anchor>
-          ))}
-        </Group>
-      }
-    >
+    <Empty title="You hold no key here" action={<EnvironmentLinks columns={columns} />}>
       Secrets may be here, and you can read none of them. An admin who holds the key of an environment can grant it to
       you on that environment’s page.
     </Empty>
+  )
+}
+
+/** To the environments’ pages, where no column leads there. */
+export function EnvironmentLinks({ columns }: { columns: Column[] }) {
+  const { org = '' } = useParams({ strict: false })
+  return (
+    <Group gap="md" justify="center">
+      <Text size="sm" c="dimmed">
+        Access and settings:
+      </Text>
+      {columns.map(({ environmentId, name }) => (
+        <Anchor
+          key={environmentId}
+          component={Link}
+          to="/orgs/$org/envs/$env"
+          params={{ org, env: environmentId } as never}
+          size="sm"
+        >
+          {name}
+        </Anchor>
+      ))}
+    </Group>
   )
 }

@@ -3,7 +3,7 @@ import { describeProblem } from '../ui/problem.tsx'
 import type { Change, Outcome } from './changes.ts'
 
 const looks = {
-  added: { color: 'teal', label: 'added' },
+  added: { color: 'sea', label: 'added' },
   changed: { color: 'orange', label: 'changed' },
   overrides: { color: 'violet', label: 'overrides inherited' },
   unchanged: { color: 'gray', label: 'unchanged' },
@@ -43,14 +43,7 @@ export function Preview(props: {
                 disabled={change.kind === 'unchanged'}
                 onChange={() => toggle(change.name)}
               />
-              <Badge
-                variant="light"
-                color={looks[change.kind].color}
-                autoContrast
-                style={{ flex: 'none' }}
-                tt="none"
-                fw={500}
-              >
+              <Badge variant="light" color={looks[change.kind].color} style={{ flex: 'none' }} tt="none" fw={500}>
                 {looks[change.kind].label}
               </Badge>
             </Group>
@@ -111,6 +104,6 @@ export class SomeFailed extends Error {}
 
 export function sayOutcome({ written, queued }: Outcome): string {
   const stored = written > 0 ? [`${written} stored`] : []
-  const waiting = queued > 0 ? [`${queued} wait for approval`] : []
+  const waiting = queued > 0 ? [queued === 1 ? '1 waits for approval' : `${queued} wait for approval`] : []
   return `${[...stored, ...waiting].join(', ')}.`
 }

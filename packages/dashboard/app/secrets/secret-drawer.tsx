@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -16,11 +15,10 @@ import { Reveal } from '../ui/reveal.tsx'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { CopyColumnDialog } from './copy-column.tsx'
 import { NoteField } from './preview.tsx'
-import { noteHeader } from './protected.ts'
 import { say } from './say.ts'
 import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
-import { changeSealed, deleteSecret } from './write.ts'
+import { deleteSecret, restoreSecret } from './write.ts'
 
 const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>
   queryOptions({
@@ -165,14 +163,16 @@ type Version = Answer<typeof secretEndpoints.versions>['versions'][number]
 function History({ orgId, column, entry }: { orgId: string; column: Column; entry: Entry }) {
   const { name, version } = entry.secret
   const query = useQuery(versionsQuery(orgId, column.environmentId, name, version))
+  const [note, setNote] = useState('')
   return (
     <Stack gap="xs">
       <Title order={2}>History</Title>
+      {column.isProtected && version > 1 && <NoteField note={note} onChange={setNote} />}
       <Loaded query={query}>
         {({ versions }) => (
           <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
             {versions.map((one) => (
-              <HistoryItem key={one.version} {...{ orgId, column, entry }} version={one} />
+              <HistoryItem key={one.version} {...{ orgId, column, entry, note }} version={one} />
             ))}
           </Stack>
         )}
@@ -181,22 +181,18 @@ function History({ orgId, column, entry }: { orgId: string; column: Column; entr
   )
 }
 
-function HistoryItem(props: { orgId: string; column: Column; entry: Entry; version: Version }) {
-  const { orgId, column, entry, version } = props
+function HistoryItem(props: { orgId: string; column: Column; entry: Entry; version: Version; note: string }) {
+  const { orgId, column, entry, version, note } = props
   const { name } = entry.secret
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
   const restore = useAction(async () => {
-    const params = { orgId, envId: column.environmentId, name }
-    const body = { version: version.version, expectedVersion: entry.secret.version }
-    const answer = await api.secrets.restore({ params, body }, noteHeader(''))
-    if ('secret' in answer) {
-      changeSealed(orgId, column.environmentId, (secrets) => secrets.set(name, answer.secret))
-      say(`Restored version ${version.version} of ${name}.`)
-    } else {
-      await queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'envs', column.environmentId, 'queued'] })
-      say(`Restoring version ${version.version} of ${name} waits for approval.`)
-    }
+    const outcome = await restoreSecret(orgId, column.environmentId, entry.secret, version.version, note)
+    say(
+      outcome === 'queued'
+        ? `Restoring version ${version.version} of ${name} waits for approval.`
+        : `Restored version ${version.version} of ${name}.`,
+    )
   })
   return (
     <Stack component="li" gap={4} py="xs" style={{ borderBottom: '1px solid var(--skerry-line)' }}>
@@ -216,8 +212,14 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
           </Text>
         </Group>
         {!isCurrent && (
-          <Button size="compact-xs" variant="default" loading={restore.pending} onClick={() => restore.run()}>
-            Restore
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={restore.pending}
+            onClick={() => restore.run()}
+            aria-label={`${column.isProtected ? 'Propose to restore' : 'Restore'} version ${version.version}`}
+          >
+            {column.isProtected ? 'Propose to restore' : 'Restore'}
           </Button>
         )}
       </Group>

@@ -4,7 +4,7 @@ import type { envs } from '@skerry/contract/envs'
 import { type UseQueryResult, useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { type Column, type Layer, mergeLayers } from './columns.ts'
-import { queuedQuery } from './protected.ts'
+import { type Queue, queuedQuery } from './protected.ts'
 import { compositionQuery, groupQuery, type Sealed, sealedQuery } from './queries.ts'
 
 export type Environment = Answer<typeof envs.get>['environment']
@@ -34,19 +34,19 @@ export function useColumns(orgId: string, environments: Environment[], parents: 
   const sealed = useQueries({ queries: ids.map((id) => sealedQuery(orgId, id)), combine: together<Sealed | null> })
   const queued = useQueries({
     queries: environments.map(({ id }) => queuedQuery(orgId, id)),
-    combine: together<ReadonlySet<string> | null>,
+    combine: together<Queue>,
   })
   const key = JSON.stringify(places.map(({ environment, layers }) => [environment, layers]))
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of places
   return useMemo(() => {
     const found = new Map(ids.map((id, i) => [id, { data: sealed.data[i], error: sealed.errors[i] }]))
-    return places.map((place, i) => columnOf(place, found, queued.data[i] ?? null))
+    return places.map((place, i) => columnOf(place, found, queued.data[i]))
   }, [key, sealed, queued])
 }
 
 type Found = ReadonlyMap<string, { data: Sealed | null | undefined; error: unknown }>
 
-function columnOf({ environment, layers, error }: Place, found: Found, queued: ReadonlySet<string> | null): Column {
+function columnOf({ environment, layers, error }: Place, found: Found, queue: Queue | undefined): Column {
   const own = layerOf({ environmentId: environment.id, label: environment.slug }, found)
   const below = (layers ?? []).map((place) => ({ place, layer: layerOf(place, found) }))
   const all = [...below.map(({ layer }) => layer), own].filter((layer) => !!layer)
@@ -65,8 +65,8 @@ function columnOf({ environment, layers, error }: Place, found: Found, queued: R
       [environment.id, ...below.map(({ place }) => place.environmentId)]
         .map((id) => found.get(id)?.error)
         .find(Boolean),
-    isProtected: queued !== null,
-    queued: queued ?? new Set(),
+    isProtected: queue?.isProtected ?? false,
+    queued: queue?.names ?? new Set(),
   }
 }
 

@@ -2,8 +2,8 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
-import { noteHeader } from './protected.ts'
-import { type Sealed, type Secret, sealedQuery } from './queries.ts'
+import { noteHeader, queuedQuery } from './protected.ts'
+import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
 
 export interface Write {
   orgId: string
@@ -47,10 +47,31 @@ export async function deleteSecret(orgId: string, environmentId: string, secret:
   return 'written'
 }
 
-const changedQueue = async (orgId: string, envId: string) => {
+export async function restoreSecret(
+  orgId: string,
+  environmentId: string,
+  secret: Secret,
+  version: number,
+  note: string,
+) {
+  const params = { orgId, envId: environmentId, name: secret.name }
+  const answer = await api.secrets.restore(
+    { params, body: { version, expectedVersion: secret.version } },
+    noteHeader(note),
+  )
+  if (!('secret' in answer)) {
+    await changedQueue(orgId, environmentId)
+    return 'queued'
+  }
+  changeSealed(orgId, environmentId, (secrets) => secrets.set(secret.name, answer.secret))
+  return 'written'
+}
+
+async function changedQueue(orgId: string, envId: string): Promise<void> {
+  await queryClient.invalidateQueries(protectionQuery(orgId, envId))
   await Promise.all([
-    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'envs', envId, 'queued'] }),
-    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'change-requests'] }),
+    queryClient.invalidateQueries(queuedQuery(orgId, envId)),
+    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'changes'] }),
   ])
 }
 

@@ -46,6 +46,12 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
           </Text>
         </Section>
       )}
+      {change.status === 'superseded' && (
+        <Text size="sm" mb="lg">
+          Nothing came of it: the secret has changed since it was proposed, or its environment was given another key.
+          Propose it anew if it is still wanted.
+        </Text>
+      )}
       {change.status === 'open' && <Difference compared={compared} />}
       <Reviews change={change} reviews={reviews} />
       {change.status === 'open' && <Decision change={change} compared={compared} />}

@@ -1,0 +1,264 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { dialogOf, edit, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
+import { openBrowser } from './browser.ts'
+import { choose, expectValue, lookAgain, openChange, queued, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, type Place, putSecret } from './org-journey.ts'
+import { grantTo, leaks, meet, type Someone } from './two-people.ts'
+
+// In a protected environment, what one person proposes waits for another: seen from both sides.
+
+const planted = {
+  first: 'planted-first-5d1c27',
+  second: 'planted-second-90ab3e',
+  proposed: 'planted-proposed-77f0c4',
+  old: 'planted-old-1b6d82',
+  pasted: 'planted-pasted-c3e911',
+  alsoPasted: 'planted-also-pasted-04d7aa',
+}
+
+let world: World
+let browser: Browser
+let owner: Someone
+let member: Someone
+let place: Place
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  ;({ owner, member, place } = await meet(world, browser))
+  await grantTo(world, owner, place, member)
+  for (const [name, text] of [
+    ['API_KEY', planted.first],
+    ['ROTATED', planted.first],
+    ['ROTATED', planted.second],
+    ['OLD_KEY', planted.old],
+  ] as const)
+    await putSecret(world, owner.bearer(), place, name, text)
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+/** The status of the next answer to a write of a secret, which `write` sets off. */
+async function answerTo(page: Page, name: string, write: () => Promise<unknown>): Promise<number> {
+  const [answer] = await Promise.all([
+    page.waitForResponse((one) => one.request().method() !== 'GET' && one.url().includes(`/secrets/${name}`)),
+    write(),
+  ])
+  return answer.status()
+}
+
+describe('an owner', () => {
+  test('protects an environment on its page, and sees what that means', async () => {
+    const { page } = owner
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByText('Not protected: whoever holds the key changes secrets at once.').waitFor()
+    await page.getByRole('button', { name: 'Protect' }).click()
+    await dialogOf(page).getByLabel('One’s own approval counts').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await dialogOf(page).getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Needs one approval; one’s own does not count. No change waits.').waitFor()
+  })
+})
+
+describe('a member', () => {
+  test('finds nothing in the queue, and the environment marked as protected', async () => {
+    const { page } = member
+    await journey.goTo(page, 'Changes')
+    await page.getByText('Nothing waits').waitFor()
+    await openApp(page, 'Web shop')
+    await page.getByLabel('Protected', { exact: true }).waitFor()
+  })
+
+  test('may not change the protection', async () => {
+    const { page } = member
+    await openEnvironment(page, 'Production')
+    await page.getByText('Needs one approval').waitFor()
+    expect(await page.getByRole('button', { name: /^(Change|Stop protecting)$/ }).count()).toBe(0)
+    await openApp(page, 'Web shop')
+  })
+
+  test('proposes another value with a note, while the old one counts', async () => {
+    const { page } = member
+    await edit(page, 'API_KEY', 'Production', planted.proposed)
+    await page.getByLabel('Why API_KEY changes').fill('the provider asks for ünique keys')
+    const status = await answerTo(page, 'API_KEY', () => page.getByRole('button', { name: 'Propose' }).click())
+    expect(status).toBe(202)
+    await page.getByText('The change of API_KEY waits for approval.').waitFor()
+    await queued(page, /API_KEY/).waitFor()
+    await expectValue(page, 'API_KEY', 'Production', planted.first)
+  })
+
+  test('proposes to delete a secret', async () => {
+    const { page } = member
+    await pickTool(page, 'OLD_KEY', 'Details of OLD_KEY in Production')
+    await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
+    const asked = page.getByRole('dialog', { name: 'Delete OLD_KEY' })
+    await asked.getByLabel('Note').fill('nobody reads it')
+    const status = await answerTo(page, 'OLD_KEY', () => asked.getByRole('button', { name: 'Propose' }).click())
+    expect(status).toBe(202)
+    await page.getByText('The deletion of OLD_KEY waits for approval.').waitFor()
+    await queued(page, /OLD_KEY/).waitFor()
+  })
+
+  test('proposes to restore an old version, and says why', async () => {
+    const { page } = member
+    await pickTool(page, 'ROTATED', 'Details of ROTATED in Production')
+    await dialogOf(page).getByLabel('Note').fill('the new one is refused')
+    const propose = dialogOf(page).getByRole('button', { name: 'Propose to restore version 1' })
+    expect(await answerTo(page, 'ROTATED', () => propose.click())).toBe(202)
+    await page.getByText('Restoring version 1 of ROTATED waits for approval.').waitFor()
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'hidden' })
+    await queued(page, /ROTATED/).waitFor()
+  })
+
+  test('proposes a whole .env file at once, and sees each of its names wait', async () => {
+    const { page } = member
+    await openColumnMenu(page, 'Production', 'Paste .env…')
+    const text = `NEW_ONE=${planted.pasted}\nNEW_TWO=${planted.alsoPasted}\nNEW_THREE=1\nROTATED=${planted.second}\nOLD_KEY=2\n`
+    await dialogOf(page).getByLabel('Text of the file').fill(text)
+    await dialogOf(page).getByText('3 added, 1 changed, 1 unchanged').waitFor()
+    for (const name of ['NEW_THREE', 'OLD_KEY']) await dialogOf(page).getByLabel(name).uncheck()
+    await dialogOf(page).getByLabel('Note').fill('for the new partner')
+    expect(await axeProblems(page)).toEqual([])
+    await dialogOf(page).getByRole('button', { name: 'Propose 2 secrets' }).click()
+    await page.getByText('2 wait for approval.').waitFor()
+    await queued(page, /NEW_ONE/).waitFor()
+    await queued(page, /NEW_TWO/).waitFor()
+    expect(await row(page, /NEW_THREE/).count()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('finds all of it in the queue at once', async () => {
+    const { page } = member
+    await journey.goTo(page, 'Changes')
+    await row(page, /Change API_KEY/)
+      .getByText('the provider asks for ünique keys')
+      .waitFor()
+    await row(page, /Delete OLD_KEY/)
+      .getByText('nobody reads it')
+      .waitFor()
+    await row(page, /Restore version 1 of ROTATED/)
+      .getByText('the new one is refused')
+      .waitFor()
+    for (const name of [/Create NEW_ONE/, /Create NEW_TWO/])
+      await row(page, name).getByText('for the new partner').waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'open' }).count()).toBe(5)
+  })
+})
+
+describe('the owner, who reviews', () => {
+  test('sees what waits on the environment’s page', async () => {
+    await lookAgain(owner.page)
+    await owner.page.getByText('5 changes wait.').waitFor()
+  })
+
+  test('sees the difference masked until it is revealed, and approves', async () => {
+    const { page } = owner
+    await openChange(page, 'Change API_KEY')
+    await page.getByText('the provider asks for ünique keys').waitFor()
+    await page.getByText('The proposed value is another than the current one.').waitFor()
+    expect(await page.content()).not.toContain('planted')
+    await page.getByRole('button', { name: 'Reveal values' }).click()
+    await page.getByLabel('Removed').getByText(planted.first).waitFor()
+    await page.getByLabel('Added').getByText(planted.proposed).waitFor()
+    await page.getByRole('button', { name: 'Hide values' }).click()
+    expect(await page.content()).not.toContain('planted')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    await page.getByText('1 of 1 needed approvals.').waitFor()
+  })
+
+  test('rejects a deletion and says why', async () => {
+    const { page } = owner
+    await openChange(page, 'Delete OLD_KEY')
+    await page.getByText('The secret goes, with its whole history.').waitFor()
+    await page.getByLabel('Comment').fill('the old shop reads it until June')
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('rejected', { exact: true }).first().waitFor()
+    await page.getByText('the old shop reads it until June').waitFor()
+  })
+
+  test('sees both sides of a restored version, and approves that', async () => {
+    const { page } = owner
+    await openChange(page, 'Restore version 1 of ROTATED')
+    await page.getByRole('button', { name: 'Reveal values' }).click()
+    await page.getByLabel('Removed').getByText(planted.second).waitFor()
+    await page.getByLabel('Added').getByText(planted.first).waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+  })
+
+  test('sees what came of it in the matrix, without looking again', async () => {
+    const { page } = owner
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.proposed)
+    await expectValue(page, 'ROTATED', 'Production', planted.first)
+    for (const name of [/API_KEY/, /ROTATED/, /OLD_KEY/]) expect(await queued(page, name).count()).toBe(0)
+    await queued(page, /NEW_ONE/).waitFor()
+  })
+})
+
+describe('the member, who proposed', () => {
+  test('withdraws a proposal, and is offered nothing else', async () => {
+    const { page } = member
+    await openChange(page, 'Create NEW_TWO')
+    await page.getByText('You proposed this, so you can take it back.').waitFor()
+    expect(await page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
+  })
+
+  test('sees what became of each, and why', async () => {
+    const { page } = member
+    await lookAgain(page)
+    await journey.goTo(page, 'Changes')
+    await row(page, /Create NEW_ONE/).waitFor()
+    await choose(page, 'Status', 'all')
+    await row(page, /Change API_KEY/)
+      .getByText('applied')
+      .waitFor()
+    await row(page, /Restore version 1 of ROTATED/)
+      .getByText('applied')
+      .waitFor()
+    await row(page, /Create NEW_TWO/)
+      .getByText('withdrawn')
+      .waitFor()
+    await row(page, /Create NEW_ONE/)
+      .getByText('open')
+      .waitFor()
+    await row(page, /Delete OLD_KEY/)
+      .getByText('rejected')
+      .waitFor()
+    await page.getByRole('link', { name: 'Delete OLD_KEY' }).click()
+    await page.getByText('the old shop reads it until June').waitFor()
+  })
+
+  test('reads the approved values, and waits for no more than the rest', async () => {
+    const { page } = member
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.proposed)
+    await expectValue(page, 'ROTATED', 'Production', planted.first)
+    await expectValue(page, 'OLD_KEY', 'Production', planted.old)
+    await queued(page, /NEW_ONE/).waitFor()
+    expect(await page.getByText('queued', { exact: true }).count()).toBe(1)
+    expect(await row(page, /NEW_TWO/).count()).toBe(0)
+  })
+})
+
+describe('all of this', () => {
+  test('sent no value and kept none', async () => {
+    expect(member.sent.some((text) => text.includes('NEW_ONE'))).toBe(true)
+    expect(await leaks(world, [owner, member], planted)).toEqual([])
+  })
+
+  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+    expect([owner.complaints, member.complaints]).toEqual([[], []])
+  })
+})

@@ -1,0 +1,220 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { create, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-journey.ts'
+import { openBrowser } from './browser.ts'
+import { choose, expectValue, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, type Place, putSecret } from './org-journey.ts'
+import { grantTo, leaks, meet, type Someone } from './two-people.ts'
+
+// What the settings of a protection allow and refuse, and what becomes of changes that wait while they change.
+
+const planted = {
+  first: 'planted-first-22c9d0',
+  own: 'planted-own-8be7f1',
+  ownAgain: 'planted-own-again-6a03c5',
+  waiting: 'planted-waiting-f19e44',
+  direct: 'planted-direct-0c7d38',
+  branch: 'planted-branch-b52a90',
+  group: 'planted-group-e8641f',
+}
+
+let world: World
+let browser: Browser
+let owner: Someone
+let member: Someone
+let place: Place
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  ;({ owner, member, place } = await meet(world, browser))
+  await grantTo(world, owner, place, member)
+  for (const name of ['API_KEY', 'MAIL_KEY', 'OTHER'])
+    await putSecret(world, owner.bearer(), place, name, planted.first)
+  await openApp(owner.page, 'Web shop')
+  await openEnvironment(owner.page, 'Production')
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+async function propose(page: Page, name: string, environment: string, text: string): Promise<void> {
+  await edit(page, name, environment, text)
+  await page.getByRole('button', { name: 'Propose' }).click()
+  await page.getByText(`The change of ${name} waits for approval.`).waitFor()
+}
+
+const approve = (page: Page) => page.getByRole('button', { name: 'Approve' })
+
+describe('one’s own approval', () => {
+  test('does not count unless the settings say so, and the page tells why', async () => {
+    const { page } = owner
+    await protect(page, {})
+    await openApp(page, 'Web shop')
+    await propose(page, 'API_KEY', 'Production', planted.own)
+    await openChange(page, 'Change API_KEY')
+    await page.getByText('Someone else has to approve what you proposed.').waitFor()
+    expect(await approve(page).isDisabled()).toBe(true)
+  })
+
+  test('counts for what is proposed once they do, and for nothing from before', async () => {
+    const { page } = owner
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await protect(page, { ownCounts: true })
+    await page.getByText('Needs one approval; one’s own counts. One change waits.').waitFor()
+    await openChange(page, 'Change API_KEY')
+    await page.getByText('Someone else has to approve what you proposed.').waitFor()
+    expect(await approve(page).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
+    await openApp(page, 'Web shop')
+    await propose(page, 'API_KEY', 'Production', planted.ownAgain)
+    await openChange(page, 'Change API_KEY')
+    await approve(page).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.ownAgain)
+  })
+
+  test('is one of two where two are needed', async () => {
+    const { page } = owner
+    await openEnvironment(page, 'Production')
+    await protect(page, { approvals: 2 })
+    await page.getByText('Needs 2 approvals; one’s own counts. No change waits.').waitFor()
+    await openApp(page, 'Web shop')
+    await propose(page, 'OTHER', 'Production', planted.own)
+    await openChange(page, 'Change OTHER')
+    await approve(page).click()
+    await page.getByText('1 of 2 needed approvals.').waitFor()
+    await page.getByText('open', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
+  })
+})
+
+describe('loosening protection', () => {
+  test('releases nothing that waits', async () => {
+    await lookAgain(member.page)
+    await openApp(member.page, 'Web shop')
+    await propose(member.page, 'API_KEY', 'Production', planted.waiting)
+    await propose(member.page, 'MAIL_KEY', 'Production', planted.waiting)
+    const { page } = owner
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Stop protecting' }).click()
+    await dialogOf(page).getByText('What waits already keeps waiting').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Stop protecting' }).click()
+    await page.getByText('Not protected: whoever holds the key changes secrets at once. 2 changes wait.').waitFor()
+    await openApp(page, 'Web shop')
+    await queued(page, /MAIL_KEY/).waitFor()
+    await expectValue(page, 'API_KEY', 'Production', planted.ownAgain)
+  })
+
+  test('lets a member store at once from then on', async () => {
+    const { page } = member
+    await lookAgain(page)
+    await edit(page, 'API_KEY', 'Production', planted.direct)
+    await save(page)
+    await value(page, 'API_KEY', 'Production').waitFor()
+    await expectValue(page, 'API_KEY', 'Production', planted.direct)
+    await queued(page, /API_KEY/).waitFor()
+  })
+
+  test('leaves a change behind that no longer fits: it says so before and after', async () => {
+    const { page } = owner
+    await lookAgain(page)
+    await openChange(page, 'Change API_KEY')
+    await page.getByText('The secret has changed since this was proposed.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await approve(page).click()
+    await page.getByText('superseded', { exact: true }).waitFor()
+    await page.getByText('Nothing came of it').waitFor()
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.direct)
+  })
+
+  test('asks of what fits still for as many approvals as when it was proposed', async () => {
+    const { page } = owner
+    await openChange(page, 'Change MAIL_KEY')
+    await page.getByText('0 of 2 needed approvals.').waitFor()
+    await approve(page).click()
+    await page.getByText('1 of 2 needed approvals.').waitFor()
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'MAIL_KEY', 'Production', planted.first)
+  })
+})
+
+describe('a branch', () => {
+  test('is protected by itself, and its environment is not', async () => {
+    const { page } = owner
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Fork a branch' }).click()
+    await dialogOf(page).getByLabel('Slug').fill('pr-7')
+    await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await page.getByRole('link', { name: 'pr-7' }).click()
+    await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
+    await protect(page, { ownCounts: true })
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'pr-7' }).click()
+    await page.keyboard.press('Escape')
+    await propose(page, 'OTHER', 'pr-7', planted.branch)
+    await openChange(page, 'Create OTHER')
+    await page.getByText('The secret does not exist yet.').waitFor()
+    await approve(page).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'pr-7' }).click()
+    await page.keyboard.press('Escape')
+    await expectValue(page, 'OTHER', 'pr-7', planted.branch)
+    await expectValue(page, 'OTHER', 'Production', planted.first)
+  })
+})
+
+describe('an environment of a group', () => {
+  test('is protected like any other, from its first secret on', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Groups')
+    await create(page, 'New group', 'Shared')
+    await create(page, 'New environment', 'Staging')
+    await page.getByRole('link', { name: 'Staging' }).click()
+    await page.getByRole('heading', { name: 'Staging', level: 1 }).waitFor()
+    await protect(page, { ownCounts: true })
+    await journey.goTo(page, 'Groups')
+    await page.getByRole('link', { name: 'Shared', exact: true }).click()
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('GROUP_KEY')
+    await dialogOf(page).getByLabel('Value').fill(planted.group)
+    await dialogOf(page).getByLabel('Note').fill('first of all')
+    await dialogOf(page).getByRole('button', { name: 'Propose' }).click()
+    await page.getByText('1 waits for approval.').waitFor()
+    await queued(page, /GROUP_KEY/).waitFor()
+    await journey.goTo(page, 'Changes')
+    await choose(page, 'Environment', 'Shared / Staging')
+    await row(page, /Create GROUP_KEY/)
+      .getByText('first of all')
+      .waitFor()
+    await page.getByRole('link', { name: 'Create GROUP_KEY' }).click()
+    await approve(page).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    await journey.goTo(page, 'Groups')
+    await page.getByRole('link', { name: 'Shared', exact: true }).click()
+    await expectValue(page, 'GROUP_KEY', 'Staging', planted.group)
+  })
+})
+
+describe('all of this', () => {
+  test('sent no value and kept none', async () => {
+    expect(owner.sent.some((text) => text.includes('GROUP_KEY'))).toBe(true)
+    expect(await leaks(world, [owner, member], planted)).toEqual([])
+  })
+
+  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+    expect([owner.complaints, member.complaints]).toEqual([[], []])
+  })
+})
