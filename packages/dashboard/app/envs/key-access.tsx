@@ -1,4 +1,4 @@
-import { Badge, Button, Table, Text } from '@mantine/core'
+import { Button, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import { Standing } from './fingerprint.tsx'
 import { GrantDialog } from './grant.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { useChecked } from './pins.ts'
@@ -87,16 +88,7 @@ function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin
                 <Text size="xs" className="mono">
                   {checked?.[i]?.words}
                 </Text>
-                {checked?.[i]?.standing === 'verified' && (
-                  <Badge size="xs" variant="light" tt="none">
-                    compared
-                  </Badge>
-                )}
-                {checked?.[i]?.standing === 'changed' && (
-                  <Badge size="xs" variant="light" color="red" tt="none">
-                    not the key that you compared
-                  </Badge>
-                )}
+                <Standing checked={checked?.[i]} isSelf={one.principalId === me.user?.id} />
               </Table.Td>
               {isAdmin && (
                 <Table.Td ta="right">

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,8 +12,9 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
+import { Standing } from './fingerprint.tsx'
 import type { Grantee } from './grantees.ts'
-import { useChecked } from './pins.ts'
+import { type Checked, useChecked } from './pins.ts'
 
 /** Another key for an environment: for when someone must not read it any more. */
 export function Rekey({ environment }: { environment: Environment }) {
@@ -40,13 +41,14 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
-  const isChanged = (i: number) => checked?.[i]?.standing === 'changed'
+  const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.standing === 'changed'
   const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
   const rekey = async () => {
-    const kept = grantees.filter(keeps)
-    await replaceKey(org.id, environment, kept)
+    const others = grantees.filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
+    await replaceKey(org.id, environment, me.user?.id ?? '', others)
     await queryClient.invalidateQueries({ queryKey: ['orgs', org.id, 'envs', environment.id] })
-    say(`${environment.name} has another key. ${kept.length} keep access.`)
+    const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
+    say(`${environment.name} has another key. ${who} access.`)
   }
   const toggle = (id: string) => {
     const after = new Set(out)
@@ -68,9 +70,14 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
           <List.Item>
             Whoever had the key may have kept the values. Change those that matter where they are used.
           </List.Item>
+          <List.Item>Machines that keep values for when the server is away go on using them for a while.</List.Item>
           <List.Item>
             Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
           </List.Item>
+          <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
+          {environment.applicationId !== null && environment.parentEnvironmentId === null && (
+            <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
+          )}
           <List.Item>Whoever is left out below loses access, and programs with their tokens no longer start.</List.Item>
         </List>
       </Alert>
@@ -85,7 +92,7 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
             isSelf={one.principalId === me.user?.id}
             isChanged={isChanged(i)}
             keeps={keeps(one, i)}
-            words={checked?.[i]?.words ?? ''}
+            checked={checked?.[i]}
             onToggle={() => toggle(one.principalId)}
           />
         ))}
@@ -105,10 +112,10 @@ function Keeper(props: {
   isSelf: boolean
   isChanged: boolean
   keeps: boolean
-  words: string
+  checked: Checked | undefined
   onToggle: () => void
 }) {
-  const { one, orgId, isSelf, isChanged, keeps, words, onToggle } = props
+  const { one, orgId, isSelf, isChanged, keeps, checked, onToggle } = props
   const nameOf = useNameOf(orgId)
   return (
     <Checkbox
@@ -118,39 +125,37 @@ function Keeper(props: {
       label={
         <Group gap="xs">
           {one.name ?? nameOf(one.principalId)}
-          {isSelf && (
-            <Badge variant="light" size="xs" tt="none">
-              you
-            </Badge>
-          )}
-          {isChanged && (
-            <Badge variant="light" color="red" size="xs" tt="none">
-              not the key that you compared
-            </Badge>
-          )}
+          <Standing checked={checked} isSelf={isSelf} />
         </Group>
       }
-      description={<span className="mono">{words}</span>}
+      description={<span className="mono">{checked?.words}</span>}
     />
   )
 }
 
-/** All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. */
-async function replaceKey(orgId: string, environment: Environment, kept: Grantee[]): Promise<void> {
+/**
+ * All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. One's own key is
+ * not taken from the server's word.
+ */
+async function replaceKey(orgId: string, environment: Environment, ownId: string, others: Grantee[]): Promise<void> {
   const params = { orgId, envId: environment.id }
   const sealed = await reloadSealed(orgId, environment.id)
   if (!sealed) return
   const current = [...sealed.secrets.values()]
-  const secrets = current.map(({ name, ciphertext }) => ({ name, ciphertext }))
-  const made = await keyring.call('rekey', {
-    layer: { wrappedDek: sealed.wrappedDek, environmentId: environment.id, secrets },
-    publicKeyJwks: kept.map(({ publicKeyJwk }) => publicKeyJwk),
+  const { secrets, wrappedDek, wrappedDeks } = await keyring.call('rekey', {
+    layer: {
+      wrappedDek: sealed.wrappedDek,
+      environmentId: environment.id,
+      secrets: current.map(({ name, ciphertext }) => ({ name, ciphertext })),
+    },
+    publicKeyJwks: others.map(({ publicKeyJwk }) => publicKeyJwk),
   })
-  const grants = kept.map(({ principalType, principalId }, i) => ({
+  const grants = others.map(({ principalType, principalId }, i) => ({
     principalType,
     principalId,
-    wrappedDek: made.wrappedDeks[i] as string,
+    wrappedDek: wrappedDeks[i] as string,
   }))
+  const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
   const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
-  await api.rekey.run({ params, body: { expectedVersions, grants, secrets: made.secrets } })
+  await api.rekey.run({ params, body: { expectedVersions, grants: [own, ...grants], secrets } })
 }

@@ -13,15 +13,16 @@ export function NoKey({ columns }: { columns: Column[] }) {
   )
 }
 
-/** To the environments’ pages, where no column leads there. */
+/** To the environments’ pages where no column leads there, and which of them may have secrets all the same. */
 export function EnvironmentLinks({ columns }: { columns: Column[] }) {
   const { org = '' } = useParams({ strict: false })
+  const some = columns.some(({ own }) => own)
   return (
     <Group gap="md" justify="center">
       <Text size="sm" c="dimmed">
         Access and settings:
       </Text>
-      {columns.map(({ environmentId, name }) => (
+      {columns.map(({ environmentId, name, own }) => (
         <Anchor
           key={environmentId}
           component={Link}
@@ -29,7 +30,7 @@ export function EnvironmentLinks({ columns }: { columns: Column[] }) {
           params={{ org, env: environmentId } as never}
           size="sm"
         >
-          {name}
+          {some && !own ? `${name} (you hold no key)` : name}
         </Anchor>
       ))}
     </Group>

@@ -5,7 +5,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { keyring, usePlaintext } from '../keyring.ts'
+import { KeyringError, keyring, usePlaintext } from '../keyring.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -223,13 +223,20 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
           </Button>
         )}
       </Group>
-      <Reveal
-        name={`version ${version.version}`}
-        open={() =>
-          openCell({ column, entry: { ...entry, secret: { ...entry.secret, ciphertext: version.ciphertext } } })
-        }
-      />
+      <Reveal name={`version ${version.version}`} open={() => openVersion(column, entry, version)} />
       <ProblemAlert error={restore.error} />
     </Stack>
   )
+}
+
+/** Only what is current was sealed anew when the environment was given another key. */
+async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
+  const { secret } = entry
+  try {
+    return await openCell({ column, entry: { ...entry, secret: { ...secret, ciphertext } } })
+  } catch (error) {
+    const isClosed = error instanceof KeyringError && error.code === 'decryption_failed'
+    if (!isClosed || version === secret.version) throw error
+    throw new KeyringError(error.code, 'this version was sealed under an earlier key, or it was altered')
+  }
 }

@@ -1,8 +1,9 @@
-import { ActionIcon, Group, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { useAction } from '../action.ts'
 import { usePlaintext } from '../keyring.ts'
 import { Copy } from './copy.tsx'
+import { ProblemAlert } from './problem.tsx'
 
 /** A value that is decrypted when asked for and forgotten when hidden, when the keyring locks or the page is left. */
 export function Reveal({ name, open }: { name: string; open: () => Promise<string> }) {
@@ -11,22 +12,29 @@ export function Reveal({ name, open }: { name: string; open: () => Promise<strin
   const shown = value !== null
   const label = shown ? `Hide ${name}` : `Reveal ${name}`
   return (
-    <Group gap={4} wrap="nowrap" miw={0}>
-      <Text className="mono" truncate={!shown} style={shown ? { whiteSpace: 'pre-wrap', wordBreak: 'break-all' } : {}}>
-        {shown ? value : '••••••••••••'}
-      </Text>
-      <Tooltip label={label} withArrow>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={label}
-          loading={reveal.pending}
-          onClick={() => (shown ? setValue(null) : reveal.run())}
+    <Stack gap={4} miw={0}>
+      <Group gap={4} wrap="nowrap" miw={0}>
+        <Text
+          className="mono"
+          truncate={!shown}
+          style={shown ? { whiteSpace: 'pre-wrap', wordBreak: 'break-all' } : {}}
         >
-          {shown ? <IconEyeOff size={16} /> : <IconEye size={16} />}
-        </ActionIcon>
-      </Tooltip>
-      {shown && <Copy text={value} label={`Copy ${name}`} />}
-    </Group>
+          {shown ? value : '••••••••••••'}
+        </Text>
+        <Tooltip label={label} withArrow>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={label}
+            loading={reveal.pending}
+            onClick={() => (shown ? setValue(null) : reveal.run())}
+          >
+            {shown ? <IconEyeOff size={16} /> : <IconEye size={16} />}
+          </ActionIcon>
+        </Tooltip>
+        {shown && <Copy text={value} label={`Copy ${name}`} />}
+      </Group>
+      <ProblemAlert error={reveal.error} />
+    </Stack>
   )
 }

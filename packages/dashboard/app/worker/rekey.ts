@@ -1,14 +1,18 @@
 import { fingerprint } from '@skerry/crypto/digest'
+import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
-import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import { type Dek, importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { dekOf } from './deks.ts'
 import { heldKey } from './held.ts'
 import type { SealedLayer } from './layers.ts'
 
-const wrapToAll = (dek: ReturnType<typeof newDek>, publicKeyJwks: string[]) =>
-  Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk)))
+/** To this person, and to others in their order. */
+const wrapToAll = async (dek: ReturnType<typeof newDek>, publicKeyJwks: string[]) => ({
+  wrappedDek: await wrapKey(dek, publicKeyJwkOf(heldKey())),
+  wrappedDeks: await Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk))),
+})
 
 export const rekeyOperations = {
   /** Keys as people compare them (words) and as this browser remembers them (fingerprint). Needs no private key. */
@@ -21,23 +25,29 @@ export const rekeyOperations = {
     ),
 
   /** A branch's key, wrapped to this person and to others in their order. */
-  newBranchKey: async ({ publicKeyJwks }: { publicKeyJwks: string[] }) => {
-    const dek = newDek()
-    const wrappedDek = await wrapKey(dek, publicKeyJwkOf(heldKey()))
-    return { wrappedDek, wrappedDeks: await wrapToAll(dek, publicKeyJwks) }
-  },
+  newBranchKey: ({ publicKeyJwks }: { publicKeyJwks: string[] }) => wrapToAll(newDek(), publicKeyJwks),
 
-  /** Another key for an environment: every value sealed anew, the key wrapped to each of these in their order. */
+  /** Another key for an environment: every value sealed anew, the key wrapped to this person and to others. */
   rekey: async ({ layer, publicKeyJwks }: { layer: SealedLayer; publicKeyJwks: string[] }) => {
     const old = await dekOf(layer.wrappedDek)
     const bytes = newDek()
     const fresh = await importDek(bytes)
     const secrets = await Promise.all(
       layer.secrets.map(async ({ name, ciphertext }) => {
-        const value = await openSecret(ciphertext, old, layer.environmentId, name)
+        const value = await openNamed(ciphertext, old, layer.environmentId, name)
         return { name, ciphertext: await sealSecret(value, fresh, layer.environmentId, name) }
       }),
     )
-    return { secrets, wrappedDeks: await wrapToAll(bytes, publicKeyJwks) }
+    return { secrets, ...(await wrapToAll(bytes, publicKeyJwks)) }
   },
+}
+
+/** One that does not open keeps all the others from being sealed anew, so it is told which. */
+async function openNamed(ciphertext: string, dek: Dek, environmentId: string, name: string): Promise<string> {
+  try {
+    return await openSecret(ciphertext, dek, environmentId, name)
+  } catch (error) {
+    if (error instanceof CryptoError) throw new CryptoError(error.code, undefined, name)
+    throw error
+  }
 }

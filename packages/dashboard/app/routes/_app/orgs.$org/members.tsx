@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { beginning } from '../../../begin.ts'
+import { Standing } from '../../../envs/fingerprint.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
 import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
@@ -151,12 +152,6 @@ function Row(props: {
   )
 }
 
-const standings = {
-  first: { color: 'gray', says: 'not compared' },
-  verified: { color: 'sea', says: 'compared' },
-  changed: { color: 'red', says: 'not the key that you compared' },
-}
-
 function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean; checked: Checked | undefined }) {
   if (member.publicKeyJwk === null)
     return (
@@ -164,16 +159,12 @@ function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean
         no key yet
       </Badge>
     )
-  if (!checked) return null
-  const { color, says } = isSelf ? { color: 'gray', says: 'yours' } : standings[checked.standing]
   return (
     <>
       <Text size="xs" className="mono">
-        {checked.words}
+        {checked?.words}
       </Text>
-      <Badge mt={4} color={color} variant="light">
-        {says}
-      </Badge>
+      <Standing checked={checked} isSelf={isSelf} />
     </>
   )
 }

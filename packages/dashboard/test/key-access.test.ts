@@ -1,0 +1,269 @@
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { secrets } from '@skerry/contract/secrets'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { create, dialogOf, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { openBrowser } from './browser.ts'
+import { expectValue, lookAgain, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, type Place, protect, putSecret } from './org-journey.ts'
+import { grantTo, join, leaks, meet, type Someone } from './two-people.ts'
+
+// Who holds an environment's key, on a server that may lie about whose key is whose.
+
+const planted = { first: 'planted-first-31e0fd', second: 'planted-second-a86b52', waiting: 'planted-waiting-4c79e3' }
+const grace = 'grace@example.com'
+const ben = 'ben@example.com'
+
+let world: World
+let browser: Browser
+let owner: Someone
+let member: Someone
+let place: Place
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  ;({ owner, member, place } = await meet(world, browser))
+  for (const text of [planted.first, planted.second]) await putSecret(world, owner.bearer(), place, 'API_KEY', text)
+  await openApp(owner.page, 'Web shop')
+  await create(owner.page, 'New environment', 'Staging')
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+/** Has the server show another public key for a person from now on -> the one that it showed. */
+async function swapKey(email: string, publicKeyJwk: string): Promise<string> {
+  const { db } = world.server.context
+  const before = await db.row<{ publicKeyJwk: string }>('select public_key_jwk from users where email = $1', [email])
+  await db.rows('update users set public_key_jwk = $2 where email = $1', [email, publicKeyJwk])
+  return before?.publicKeyJwk as string
+}
+
+async function openPage(page: Page, environment: string): Promise<void> {
+  await openApp(page, 'Web shop')
+  await openEnvironment(page, environment)
+}
+
+/** The dialog in which the key is granted to someone, who is chosen. */
+async function beginGrant(page: Page, to: string) {
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  const dialog = dialogOf(page)
+  await dialog.getByLabel('To').click()
+  await page.getByRole('option', { name: to }).click()
+  const grant = dialog.getByRole('button', { name: 'Grant' })
+  const words = dialog.getByLabel(`Fingerprint of the key of ${to}`)
+  return { dialog, grant, words, accept: () => dialog.getByLabel(`I compared these words with ${to}`).check() }
+}
+
+const holders = async (as: string, { orgId, envId }: Place) =>
+  (await world.call(grants.list, { as, params: { orgId, envId } })).body.grants.map(({ principalId }) => principalId)
+
+describe('the holders of a key', () => {
+  test('are listed, and a member without it can give it to nobody', async () => {
+    await openPage(owner.page, 'Production')
+    await row(owner.page, 'Ada').getByText('yours').waitFor()
+    expect(await row(owner.page, grace).count()).toBe(0)
+    const { page } = member
+    await openApp(page, 'Web shop')
+    await page.getByRole('link', { name: 'Production' }).click()
+    await page.getByText('You hold no key to this environment').waitFor()
+    expect(await page.getByRole('button', { name: /^(Grant access|Revoke|Re-key)$/ }).count()).toBe(0)
+  })
+
+  test('become more once the words of a key were compared', async () => {
+    const { page } = owner
+    const { dialog, grant, words, accept } = await beginGrant(page, grace)
+    const { body: own } = await world.call(me.get, { as: member.bearer() })
+    expect(await words.innerText()).toBe(await fingerprintWords(own.user?.publicKeyJwk as string))
+    expect(await grant.isDisabled()).toBe(true)
+    await accept()
+    await grant.click()
+    await dialog.waitFor({ state: 'hidden' })
+    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await lookAgain(member.page)
+    await openApp(member.page, 'Web shop')
+    await expectValue(member.page, 'API_KEY', 'Production', planted.second)
+  })
+})
+
+describe('a server that shows another key for a member', () => {
+  let real: string
+  let mallory: string
+
+  test('is found out on the page, and when the key of another environment is to be granted', async () => {
+    mallory = (await generateKeyPair()).publicKeyJwk
+    real = await swapKey(grace, mallory)
+    const { page } = owner
+    await lookAgain(page)
+    await row(page, grace).getByText('not the key that you compared').waitFor()
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Staging')
+    const { dialog, grant, words } = await beginGrant(page, grace)
+    await dialog.getByRole('alert').getByText('This is not the key that you compared before').waitFor()
+    expect(await words.innerText()).toBe(await fingerprintWords(mallory))
+    expect(await grant.isDisabled()).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('gets no new key of the environment that the member reads', async () => {
+    const { page } = owner
+    await openPage(page, 'Production')
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    const left = dialogOf(page).getByRole('checkbox', { name: grace })
+    await dialogOf(page).getByText('not the key that you compared').waitFor()
+    expect([await left.isChecked(), await left.isDisabled()]).toEqual([false, true])
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('is believed once a person says by name that the words were compared', async () => {
+    const { page } = owner
+    await openPage(page, 'Staging')
+    const { dialog, grant, accept } = await beginGrant(page, grace)
+    await accept()
+    await grant.click()
+    await dialog.waitFor({ state: 'hidden' })
+    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+    await swapKey(grace, real)
+    await lookAgain(page)
+    await row(page, grace).getByText('not the key that you compared').waitFor()
+    await journey.goTo(page, 'Members')
+    await page.getByRole('button', { name: `What can be done with ${grace}` }).click()
+    await page.getByRole('menuitem', { name: 'Compare the key…' }).click()
+    await dialogOf(page).getByRole('alert').waitFor()
+    await dialogOf(page).getByLabel(`I compared these words with ${grace}`).check()
+    await dialogOf(page).getByRole('button', { name: 'Remember this key' }).click()
+    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+  })
+})
+
+describe('a holder whose grant is revoked', () => {
+  test('is given neither key nor ciphertext from then on, and the page says what that does not undo', async () => {
+    const { page } = owner
+    await openPage(page, 'Production')
+    await row(page, grace).getByRole('button', { name: 'Revoke' }).click()
+    await dialogOf(page).getByText('It does not undo what was read or kept before: re-key below').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Revoke' }).click()
+    await row(page, grace).waitFor({ state: 'detached' })
+    await lookAgain(member.page)
+    await member.page.getByRole('link', { name: 'Production (you hold no key)' }).waitFor()
+    const params = { orgId: place.orgId, envId: place.envId }
+    const answers = [
+      await world.call(secrets.list, { as: member.bearer(), params }),
+      await world.call(grants.own, { as: member.bearer(), params }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([403, 403])
+  })
+})
+
+describe('re-keying', () => {
+  let third: Someone
+  beforeAll(async () => {
+    third = await join(world, browser, owner, place, ben)
+    await grantTo(world, owner, place, third)
+    await protect(world, owner.bearer(), place)
+    await putSecret(world, owner.bearer(), place, 'API_KEY', planted.waiting)
+    await lookAgain(owner.page)
+  })
+
+  test('says what it cannot undo, and waits until that was read', async () => {
+    const { page } = owner
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    for (const text of ['may have kept the values', 'Earlier versions', 'Changes that wait', 'Branches'])
+      await dialogOf(page).getByRole('listitem').filter({ hasText: text }).waitFor()
+    await dialogOf(page).getByText('not compared').waitFor()
+    expect(await dialogOf(page).getByRole('checkbox', { name: 'Ada' }).isDisabled()).toBe(true)
+    expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('leaves out who is unticked, and keeps every value readable', async () => {
+    const { page } = owner
+    await dialogOf(page).getByRole('checkbox', { name: ben }).uncheck()
+    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await page.getByText('Production has another key. Only you keep access.').waitFor()
+    await row(page, ben).waitFor({ state: 'detached' })
+    expect(await holders(owner.bearer(), place)).toHaveLength(1)
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.second)
+  })
+
+  test('makes the old key useless for what is stored now', async () => {
+    const params = { orgId: place.orgId, envId: place.envId }
+    const { body } = await world.call(secrets.list, { as: owner.bearer(), params })
+    const ciphertext = body.secrets.find(({ name }) => name === 'API_KEY')?.ciphertext as string
+    await expect(openSecret(ciphertext, place.dek, place.envId, 'API_KEY')).rejects.toMatchObject({
+      code: 'decryption_failed',
+    })
+  })
+
+  test('leaves earlier versions closed, and says so where one is asked for', async () => {
+    const { page } = owner
+    await pickTool(page, 'API_KEY', 'Details of API_KEY in Production')
+    await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
+    await dialogOf(page).getByText('This version was sealed under an earlier key').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Propose to restore version 1' }).click()
+    await dialogOf(page).getByText('is from before the environment was re-keyed').waitFor()
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'hidden' })
+  })
+
+  test('is refused as a whole where one value does not open, which is named', async () => {
+    const { page } = owner
+    await openPage(page, 'Staging')
+    const params = { orgId: place.orgId, envId: page.url().split('/').at(-1) as string, name: 'ODD' }
+    const ciphertext = await sealSecret('odd', await importDek(newDek()), params.envId, params.name)
+    await world.call(secrets.put, { as: owner.bearer(), params, body: { ciphertext } })
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await dialogOf(page).getByRole('alert').getByText('altered ciphertext: ODD').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('supersedes what waited for approval', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Changes')
+    await page.getByText('Nothing waits').waitFor()
+    await page.getByRole('combobox', { name: 'Status' }).click()
+    await page.getByRole('option', { name: 'all' }).click()
+    await row(page, /Change API_KEY/)
+      .getByText('superseded')
+      .waitFor()
+  })
+
+  test('wraps to one’s own key, whatever the server shows as that', async () => {
+    const { page } = owner
+    await openPage(page, 'Production')
+    const real = await swapKey(owner.email, (await generateKeyPair()).publicKeyJwk)
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await dialogOf(page).waitFor({ state: 'hidden' })
+    await swapKey(owner.email, real)
+    await lookAgain(page)
+    await openApp(page, 'Web shop')
+    await expectValue(page, 'API_KEY', 'Production', planted.second)
+  })
+})
+
+describe('all of this', () => {
+  test('sent no value and kept none', async () => {
+    expect(owner.sent.some((text) => text.includes('wrappedDek'))).toBe(true)
+    expect(await leaks(world, [owner, member], planted)).toEqual([])
+  })
+
+  test('was seen without complaint by the console and the Content-Security-Policy', () => {
+    expect([owner.complaints, member.complaints]).toEqual([[], []])
+  })
+})
