@@ -1,27 +1,23 @@
 import { Badge, Button, Table, Text } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { honeyTokens as endpoints } from '@skerry/contract/honey-tokens'
-import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, useState } from 'react'
 import { api } from '../../../api.ts'
 import { beginning } from '../../../begin.ts'
-import { usePlaintext } from '../../../keyring.ts'
 import { queryClient } from '../../../queries.ts'
 import { honeyTokensQuery } from '../../../tokens/queries.ts'
+import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
-import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
-import { Page } from '../../../ui/page.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
 // Loaded when first asked for.
 const CreateDecoyDialog = lazy(async () => ({
   default: (await import('../../../tokens/create-decoy-dialog.tsx')).CreateDecoyDialog,
 }))
-const ShownOnce = lazy(async () => ({ default: (await import('../../../tokens/shown-once.tsx')).ShownOnce }))
 
 export const Route = createFileRoute('/_app/orgs/$org/honey-tokens')({
   validateSearch: beginning,
@@ -34,56 +30,43 @@ export const Route = createFileRoute('/_app/orgs/$org/honey-tokens')({
 type HoneyToken = Answer<typeof endpoints.list>['honeyTokens'][number]
 
 function HoneyTokens() {
-  const { org } = Route.useRouteContext()
-  const navigate = Route.useNavigate()
-  const query = useQuery({ ...honeyTokensQuery(org.id), enabled: org.role !== 'member' })
   return (
-    <Page
+    <TokensPage<string>
       title="Honey tokens"
       description="Decoys: they look like service tokens and never work. Whoever tries one has been where nobody should be."
-      actions={
-        org.role !== 'member' && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ search: { begin: true } })}>
-            New honey token
-          </Button>
-        )
-      }
+      newLabel="New honey token"
+      CreateDialog={CreateDecoyDialog}
+      shownOnce={(token) => ({
+        title: 'The new decoy',
+        token,
+        children:
+          'Plant it where it may be found, and not where a program of yours would pick it up. Whoever presents it is told what an unknown token is told; owners and admins are told that it was tried.',
+      })}
     >
-      <ForAdmins>
-        <Loaded query={query}>
-          {({ honeyTokens }) =>
-            honeyTokens.length === 0 ? (
-              <Empty
-                title="No decoy is laid out"
-                command={`skerry honey create --placement "old wiki page" --org ${org.slug}`}
-              >
-                Plant one where only someone who looks for secrets finds it: in an old .env file, a wiki, a backup.
-              </Empty>
-            ) : (
-              <Rows honeyTokens={honeyTokens} />
-            )
-          }
-        </Loaded>
-        <Suspense>
-          <Creating />
-        </Suspense>
-      </ForAdmins>
-    </Page>
+      <List />
+    </TokensPage>
   )
 }
 
-function Creating() {
-  const { begin } = Route.useSearch()
-  const navigate = Route.useNavigate()
-  const [token, setToken] = usePlaintext<string | null>(null)
-  if (token !== null)
-    return (
-      <ShownOnce title="The new decoy" token={token} onClose={() => setToken(null)}>
-        Plant it where it may be found, and not where a program of yours would pick it up. Whoever presents it is told
-        what an unknown token is told; owners and admins are told that it was tried.
-      </ShownOnce>
-    )
-  return begin ? <CreateDecoyDialog onClose={() => navigate({ search: {} })} onMade={setToken} /> : null
+function List() {
+  const { org } = Route.useRouteContext()
+  const query = useQuery(honeyTokensQuery(org.id))
+  return (
+    <Loaded query={query}>
+      {({ honeyTokens }) =>
+        honeyTokens.length === 0 ? (
+          <Empty
+            title="No decoy is laid out"
+            command={`skerry honey create --placement "old wiki page" --org ${org.slug}`}
+          >
+            Plant one where only someone who looks for secrets finds it: in an old .env file, a wiki, a backup.
+          </Empty>
+        ) : (
+          <Rows honeyTokens={honeyTokens} />
+        )
+      }
+    </Loaded>
+  )
 }
 
 function Rows({ honeyTokens }: { honeyTokens: HoneyToken[] }) {

@@ -1,24 +1,17 @@
-import { ActionIcon, Badge, Button, Code, Menu, SegmentedControl, Table, Text } from '@mantine/core'
-import type { Answer } from '@skerry/contract/endpoint'
-import type { tokens as endpoints } from '@skerry/contract/tokens'
-import { IconDots, IconPlus } from '@tabler/icons-react'
+import { ActionIcon, Badge, Code, Menu, SegmentedControl, Table, Text } from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { api } from '../../../api.ts'
 import { beginning } from '../../../begin.ts'
-import { usePlaintext } from '../../../keyring.ts'
-import { type Ended, endAccess, Holdings, RekeyHint } from '../../../people/holdings.tsx'
+import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
 import { placesQuery } from '../../../people/places.ts'
-import { queryClient } from '../../../queries.ts'
-import { RenameDialog } from '../../../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
 import type { Made } from '../../../tokens/create.ts'
-import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
+import type { Asking, Token } from '../../../tokens/token-dialogs.tsx'
+import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { Empty } from '../../../ui/empty.tsx'
-import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
-import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
@@ -26,7 +19,7 @@ import { RelativeTime } from '../../../ui/relative-time.tsx'
 const CreateTokenDialog = lazy(async () => ({
   default: (await import('../../../tokens/create-dialog.tsx')).CreateTokenDialog,
 }))
-const ShownOnce = lazy(async () => ({ default: (await import('../../../tokens/shown-once.tsx')).ShownOnce }))
+const TokenDialog = lazy(async () => ({ default: (await import('../../../tokens/token-dialogs.tsx')).TokenDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/tokens')({
   validateSearch: beginning,
@@ -36,62 +29,35 @@ export const Route = createFileRoute('/_app/orgs/$org/tokens')({
   component: Tokens,
 })
 
-type Token = Answer<typeof endpoints.list>['tokens'][number]
-
 function Tokens() {
-  const { org } = Route.useRouteContext()
-  const navigate = Route.useNavigate()
   return (
-    <Page
+    <TokensPage<Made>
       title="Service tokens"
       description="With which programs read secrets. Each has a key of its own, made where the token is made."
-      actions={
-        org.role !== 'member' && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ search: { begin: true } })}>
-            New token
-          </Button>
-        )
-      }
+      newLabel="New token"
+      CreateDialog={CreateTokenDialog}
+      shownOnce={({ token, problem }) => ({
+        title: 'The new token',
+        token,
+        children: (
+          <>
+            Give it to a program as <Code>SKERRY_TOKEN</Code>, as in <Code>skerry run -- npm start</Code>.
+          </>
+        ),
+        problem: problem ? <NotAllGranted problem={problem} /> : null,
+      })}
     >
-      <ForAdmins>
-        <List />
-        <Suspense>
-          <Creating />
-        </Suspense>
-      </ForAdmins>
-    </Page>
+      <List />
+    </TokensPage>
   )
 }
 
-/** The dialog that makes one, and then the token itself. */
-function Creating() {
-  const { begin } = Route.useSearch()
-  const navigate = Route.useNavigate()
-  const [made, setMade] = usePlaintext<Made | null>(null)
-  if (made)
-    return (
-      <ShownOnce
-        title="The new token"
-        token={made.token}
-        problem={
-          made.problem ? (
-            <>
-              <ProblemAlert error={made.problem} />
-              <Text size="sm">
-                The token exists, but not every key was granted to it: grant it on the environment’s page.
-              </Text>
-            </>
-          ) : null
-        }
-        onClose={() => setMade(null)}
-      >
-        Give it to a program as <Code>SKERRY_TOKEN</Code>, as in <Code>skerry run -- npm start</Code>.
-      </ShownOnce>
-    )
-  return begin ? <CreateTokenDialog onClose={() => navigate({ search: {} })} onMade={setMade} /> : null
-}
-
-type Asking = { kind: 'rename' | 'revoke' | 'delete'; token: Token }
+const NotAllGranted = ({ problem }: { problem: unknown }) => (
+  <>
+    <ProblemAlert error={problem} />
+    <Text size="sm">The token exists, but not every key was granted to it: grant it on the environment’s page.</Text>
+  </>
+)
 
 function List() {
   const { org } = Route.useRouteContext()
@@ -136,7 +102,9 @@ function List() {
           )
         }}
       </Loaded>
-      {asking && <Dialog asking={asking} onClose={() => setAsking(null)} onEnded={setEnded} />}
+      <Suspense>
+        {asking && <TokenDialog asking={asking} onClose={() => setAsking(null)} onEnded={setEnded} />}
+      </Suspense>
     </>
   )
 }
@@ -225,38 +193,5 @@ function Row({ token, onAsk }: { token: Token; onAsk: (kind: Asking['kind']) => 
         </Menu>
       </Table.Td>
     </Table.Tr>
-  )
-}
-
-function Dialog(props: { asking: Asking; onClose: () => void; onEnded: (ended: Ended) => void }) {
-  const { asking, onClose, onEnded } = props
-  const { org } = Route.useRouteContext()
-  const { id, name } = asking.token
-  const params = { orgId: org.id, tokenId: id }
-  const reload = () => queryClient.invalidateQueries(tokensQuery(org.id))
-  const rename = async (to: string) => {
-    await api.tokens.update({ params, body: { name: to } })
-    await reload()
-  }
-  const revoke = async () => {
-    onEnded(await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params })))
-    await reload()
-  }
-  const remove = async () => {
-    await api.tokens.delete({ params })
-    await reload()
-  }
-  if (asking.kind === 'rename')
-    return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
-  if (asking.kind === 'revoke')
-    return (
-      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
-        Its next request is refused, and it can never be used again. <Holdings principalId={id} />
-      </ConfirmDelete>
-    )
-  return (
-    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" opened onClose={onClose} onConfirm={remove}>
-      The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
-    </ConfirmDelete>
   )
 }

@@ -1,0 +1,51 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { tokens as endpoints } from '@skerry/contract/tokens'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { type Ended, endAccess, Holdings } from '../people/holdings.tsx'
+import { queryClient } from '../queries.ts'
+import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
+import { tokensQuery } from '../secrets/use-name-of.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+
+export type Token = Answer<typeof endpoints.list>['tokens'][number]
+
+/** What is asked about a token. */
+export interface Asking {
+  kind: 'rename' | 'revoke' | 'delete'
+  token: Token
+}
+
+/** The one that was asked for. */
+export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnded: (ended: Ended) => void }) {
+  const { asking, onClose, onEnded } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { id, name } = asking.token
+  const params = { orgId: org.id, tokenId: id }
+  const reload = () => queryClient.invalidateQueries(tokensQuery(org.id))
+  const rename = async (to: string) => {
+    await api.tokens.update({ params, body: { name: to } })
+    await reload()
+  }
+  const revoke = async () => {
+    onEnded(await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params })))
+    await reload()
+  }
+  const remove = async () => {
+    await api.tokens.delete({ params })
+    await reload()
+  }
+  if (asking.kind === 'rename')
+    return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
+  if (asking.kind === 'revoke')
+    return (
+      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
+        Its next request is refused, and it can never be used again. <Holdings principalId={id} />
+      </ConfirmDelete>
+    )
+  return (
+    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" opened onClose={onClose} onConfirm={remove}>
+      The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
+    </ConfirmDelete>
+  )
+}

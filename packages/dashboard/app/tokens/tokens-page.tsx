@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useNavigate, useRouteContext, useSearch } from '@tanstack/react-router'
+import { type ComponentProps, type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { usePlaintext } from '../keyring.ts'
+import { ForAdmins } from '../ui/for-admins.tsx'
+import { Page } from '../ui/page.tsx'
+import type { ShownOnce as ShownOnceDialog } from './shown-once.tsx'
+
+// Loaded when first asked for.
+const ShownOnce = lazy(async () => ({ default: (await import('./shown-once.tsx')).ShownOnce }))
+
+/** Tokens of a kind, for admins: their list, the dialog that makes one, and then the token itself, this once. */
+export function TokensPage<Made>(props: {
+  title: string
+  description: string
+  newLabel: string
+  CreateDialog: ComponentType<{ onClose: () => void; onMade: (made: Made) => void }>
+  shownOnce: (made: Made) => Omit<ComponentProps<typeof ShownOnceDialog>, 'onClose'>
+  children: ReactNode
+}) {
+  const { title, description, newLabel, CreateDialog, shownOnce, children } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { begin } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [made, setMade] = usePlaintext<Made | null>(null)
+  const newButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { begin: true } })}>
+      {newLabel}
+    </Button>
+  )
+  return (
+    <Page title={title} description={description} actions={org.role !== 'member' && newButton}>
+      <ForAdmins>
+        {children}
+        <Suspense>
+          {made !== null ? (
+            <ShownOnce {...shownOnce(made)} onClose={() => setMade(null)} />
+          ) : (
+            begin && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />
+          )}
+        </Suspense>
+      </ForAdmins>
+    </Page>
+  )
+}
