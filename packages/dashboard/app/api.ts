@@ -42,9 +42,10 @@ function withRetries(inner: Client): Client {
 async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<unknown> {
   if (endpoint.open) return call()
   await session.fresh()
+  const used = session.token()
   return call()
     .catch(async (error) => {
-      if (isRefusal(error, 'unauthorized') && (await session.renew())) return call()
+      if (isRefusal(error, 'unauthorized') && (await session.renew(used))) return call()
       throw error
     })
     .catch(async (error) => {

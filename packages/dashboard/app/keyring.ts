@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { type SetStateAction, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
 import { unlocking } from './question.ts'
 import { session } from './session.ts'
 import type { Operations } from './worker/operations.ts'
@@ -23,11 +23,15 @@ type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
 /** Unused for this long, the keyring locks. */
 const idleMs = 15 * 60_000
 
+/** The worker of a keyring that locks has this long to seal what is to be kept. */
+const sealingMaxMs = 5000
+
 let worker: Worker | undefined
 let unlocked = false
 let count = 0
 const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
 const listeners = new Set<() => void>()
+const keepers = new Set<() => Promise<unknown>>()
 
 export const keyring = {
   /**
@@ -38,6 +42,11 @@ export const keyring = {
   async call<N extends Name>(name: N, input: Input<N>): Promise<Output<N>> {
     if (!unlocked) await unlocking.ask()
     return post(name, input)
+  },
+
+  /** Asks to be unlocked, unless it is. */
+  async unlock() {
+    if (!unlocked) await unlocking.ask()
   },
 
   /** Has the worker do something that needs no key of the person, as a first key has to be made. */
@@ -51,13 +60,27 @@ export const keyring = {
     unlocking.answer()
   },
 
+  /**
+   * Has `keep` called when the keyring locks. What it asks of the worker at once, before it waits for anything, is still
+   * done: so that what was typed can be kept sealed.
+   */
+  beforeLock(keep: () => Promise<unknown>) {
+    keepers.add(keep)
+    return () => void keepers.delete(keep)
+  },
+
   lock() {
-    worker?.terminate()
-    worker = undefined
     for (const { reject } of waiting.values()) reject(new KeyringError('locked', 'the keyring has been locked'))
     waiting.clear()
+    const kept = unlocked ? [...keepers].map((keep) => keep()) : []
+    const ending = worker
+    worker = undefined
     unlocked = false
     tell()
+    const end = () => ending?.terminate()
+    if (kept.length === 0) return end()
+    setTimeout(end, sealingMaxMs)
+    void Promise.allSettled(kept).then(end)
   },
 }
 
@@ -95,16 +118,31 @@ export const useUnlocked = () => useSyncExternalStore(subscribe, () => unlocked)
 
 /**
  * State that holds plaintext: it returns to `empty` when the keyring locks, and ends with its component. Decrypted values
- * live here and nowhere else, neither in Query's cache nor in storage nor in the address.
+ * live here and nowhere else, neither in Query's cache nor in storage nor in the address. The last part says whether
+ * locking took something, until it is set again: what a person typed is not to vanish without a word.
  *
  * @example const [shown, setShown] = usePlaintext<string | null>(null)
  */
 export function usePlaintext<T>(empty: T) {
   const [first] = useState<T>(empty)
-  const [value, set] = useState<T>(first)
-  useEffect(() => subscribe(() => void (unlocked || set(first))), [first])
-  return [value, set] as const
+  const [state, setState] = useState({ value: first, forgotten: false })
+  const set = useCallback(
+    (to: SetStateAction<T>) =>
+      setState(({ value }) => ({ value: to instanceof Function ? to(value) : to, forgotten: false })),
+    [],
+  )
+  useEffect(
+    () =>
+      subscribe(() => {
+        if (!unlocked) setState((was) => (was.value === first ? was : { value: first, forgotten: true }))
+      }),
+    [first],
+  )
+  return [state.value, set, state.forgotten] as const
 }
+
+/** For a field that locking has emptied. */
+export const forgottenMeans = 'The keyring locked, and what stood here was forgotten. Type it again.'
 
 // Timers stand still while a machine sleeps, so the clock is looked at again when it wakes.
 let touchedAtMs = Date.now()

@@ -34,6 +34,7 @@ export function createQuestion() {
       change(null)
       was?.reject(new Cancelled())
     },
+    isOpen: () => open !== null,
     useOpen: () => useSyncExternalStore(subscribe, () => open !== null),
   }
 }

@@ -39,10 +39,11 @@ export const session = {
   },
 
   /**
-   * A new token for the cookie; false when nobody is signed in. One tab at a time: the cookie is spent by each renewal,
-   * and a spent one ends the session.
+   * A new token for the cookie, unless there is another by now than the one that is `spent`; false when nobody is signed
+   * in. One tab at a time: the cookie is spent by each renewal, too, and a spent one ends the session.
    */
-  renew: (): Promise<boolean> => navigator.locks.request('skerry-session', renewNow),
+  renew: (spent = current?.token): Promise<boolean> =>
+    navigator.locks.request('skerry-session', () => (current && current.token !== spent ? true : renewNow())),
 
   begin(signedIn: Session): void {
     current = signedIn
@@ -62,14 +63,9 @@ export const session = {
   },
 }
 
-let renewedAtMs = Number.NEGATIVE_INFINITY
-
 async function renewNow(): Promise<boolean> {
-  // Whoever waited for the lock finds the work done.
-  if (current && performance.now() - renewedAtMs < 1000) return true
   try {
     const { session: renewed } = await open.signIn.refresh()
-    renewedAtMs = performance.now()
     session.begin(renewed)
     return true
   } catch (error) {

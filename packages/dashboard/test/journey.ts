@@ -80,7 +80,7 @@ export async function signOut(page: Page): Promise<void> {
 }
 
 /** Asks for a link on the page, takes it out of the mail and follows it. */
-export async function signInByMail(page: Page, world: World, email = person.email): Promise<void> {
+export async function followMailedLink(page: Page, world: World, email = person.email): Promise<void> {
   const before = new Set(await outbox(world))
   await page.getByLabel('E-mail').fill(email)
   await page.getByRole('button', { name: 'Mail me a link' }).click()
@@ -94,6 +94,10 @@ export async function signInByMail(page: Page, world: World, email = person.emai
   })
   await page.goto(link)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+export async function signInByMail(page: Page, world: World, email = person.email): Promise<void> {
+  await followMailedLink(page, world, email)
   await page.getByRole('button', { name: 'Account' }).waitFor()
 }
 
@@ -101,5 +105,12 @@ export async function signInByMail(page: Page, world: World, email = person.emai
 export async function enterSecondFactor(page: Page, world: World, secret: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
   await dialog.getByLabel('Digit 1').pressSequentially(totpCode(secret, world.clock.now()))
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+/** Answers it with the passkey of the device. */
+export async function confirmWithPasskey(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await dialog.getByRole('button', { name: 'Use a passkey' }).click()
   await dialog.waitFor({ state: 'hidden' })
 }

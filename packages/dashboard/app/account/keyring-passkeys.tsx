@@ -95,7 +95,7 @@ function AddPasskey({ userId, onClose }: { userId: string; onClose: () => void }
   const managed = factors?.managed ?? false
   const add = async () => {
     // Unlocked first: the ceremony's result must find the key to seal.
-    await keyring.call('passphraseProblem', { passphrase: '' })
+    await keyring.unlock()
     await enroll({ label: label.trim(), userId, signsIn: signsIn && managed })
     for (const query of [passkeysQuery, secondFactorQuery, signInPasskeysQuery])
       await queryClient.invalidateQueries({ queryKey: query.queryKey })

@@ -1,6 +1,6 @@
 import { Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { usePlaintext } from '../keyring.ts'
+import { forgottenMeans, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
@@ -22,7 +22,7 @@ export function AddSecretDialog({
 }) {
   const writable = columns.filter(({ own }) => own)
   const [name, setName] = useState('')
-  const [value, setValue] = usePlaintext('')
+  const [value, setValue, forgotten] = usePlaintext('')
   const [note, setNote] = useState('')
   const [into, setInto] = useState<string[]>(writable.slice(0, 1).map(({ environmentId }) => environmentId))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
@@ -83,6 +83,7 @@ export function AddSecretDialog({
         minRows={2}
         maxRows={10}
         value={value}
+        error={forgotten && forgottenMeans}
         onChange={(event) => setValue(event.currentTarget.value)}
         autoComplete="off"
         spellCheck={false}

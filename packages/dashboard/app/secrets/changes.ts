@@ -1,3 +1,4 @@
+import { Cancelled } from '../question.ts'
 import type { Column, Entry } from './columns.ts'
 
 /** What one name would become in an environment. */
@@ -24,7 +25,7 @@ export interface Outcome {
 
 const atOnce = 6
 
-/** Writes them a few at a time. One that fails leaves the others; what failed is named. */
+/** Writes them a few at a time. One that fails leaves the others; what failed is named. Closing a dialog stops it. */
 export async function applyAll(
   names: string[],
   write: (name: string) => Promise<'written' | 'queued'>,
@@ -38,6 +39,7 @@ export async function applyAll(
       try {
         outcome[await write(name)]++
       } catch (error) {
+        if (error instanceof Cancelled) throw error
         outcome.failed.push({ name, error })
       }
       onProgress(++done)

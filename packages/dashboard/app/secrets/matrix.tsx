@@ -43,7 +43,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
     if (filter === 'all') return found
     return found.filter((name) => matches(filter, rowState(name, columns, marks)))
   }, [all, search, filter, columns, filter === 'all' ? 0 : version])
-  const { doings, edits, shown, reveal, hide } = useDoings(orgId, setAsking)
+  const { doings, edits, shown, reveal, hide } = useDoings(orgId, columns, setAsking)
   // New secrets that are being typed have a row too.
   const rows = useMemo(
     () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
@@ -60,7 +60,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         onAdd={() => setAsking({ kind: 'add' })}
         onPaste={(column) => setAsking({ kind: 'paste', column })}
       />
-      <Locked />
+      <Locked waiting={edits.waiting} />
       <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
       {all.length === 0 && rows.length === 0 && !loading ? (
         columns.some(({ own }) => own) ? (
@@ -119,13 +119,17 @@ function retryAll(columns: Column[], { drafts, save }: Edits) {
     for (const column of columns) if (row[column.environmentId]?.error) void save(column, name)
 }
 
-function Locked() {
+function Locked({ waiting }: { waiting: number }) {
   const unlocked = useUnlocked()
   if (unlocked) return null
   return (
     <Alert variant="light" color="gray" icon={<IconLock size={18} />} mb="sm" p="xs">
       <Group justify="space-between" gap="xs">
-        <Text size="sm">Your keyring is locked: values can be neither shown nor compared.</Text>
+        <Text size="sm">
+          Your keyring is locked: values can be neither shown nor compared.
+          {waiting > 0 &&
+            ` ${waiting === 1 ? 'One change that is' : `${waiting} changes that are`} not saved: sealed, and here again once you unlock.`}
+        </Text>
         <Button size="xs" variant="default" onClick={() => unlocking.ask().catch(() => {})}>
           Unlock
         </Button>

@@ -1,7 +1,7 @@
 import { Alert, List, Text, Textarea } from '@mantine/core'
 import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
 import { useEffect, useState } from 'react'
-import { usePlaintext } from '../keyring.ts'
+import { forgottenMeans, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { applyAll, type Change, changeOf, type Outcome } from './changes.ts'
@@ -21,7 +21,7 @@ const nothing: DotenvFile = { values: new Map(), problems: [], warnings: [] }
 
 /** A `.env` file into an environment: what would change is shown before anything is stored. */
 export function PasteDialog({ orgId, column, onClose }: Props) {
-  const [text, setText] = usePlaintext('')
+  const [text, setText, forgotten] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
   const { changes, error } = useChanges(column, file)
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
@@ -65,6 +65,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         classNames={{ input: 'mono' }}
         rows={8}
         value={text}
+        error={forgotten && forgottenMeans}
         onChange={(event) => {
           setText(event.currentTarget.value)
           setFile(readDotenv(event.currentTarget.value))

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'react'
-import { KeyringError } from '../keyring.ts'
+import { KeyringError, keyring } from '../keyring.ts'
 import { Cancelled } from '../question.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Asking } from './asking.ts'
@@ -10,8 +10,8 @@ import { useEdits } from './use-edits.ts'
 import { type AllShown, type Cell, openCell, useRevealed } from './use-revealed.ts'
 
 /** Everything that cells can set off, and what has come of it. */
-export function useDoings(orgId: string, ask: (asking: Asking) => void) {
-  const edits = useEdits(orgId)
+export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking) => void) {
+  const edits = useEdits(orgId, columns)
   const { shown, reveal, hide } = useRevealed()
   const latestShown = useRef(shown)
   latestShown.current = shown
@@ -38,6 +38,8 @@ export function useDoings(orgId: string, ask: (asking: Asking) => void) {
         }),
       edit: (column, name) =>
         attempt(async () => {
+          // Also for what is new: what is typed can be kept then, should it lock.
+          await keyring.unlock()
           const [cell] = cellsOf([column], name)
           begin(column, name, cell ? await openOrEmpty(cell) : '')
         }),

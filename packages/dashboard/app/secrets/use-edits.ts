@@ -1,9 +1,11 @@
 import { UnavailableError } from '@skerry/sdk/errors'
+import { useRouteContext } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
-import { keyring, usePlaintext } from '../keyring.ts'
+import { KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { Cancelled } from '../question.ts'
 import type { Column } from './columns.ts'
-import { say } from './say.ts'
+import { say, sayProblem } from './say.ts'
+import { keep, sealUnsaved, take, type Unsaved, useUnsaved } from './unsaved.ts'
 import { isConflict, reloadSealed, sealAndWrite } from './write.ts'
 
 /** What someone else stored meanwhile; null when they deleted it. */
@@ -15,6 +17,7 @@ export interface Theirs {
 /** A value that is being typed. It stays until it is stored or given up, whatever the network does. */
 export interface Draft {
   value: string
+  wrappedDek: string
   baseVersion: number
   note: string
   saving: boolean
@@ -31,7 +34,9 @@ const none: Drafts = new Map()
 /** Whether the change may still be stored by trying again. */
 export const isUnsaved = ({ error }: Draft) => error instanceof UnavailableError
 
-export function useEdits(orgId: string) {
+const untouched = { saving: false, error: null, theirs: null }
+
+export function useEdits(orgId: string, columns: Column[]) {
   const [drafts, setDrafts] = usePlaintext<Drafts>(none)
   const latest = useRef(drafts)
   latest.current = drafts
@@ -51,10 +56,61 @@ export function useEdits(orgId: string) {
   )
   const store = useMemo(() => createEdits(orgId, latest, change), [orgId, change])
   useWarnBeforeLeaving(latest)
-  return { drafts, ...store }
+  const waiting = useOutliving(latest, columns, change)
+  return { drafts, waiting, ...store }
 }
 
 type Change = (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) => void
+
+/** What is not stored when the keyring locks or the page is left is kept sealed. -> how many wait to be opened again. */
+function useOutliving(latest: { current: Drafts }, columns: Column[], change: Change): number {
+  const { me } = useRouteContext({ from: '/_app' })
+  const userId = me.user?.id ?? ''
+  useEffect(() => {
+    const sealAll = () => {
+      const drafts = latest.current
+      latest.current = none
+      return Promise.all(
+        [...drafts].flatMap(([name, row]) =>
+          Object.entries(row).map(([environmentId, { value, wrappedDek, baseVersion, note }]) =>
+            sealUnsaved({ userId, environmentId, name, value, wrappedDek, baseVersion, note }),
+          ),
+        ),
+      )
+    }
+    const stop = keyring.beforeLock(sealAll)
+    return () => {
+      stop()
+      void sealAll()
+    }
+  }, [latest, userId])
+  const all = useUnsaved()
+  const unlocked = useUnlocked()
+  const mine = useMemo(
+    () =>
+      all.filter(
+        (one) => one.userId === userId && columns.some((column) => column.environmentId === one.environmentId),
+      ),
+    [all, userId, columns],
+  )
+  useEffect(() => {
+    if (!unlocked || mine.length === 0) return
+    take(mine)
+    for (const edit of mine) void reopen(edit, change)
+  }, [unlocked, mine, change])
+  return mine.length
+}
+
+async function reopen(edit: Unsaved, change: Change): Promise<void> {
+  const { environmentId, name, wrappedDek, ciphertext, baseVersion, note } = edit
+  try {
+    const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
+    change(environmentId, name, () => ({ value, wrappedDek, baseVersion, note, ...untouched }))
+  } catch (error) {
+    if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
+    sayProblem(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
+  }
+}
 
 function createEdits(orgId: string, latest: { current: Drafts }, change: Change) {
   const update = (column: Column, name: string, some: Partial<Draft>) =>
@@ -99,11 +155,9 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
     begin: (column: Column, name: string, value: string) => {
       const entry = column.entries.get(name)
       const baseVersion = entry?.own ? entry.secret.version : 0
-      change(
-        column.environmentId,
-        name,
-        (draft) => draft ?? { value, baseVersion, note: '', saving: false, error: null, theirs: null },
-      )
+      const wrappedDek = column.own?.wrappedDek ?? ''
+      const begun = { value, wrappedDek, baseVersion, note: '', ...untouched }
+      change(column.environmentId, name, (draft) => draft ?? begun)
     },
     update,
     cancel,

@@ -2,10 +2,13 @@ import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Copy } from '../ui/copy.tsx'
 
-/** A token, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. */
+/**
+ * A token, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. Null: the keyring has
+ * locked meanwhile, and it is forgotten.
+ */
 export function ShownOnce(props: {
   title: string
-  token: string
+  token: string | null
   children: ReactNode
   problem?: ReactNode
   onClose: () => void
@@ -23,21 +26,25 @@ export function ShownOnce(props: {
     >
       <Stack>
         <Alert color="yellow" variant="light">
-          It is shown this once, and kept nowhere: neither here nor on the server.
+          {token === null
+            ? 'The keyring locked, and this page forgot the token. If you had not kept it, make another instead of it.'
+            : 'It is shown this once, and kept nowhere: neither here nor on the server.'}
         </Alert>
-        <Group gap={4} wrap="nowrap" align="flex-start">
-          <Code block flex={1} style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }} data-secret tabIndex={0}>
-            {token}
-          </Code>
-          <Copy text={token} label="Copy the token" />
-        </Group>
+        {token !== null && (
+          <Group gap={4} wrap="nowrap" align="flex-start">
+            <Code block flex={1} style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }} data-secret tabIndex={0}>
+              {token}
+            </Code>
+            <Copy text={token} label="Copy the token" />
+          </Group>
+        )}
         <Text size="sm" component="div">
           {children}
         </Text>
         {problem}
         <Group justify="flex-end">
           <Button onClick={onClose} data-autofocus>
-            I have kept it
+            {token === null ? 'Close' : 'I have kept it'}
           </Button>
         </Group>
       </Stack>

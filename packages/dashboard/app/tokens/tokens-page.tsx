@@ -16,14 +16,15 @@ export function TokensPage<Made>(props: {
   description: string
   newLabel: string
   CreateDialog: ComponentType<{ onClose: () => void; onMade: (made: Made) => void }>
-  shownOnce: (made: Made) => Omit<ComponentProps<typeof ShownOnceDialog>, 'onClose'>
+  /** Of what was made; null when the keyring has locked and it was forgotten. */
+  shownOnce: (made: Made | null) => Omit<ComponentProps<typeof ShownOnceDialog>, 'onClose'>
   children: ReactNode
 }) {
   const { title, description, newLabel, CreateDialog, shownOnce, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { begin } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const [made, setMade] = usePlaintext<Made | null>(null)
+  const [made, setMade, forgotten] = usePlaintext<Made | null>(null)
   const newButton = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { begin: true } })}>
       {newLabel}
@@ -34,7 +35,7 @@ export function TokensPage<Made>(props: {
       <ForAdmins>
         {children}
         <Suspense>
-          {made !== null ? (
+          {made !== null || forgotten ? (
             <ShownOnce {...shownOnce(made)} onClose={() => setMade(null)} />
           ) : (
             begin && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />

@@ -7,6 +7,7 @@ import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
 import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
+import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
 import { Entrance } from '../../ui/entrance.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
@@ -50,6 +51,7 @@ function External({ returnTo }: { returnTo: string }) {
       <Button component="a" href={`/sign-in/external?${new URLSearchParams({ returnTo })}`} fullWidth>
         Continue with your identity provider
       </Button>
+      <Waiting />
     </Entrance>
   )
 }
@@ -116,6 +118,18 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
         Use a passkey
       </Button>
       <ProblemAlert error={passkey.error} />
+      <Waiting />
     </Entrance>
+  )
+}
+
+/** For whoever was editing when the session ended. */
+function Waiting() {
+  if (useUnsaved().length === 0) return null
+  return (
+    <Text size="sm" c="dimmed">
+      What you typed and did not save is kept sealed in this tab. Sign in here, go back to its page and unlock your
+      keyring.
+    </Text>
   )
 }

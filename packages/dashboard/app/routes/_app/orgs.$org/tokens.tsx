@@ -36,15 +36,15 @@ function Tokens() {
       description="With which programs read secrets. Each has a key of its own, made where the token is made."
       newLabel="New token"
       CreateDialog={CreateTokenDialog}
-      shownOnce={({ token, problem }) => ({
+      shownOnce={(made) => ({
         title: 'The new token',
-        token,
+        token: made?.token ?? null,
         children: (
           <>
             Give it to a program as <Code>SKERRY_TOKEN</Code>, as in <Code>skerry run -- npm start</Code>.
           </>
         ),
-        problem: problem ? <NotAllGranted problem={problem} /> : null,
+        problem: made?.problem ? <NotAllGranted problem={made.problem} /> : null,
       })}
     >
       <List />

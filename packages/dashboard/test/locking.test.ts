@@ -1,0 +1,209 @@
+import { sessions } from '@skerry/contract/sign-in'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import {
+  addSecret,
+  bearerOf,
+  create,
+  createApp,
+  dialogOf,
+  edit,
+  openApp,
+  openColumnMenu,
+  openOrg,
+  save,
+  value,
+} from './apps-journey.ts'
+import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+// The keyring locks by itself, by hand and with the session: values leave the page, and nothing typed is silently lost.
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let page: Page
+let bearer: () => string
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+  page = visitor.page
+  bearer = bearerOf(visitor)
+  // Its time goes on as everyone's, and can be moved.
+  await page.clock.install()
+  await journey.setUp(page, world)
+  await journey.makeKeyring(page)
+  await journey.addPasskey(page, 'Laptop')
+  await openOrg(page)
+  await createApp(page, 'Web shop')
+  await create(page, 'New environment', 'Production')
+  await addSecret(page, 'API_KEY', 'planted-stored', ['Production'])
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+/** Nobody touches anything for so long. */
+const idle = (minutes: number) => page.clock.fastForward(minutes * 60_000)
+const locked = () => page.getByText('Your keyring is locked').waitFor()
+const editor = (name: string) => page.getByLabel(`Value of ${name} in Production`)
+
+/** Everything that a look into the page could find: its text, and what stands in its fields. */
+const pageText = () =>
+  page.evaluate(() =>
+    [
+      document.documentElement.outerHTML,
+      ...[...document.querySelectorAll('input, textarea')].map((field) => (field as HTMLInputElement).value),
+    ].join('\n'),
+  )
+
+describe('a keyring that nobody uses', () => {
+  test('stays open while less than 15 minutes pass between two touches', async () => {
+    await value(page, 'API_KEY', 'Production').click()
+    await page.getByText('planted-stored').waitFor()
+    await idle(14)
+    await page.keyboard.press('Shift')
+    await idle(14)
+    await page.getByText('planted-stored').waitFor()
+    expect(page.workers()).toHaveLength(1)
+  })
+
+  test('locks by itself after them, and every value leaves the page', async () => {
+    await idle(1.5)
+    await locked()
+    expect(await pageText()).not.toContain('planted')
+    await expect.poll(() => page.workers()).toEqual([])
+  })
+
+  test('is opened by no wrong passphrase, then by a passkey', async () => {
+    await journey.unlockWithPassphrase(page, 'planted wrong battery')
+    await page.getByText('This passphrase does not open your keyring').waitFor()
+    await page.getByText('Check capital letters').waitFor()
+    await page.keyboard.press('Escape')
+    await journey.unlockWithPasskey(page)
+  })
+})
+
+describe('what was typed and not stored', () => {
+  test('leaves the page when the keyring locks, which says that it is kept', async () => {
+    await edit(page, 'API_KEY', 'Production', 'planted-typed')
+    await idle(16)
+    await locked()
+    await page.getByText('One change that is not saved: sealed').waitFor()
+    const kept = [await pageText(), ...(await storedText(visitor))].join('\n')
+    expect(kept).toContain('skerry-unsaved')
+    expect(kept).not.toContain('planted')
+  })
+
+  test('is there again once it is unlocked', async () => {
+    await journey.unlockWithPassphrase(page)
+    await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
+    expect((await storedText(visitor)).join('\n')).not.toContain('skerry-unsaved')
+  })
+
+  test('outlives a look at another page', async () => {
+    await journey.goTo(page, 'Members')
+    await page.getByText('No one is invited').waitFor()
+    await openApp(page, 'Web shop')
+    await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
+  })
+
+  test('outlives a session that is ended elsewhere, and is stored after signing in again', async () => {
+    const as = bearer()
+    const { body } = await world.call(sessions.list, { as })
+    await world.call(sessions.end, { as, params: { webSessionId: body.currentSessionId as string } })
+    await save(page)
+    await page.getByText('What you typed and did not save is kept sealed').waitFor()
+    expect([await pageText(), ...(await storedText(visitor))].join('\n')).not.toContain('planted')
+    await journey.followMailedLink(page, world)
+    await journey.confirmWithPasskey(page)
+    await page.getByText('One change that is not saved: sealed').waitFor()
+    await journey.unlockWithPasskey(page)
+    await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
+    await save(page)
+    await editor('API_KEY').waitFor({ state: 'detached' })
+    await value(page, 'API_KEY', 'Production').click()
+    await page.locator('.matrix-shown', { hasText: 'planted-typed' }).waitFor()
+  })
+
+  test('into a dialog is forgotten with the lock, which the dialog says', async () => {
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('OTHER')
+    await dialogOf(page).getByLabel('Value').fill('planted-in-a-dialog')
+    await idle(16)
+    await dialogOf(page).getByText('what stood here was forgotten').waitFor()
+    expect(await pageText()).not.toContain('planted')
+    expect(await dialogOf(page).getByLabel('Name').inputValue()).toBe('OTHER')
+  })
+})
+
+describe('unlocking from inside a dialog', () => {
+  const unlocking = () => page.getByRole('dialog', { name: 'Unlock your keyring' })
+
+  /** In the dialog on top of another one. */
+  async function unlock() {
+    await unlocking().getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
+    await unlocking().getByRole('button', { name: 'Unlock', exact: true }).click()
+    await unlocking().waitFor({ state: 'hidden' })
+  }
+
+  test('goes on with the secret that was being added', async () => {
+    const adding = page.getByRole('dialog', { name: 'Add a secret' })
+    await adding.getByLabel('Value').fill('planted-other')
+    await adding.getByRole('button', { name: 'Add', exact: true }).click()
+    await unlocking().waitFor()
+    await page.keyboard.press('Escape')
+    await unlocking().waitFor({ state: 'hidden' })
+    expect(await adding.getByLabel('Value').inputValue()).toBe('planted-other')
+    await adding.getByRole('button', { name: 'Add', exact: true }).click()
+    await unlock()
+    await adding.waitFor({ state: 'hidden' })
+    await value(page, 'OTHER', 'Production').waitFor()
+  })
+
+  test('goes on with the .env file that was pasted', async () => {
+    await journey.lock(page)
+    await openColumnMenu(page, 'Production', 'Paste .env')
+    const pasting = page.getByRole('dialog', { name: 'Paste a .env file into Production' })
+    await pasting.getByLabel('Text of the file').fill('PASTED=planted-pasted')
+    await unlock()
+    await pasting.getByText('1 added').waitFor()
+    await pasting.getByRole('button', { name: 'Store 1 secret' }).click()
+    await value(page, 'PASTED', 'Production').waitFor()
+  })
+
+  test('goes on with the token that was being made', async () => {
+    await journey.lock(page)
+    await journey.goTo(page, 'Service tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    const making = page.getByRole('dialog', { name: 'New service token' })
+    await making.getByLabel('Name').fill('web')
+    await making.getByLabel('Reads').fill('Produc')
+    await page.getByRole('option', { name: 'Web shop / Production' }).click()
+    await making.getByRole('button', { name: 'Create' }).click()
+    await unlock()
+    await page.getByRole('dialog', { name: 'The new token' }).locator('[data-secret]').waitFor()
+  })
+
+  test('a token that is shown once is forgotten with the lock, and the page says what to do', async () => {
+    const token = await page.locator('[data-secret]').innerText()
+    await idle(16)
+    const shown = page.getByRole('dialog', { name: 'The new token' })
+    await shown.getByText('this page forgot the token').waitFor()
+    expect(await pageText()).not.toContain(token)
+    await shown.getByRole('button', { name: 'Close' }).click()
+    await shown.waitFor({ state: 'hidden' })
+  })
+})
+
+test('no value or passphrase was sent or kept', async () => {
+  for (const text of [...visitor.sent, ...(await storedText(visitor))]) expect(text).not.toContain('planted')
+})
+
+test('nothing was complained about', () => {
+  expect(visitor.complaints).toEqual([])
+})
