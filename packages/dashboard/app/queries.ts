@@ -1,6 +1,7 @@
 import { SkerryError } from '@skerry/sdk/errors'
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from './api.ts'
+import { Cancelled } from './question.ts'
 
 /** What the server answered: ciphertext, names, times. Plaintext never gets in here; it lives in `useRevealed`. */
 export const queryClient = new QueryClient({
@@ -9,7 +10,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       // The client below has repeated already what may be repeated.
       retry: false,
-      throwOnError: (error) => !(error instanceof SkerryError),
+      throwOnError: (error) => !(error instanceof SkerryError || error instanceof Cancelled),
     },
   },
 })

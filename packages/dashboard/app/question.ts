@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** What a question's asker gets when the person closed the dialog. Not a failure: nothing is to be shown. */
+/** What a question's asker gets when the person closed the dialog. No failure of what they had set off. */
 export class Cancelled extends Error {}
 
 /**
@@ -10,6 +10,7 @@ export class Cancelled extends Error {}
  */
 export function createQuestion() {
   let open: { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } | null = null
+  let closings = 0
   const listeners = new Set<() => void>()
   const change = (to: typeof open) => {
     open = to
@@ -20,7 +21,9 @@ export function createQuestion() {
     return () => void listeners.delete(listener)
   }
   return {
-    ask(): Promise<void> {
+    /** With what `closings` said when the work began: then it was answered for, if it has been closed since. */
+    ask(closingsBefore = closings): Promise<void> {
+      if (closingsBefore !== closings) return Promise.reject(new Cancelled())
       if (!open) change(Promise.withResolvers<void>())
       return open!.promise
     },
@@ -31,9 +34,11 @@ export function createQuestion() {
     },
     cancel() {
       const was = open
+      closings++
       change(null)
       was?.reject(new Cancelled())
     },
+    closings: () => closings,
     isOpen: () => open !== null,
     useOpen: () => useSyncExternalStore(subscribe, () => open !== null),
   }

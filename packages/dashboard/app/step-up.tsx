@@ -9,6 +9,7 @@ import { api } from './api.ts'
 import { assertPasskey } from './passkeys.ts'
 import { secondFactorQuery } from './queries.ts'
 import { stepUp } from './question.ts'
+import { router } from './router.ts'
 import { session } from './session.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
@@ -53,9 +54,26 @@ function NoFactor({ managed }: { managed: boolean }) {
           : 'This asks for a second factor entered lately. Sign in again with your identity provider, then repeat this.'}
       </Text>
       <Group justify="flex-end">
-        <Button onClick={stepUp.cancel}>Close</Button>
+        <Button variant="default" onClick={stepUp.cancel}>
+          Not now
+        </Button>
+        {managed ? <Button onClick={setOneUp}>Set one up</Button> : <SignInAgain />}
       </Group>
     </Stack>
+  )
+}
+
+function setOneUp() {
+  stepUp.cancel()
+  void router.navigate({ to: '/account/signing-in' })
+}
+
+function SignInAgain() {
+  const returnTo = location.pathname + location.search
+  return (
+    <Button component="a" href={`/sign-in/external?${new URLSearchParams({ returnTo, stepUp: '1' })}`}>
+      Sign in again
+    </Button>
   )
 }
 

@@ -1,6 +1,5 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
-import { invites } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,6 +19,7 @@ import {
 } from './apps-journey.ts'
 import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
+import { invite } from './org-journey.ts'
 
 // Two people at two browsers exchange secrets through a server that can read neither.
 
@@ -31,17 +31,14 @@ let world: World
 let browser: Browser
 let first: Visitor
 let second: Visitor
-/** The Authorization headers of the two: other clients of the same people. */
-let firstBearer: () => string
+/** The Authorization header of the second person: another client of theirs. */
 let secondBearer: () => string
-let orgId: string
 
 beforeAll(async () => {
   world = await openWorld(builtIn)
   browser = await openBrowser()
   first = await visit(browser, world.url)
   second = await visit(browser, world.url)
-  firstBearer = bearerOf(first)
   secondBearer = bearerOf(second)
 })
 afterAll(async () => {
@@ -64,18 +61,11 @@ describe('the first person', () => {
   })
 
   test('invites a second one', async () => {
-    const { body: own } = await world.call(me.get, { as: firstBearer() })
-    orgId = own.orgs[0]?.id as string
-    const { status } = await world.call(invites.create, {
-      as: firstBearer(),
-      params: { orgId },
-      body: { email: grace },
-    })
-    expect(status).toBe(201)
+    await openOrg(first.page)
+    await invite(first.page, grace)
   })
 
   test('stores a secret in an environment of her own making', async () => {
-    await openOrg(first.page)
     await createApp(first.page, 'Web shop')
     await create(first.page, 'New environment', 'Production')
     await addSecret(first.page, 'DATABASE_URL', hers, ['Production'])
@@ -94,6 +84,8 @@ describe('the second person', () => {
     await second.page.goto('/account/keyring')
     await journey.makeKeyring(second.page)
     const as = secondBearer()
+    const { body: own } = await world.call(me.get, { as })
+    const orgId = own.orgs[0]?.id as string
     const { body: list } = await world.call(apps.list, { as, params: { orgId } })
     const { body: app } = await world.call(apps.get, { as, params: { orgId, appId: list.apps[0]?.id as string } })
     const params = { orgId, envId: app.environments[0]?.id as string }

@@ -12,6 +12,7 @@ import { sealedPrivateKey } from '../../server/test/blobs.ts'
 import { signInByLink } from '../../server/test/people.ts'
 import type { World } from '../../server/test/world.ts'
 import type { Visitor } from './browser.ts'
+import { goTo } from './journey.ts'
 
 /** The Authorization header of the page's last request: another client of the same person. */
 export function bearerOf(visitor: Visitor): () => string {
@@ -20,6 +21,21 @@ export function bearerOf(visitor: Visitor): () => string {
     last = request.headers().authorization ?? last
   })
   return () => last
+}
+
+export async function invite(page: Page, email: string): Promise<void> {
+  await goTo(page, 'Members')
+  await page.getByRole('button', { name: 'Invite', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('E-mail').fill(email)
+  await dialog.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('row', { name: email }).waitFor()
+}
+
+/** What can be done with one row of a list. */
+export async function choose(page: Page, of: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
 }
 
 /** What axe calls serious or critical. */

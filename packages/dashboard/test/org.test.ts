@@ -12,7 +12,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
 import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
-import { axeProblems, bearerOf, joins, newPlace, type Place, protect, putSecret } from './org-journey.ts'
+import {
+  axeProblems,
+  bearerOf,
+  choose,
+  invite,
+  joins,
+  newPlace,
+  type Place,
+  protect,
+  putSecret,
+} from './org-journey.ts'
 
 let world: World
 let browser: Browser
@@ -43,11 +53,6 @@ afterAll(async () => {
 const dialog = () => page.getByRole('dialog')
 const row = (name: string | RegExp) => page.getByRole('row', { name })
 
-async function choose(of: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
-  await page.getByRole('menuitem', { name: item }).click()
-}
-
 /** Reloads the page: it asks the server again, and the keyring is locked. */
 async function reload(): Promise<void> {
   await page.reload()
@@ -56,13 +61,7 @@ async function reload(): Promise<void> {
 
 describe('members', () => {
   test('are invited, and an invitation is taken back', async () => {
-    await journey.goTo(page, 'Members')
-    for (const email of ['ben@example.com', 'slip@example.com']) {
-      await page.getByRole('button', { name: 'Invite', exact: true }).click()
-      await dialog().getByLabel('E-mail').fill(email)
-      await dialog().getByRole('button', { name: 'Invite' }).click()
-      await row(email).waitFor()
-    }
+    for (const email of ['ben@example.com', 'slip@example.com']) await invite(page, email)
     await row('slip@example.com').getByRole('button', { name: 'Revoke' }).click()
     await dialog().getByRole('button', { name: 'Revoke' }).click()
     await row('slip@example.com').waitFor({ state: 'detached' })
@@ -72,7 +71,7 @@ describe('members', () => {
     const ben = await joins(world, bearer(), place, 'ben@example.com')
     await reload()
     await row('ben@example.com').getByText('not compared').waitFor()
-    await choose('ben@example.com', 'Compare the key…')
+    await choose(page, 'ben@example.com', 'Compare the key…')
     const words = await fingerprintWords(ben.publicKeyJwk)
     expect(await dialog().getByLabel('Fingerprint of the key of ben@example.com').innerText()).toBe(words)
     await dialog().getByLabel('I compared these words').check()
@@ -82,14 +81,14 @@ describe('members', () => {
   })
 
   test('get another role', async () => {
-    await choose('ben@example.com', 'Change the role…')
+    await choose(page, 'ben@example.com', 'Change the role…')
     await dialog().getByLabel('admin').check()
     await dialog().getByRole('button', { name: 'Change the role' }).click()
     await row('ben@example.com').getByRole('cell', { name: 'admin', exact: true }).waitFor()
   })
 
   test('are removed only when their address is typed, and then it is said which environments to re-key', async () => {
-    await choose('ben@example.com', 'Remove…')
+    await choose(page, 'ben@example.com', 'Remove…')
     await dialog().getByText('Web shop / Production').waitFor()
     expect(await dialog().getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true)
     await dialog().getByLabel('Type ben@example.com').fill('ben@example.com')
@@ -100,7 +99,7 @@ describe('members', () => {
   })
 
   test('who is the last owner cannot leave, and sees why', async () => {
-    await choose(journey.person.name, 'Leave')
+    await choose(page, journey.person.name, 'Leave')
     await dialog().getByLabel('Type acme-co').fill('acme-co')
     await dialog().getByRole('button', { name: 'Leave' }).click()
     await dialog().getByRole('alert').getByText('The last owner stays one').waitFor()
@@ -134,16 +133,16 @@ describe('service tokens', () => {
 
   test('are listed with what they are bound to, renamed, revoked and deleted for good', async () => {
     await row('web Skerry').getByText('Web shop / Production').waitFor()
-    await choose('web Skerry', 'Rename…')
+    await choose(page, 'web Skerry', 'Rename…')
     await dialog().getByLabel('Name').fill('web one')
     await dialog().getByRole('button', { name: 'Rename' }).click()
     await row('web one').waitFor()
     expect(await axeProblems(page)).toEqual([])
-    await choose('web one', 'Revoke…')
+    await choose(page, 'web one', 'Revoke…')
     await dialog().getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('link', { name: 'Re-key Web shop / Production' }).waitFor()
     await page.getByLabel('Show').getByText('All').click()
-    await choose('web one', 'Delete permanently…')
+    await choose(page, 'web one', 'Delete permanently…')
     await dialog().getByRole('button', { name: 'Delete' }).click()
     await row('web one').waitFor({ state: 'detached' })
   })

@@ -8,7 +8,7 @@ export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; child
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.error) return <ProblemAlert error={query.error} retry={() => query.refetch()} />
   return (
-    <Stack gap="xs" aria-busy="true" aria-label="Loading">
+    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
       <Skeleton height={40} />
       <Skeleton height={40} />
       <Skeleton height={40} />

@@ -3,6 +3,7 @@ import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
+import { Cancelled } from '../question.ts'
 
 /** What can be done about it, by the code of the refusal. */
 const advice: Record<string, string> = {
@@ -33,6 +34,8 @@ export function describeProblem(error: unknown): {
   }
   if (error instanceof KeyringError)
     return { title: sentence(error.message), advice: advice[error.code], requestId: null }
+  if (error instanceof Cancelled)
+    return { title: 'This was not confirmed', advice: 'Try again, and confirm when you are asked.', requestId: null }
   if (error instanceof PrfMissing)
     return {
       title: 'This passkey cannot unlock a keyring',

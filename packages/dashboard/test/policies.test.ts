@@ -1,0 +1,173 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openOrg } from './apps-journey.ts'
+import { openBrowser, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, invite } from './org-journey.ts'
+
+// What an organization asks of its members, and who may do what, as an owner and a member see it.
+
+const grace = 'grace@example.com'
+const { person } = journey
+
+let world: World
+let browser: Browser
+let first: Visitor
+let second: Visitor
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  first = await visit(browser, world.url)
+  second = await visit(browser, world.url)
+  await journey.setUp(first.page, world)
+  await openOrg(first.page)
+  await invite(first.page, grace)
+  await second.page.goto('/')
+  await journey.signInByMail(second.page, world, grace)
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+/** From the dialog that asks for a second factor to the page where one is set up. */
+async function setOneUp(page: Page): Promise<void> {
+  await asking(page).getByRole('button', { name: 'Set one up' }).click()
+  await page.waitForURL('**/account/signing-in')
+  await journey.setUpAuthenticator(page, world)
+  await page.getByRole('button', { name: 'I have kept them' }).click()
+  await openOrg(page)
+}
+
+const asking = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' })
+const dialog = (page: Page) => page.getByRole('dialog')
+const row = (page: Page, name: string) => page.getByRole('row', { name })
+
+describe('that every member needs a second factor', () => {
+  const policy = () => first.page.getByLabel('Every member needs a second factor')
+
+  test('is decided by whoever has one, so that nobody is locked out by it', async () => {
+    await journey.goTo(first.page, 'Settings')
+    await policy().click()
+    await setOneUp(first.page)
+    await journey.goTo(first.page, 'Settings')
+    expect(await policy().isChecked()).toBe(false)
+    await policy().click()
+    await expect.poll(() => policy().isChecked()).toBe(true)
+  })
+
+  test.each([
+    ['Applications', 'Applications'],
+    ['Groups', 'Groups'],
+    ['Changes', 'Changes'],
+    ['Members', 'Members'],
+  ])('is said on the page %s to whoever has none', async (label) => {
+    await journey.goTo(second.page, label)
+    await asking(second.page).getByText('you have none yet').waitFor()
+    expect(await axeProblems(second.page)).toEqual([])
+    await second.page.keyboard.press('Escape')
+    await second.page.getByRole('alert').getByText('This was not confirmed').first().waitFor()
+    await second.page.getByRole('button', { name: 'Try again' }).first().click()
+    await asking(second.page).getByRole('button', { name: 'Not now' }).click()
+    await asking(second.page).waitFor({ state: 'hidden' })
+  })
+
+  test('is met by setting one up, which the page leads to, and then the member goes on', async () => {
+    await second.page.getByRole('button', { name: 'Try again' }).first().click()
+    await setOneUp(second.page)
+    await journey.goTo(second.page, 'Members')
+    await row(second.page, grace).waitFor()
+    expect(await asking(second.page).isVisible()).toBe(false)
+  })
+
+  test('is taken back, and whoever has none is in', async () => {
+    await policy().click()
+    await expect.poll(() => policy().isChecked()).toBe(false)
+    await journey.goTo(second.page, 'Signing in')
+    await second.page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await dialog(second.page).getByRole('button', { name: 'Remove' }).click()
+    await second.page.getByText('off', { exact: true }).waitFor()
+    await openOrg(second.page)
+    await second.page.reload()
+    await second.page.getByText('You are member of this organization').waitFor()
+  })
+})
+
+describe('a role', () => {
+  async function change(page: Page, of: string, role: string): Promise<void> {
+    await choose(page, of, 'Change the role…')
+    await dialog(page).getByLabel(role, { exact: true }).check()
+    await dialog(page).getByRole('button', { name: 'Change the role' }).click()
+  }
+  const rowHas = (page: Page, name: string, role: string) =>
+    row(page, name).getByRole('cell', { name: role, exact: true }).waitFor()
+
+  test('of a member lets nobody be invited or changed', async () => {
+    await journey.goTo(second.page, 'Members')
+    await rowHas(second.page, person.email, 'owner')
+    expect(await second.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
+    await second.page.getByRole('button', { name: `What can be done with ${person.name}` }).click()
+    await second.page.getByRole('menuitem', { name: 'Compare the key…' }).waitFor()
+    expect(await second.page.getByRole('menuitem').count()).toBe(1)
+    await second.page.keyboard.press('Escape')
+  })
+
+  test('of an admin is given by an owner, and invites', async () => {
+    await journey.goTo(first.page, 'Members')
+    await change(first.page, grace, 'admin')
+    await rowHas(first.page, grace, 'admin')
+    await second.page.reload()
+    await invite(second.page, 'ben@example.com')
+  })
+
+  test('of an owner is not for an admin to give or to take', async () => {
+    await choose(second.page, grace, 'Change the role…')
+    expect(await dialog(second.page).getByLabel('owner', { exact: true }).isDisabled()).toBe(true)
+    await dialog(second.page).getByRole('button', { name: 'Cancel' }).click()
+    await second.page.getByRole('button', { name: `What can be done with ${person.name}` }).click()
+    await second.page.getByRole('menuitem', { name: 'Compare the key…' }).waitFor()
+    expect(await second.page.getByRole('menuitem').count()).toBe(1)
+    await second.page.keyboard.press('Escape')
+  })
+
+  test('of the last owner stays, which the dialog says', async () => {
+    await change(first.page, person.name, 'member')
+    await dialog(first.page).getByRole('alert').getByText('The last owner stays one').waitFor()
+    await dialog(first.page).getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('is given up by an owner once there is another one, and what is for admins goes with it', async () => {
+    await change(first.page, grace, 'owner')
+    await rowHas(first.page, grace, 'owner')
+    await change(first.page, person.name, 'member')
+    await rowHas(first.page, person.email, 'member')
+    expect(await first.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
+    await first.page.goto('/orgs/acme-co/settings')
+    await first.page.getByText('This is for owners and admins').waitFor()
+  })
+})
+
+describe('whoever is removed', () => {
+  test('is named, and typed, by the owner who removes them', async () => {
+    await second.page.reload()
+    await choose(second.page, person.name, 'Remove…')
+    await dialog(second.page).getByLabel(`Type ${person.email}`).fill(person.email)
+    await dialog(second.page).getByRole('button', { name: 'Remove' }).click()
+    await row(second.page, person.email).waitFor({ state: 'detached' })
+  })
+
+  test('sees that there is nothing here for them any more, and can begin anew', async () => {
+    await journey.goTo(first.page, 'Members')
+    await first.page.getByRole('alert').getByText('No such org').first().waitFor()
+    await first.page.reload()
+    await first.page.getByText('There is no such page').waitFor()
+    await first.page.getByRole('link', { name: 'Go to the start' }).click()
+    await first.page.getByText('You are in no organization yet').waitFor()
+  })
+})
+
+test('nothing was complained about', () => {
+  expect([first.complaints, second.complaints]).toEqual([[], []])
+})
