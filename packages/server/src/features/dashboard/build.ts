@@ -27,12 +27,12 @@ export const suffixes = { br: '.br', gzip: '.gz' } as const
 
 export const distDir = new URL('../../../../dashboard/dist/', import.meta.url)
 
-/** The build, and its page; undefined when there is none: the API works without. */
-export function readBuild(): { build: Build; page: string } | undefined {
+/** The build, and its page; null when there is none: the API works without. */
+export function readBuild(): { build: Build; page: string } | null {
   try {
     const build = JSON.parse(readFileSync(new URL('build.json', distDir), 'utf8')) as Build
     return { build, page: readFileSync(new URL('index.html', distDir), 'utf8') }
   } catch {
-    return undefined
+    return null
   }
 }

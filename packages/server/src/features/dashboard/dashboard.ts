@@ -22,8 +22,7 @@ export const pagePaths = [
  * Serves the dashboard: its page at every path above, the files of its build, and their hashes. Only the page is kept in
  * memory; the files are read when asked for, compressed beforehand.
  */
-export function mountDashboard(app: FastifyInstance): void {
-  const read = readBuild()
+export function mountDashboard(app: FastifyInstance, read = readBuild()): void {
   if (read) mountBuild(app, read.build, read.page)
   else mountNothing(app)
 }
@@ -76,12 +75,19 @@ function accepts(header: string | string[] | undefined, encoding: string): boole
   })
 }
 
-/** The API stands by itself; whoever looks here with a browser is told how to get the dashboard. */
+/** The API stands by itself; whoever comes with a browser, with a link for setting up perhaps, is told what to run. */
 function mountNothing(app: FastifyInstance) {
-  app.get('/', async (request, reply) => {
-    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': request.id })
-    return reply
-      .type('text/plain; charset=utf-8')
-      .send('Skerry is running. The dashboard is not built here: npm run build\nThe API is described at /docs\n')
-  })
+  for (const path of pagePaths)
+    app.get(path, async (request, reply) => {
+      reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': request.id })
+      return reply.type('text/plain; charset=utf-8').send(notBuilt)
+    })
 }
+
+const notBuilt = `Skerry is running, but its dashboard has not been built.
+
+On the server, in the folder of Skerry: npm run build
+Then start the server again and reload this page. npm start does both.
+
+The API works without it, and is described at /docs.
+`
