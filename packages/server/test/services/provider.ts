@@ -19,7 +19,7 @@ export const ownBaseUrl = 'http://127.0.0.1:9'
  */
 export async function startProvider(
   signWith: 'RS256' | 'ES256' | 'EdDSA',
-  { named = true } = {},
+  { named = true, baseUrl = ownBaseUrl } = {},
 ): Promise<IdentityProvider> {
   const { Provider } = await import('oidc-provider')
   const { privateKey } = await generateKeyPair(signWith, { extractable: true })
@@ -39,7 +39,7 @@ export async function startProvider(
     clients: [
       {
         client_id: client.id,
-        redirect_uris: [client.redirectUri, `${ownBaseUrl}/sign-in/external/callback`],
+        redirect_uris: [client.redirectUri, `${baseUrl}/sign-in/external/callback`],
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code'],
         response_types: ['code'],

@@ -1,4 +1,4 @@
-import { Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
 import { IconFingerprint } from '@tabler/icons-react'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
@@ -15,16 +15,18 @@ import { ProblemAlert } from '../../ui/problem.tsx'
 const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
 
 export const Route = createFileRoute('/sign-in/')({
-  validateSearch: (search): { returnTo?: string } =>
-    typeof search.returnTo === 'string' ? { returnTo: safeReturn(search.returnTo) } : {},
+  validateSearch: (search): { returnTo?: string; error?: 'external' } => ({
+    ...(typeof search.returnTo === 'string' ? { returnTo: safeReturn(search.returnTo) } : {}),
+    ...(search.error === 'external' ? { error: search.error } : {}),
+  }),
   loader: ({ context }) => context.queryClient.ensureQueryData(waysQuery),
   component: SignIn,
 })
 
 function SignIn() {
   const { data } = useSuspenseQuery(waysQuery)
-  const { returnTo = '/' } = Route.useSearch()
-  if (data.kind === 'external') return <External returnTo={returnTo} />
+  const { returnTo = '/', error } = Route.useSearch()
+  if (data.kind === 'external') return <External returnTo={returnTo} failed={error !== undefined} />
   if (!data.available)
     return (
       <Entrance title="Nobody can sign in yet">
@@ -45,9 +47,15 @@ function SignIn() {
   return <BuiltIn returnTo={returnTo} />
 }
 
-function External({ returnTo }: { returnTo: string }) {
+function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
   return (
     <Entrance title="Sign in to Skerry">
+      {failed && (
+        <Alert color="red" variant="light" title="Your identity provider did not sign you in" role="alert">
+          It refused, could not be reached, or took longer than ten minutes. Try again; if it stays, ask the operator of
+          this server, whose log says more.
+        </Alert>
+      )}
       <Button component="a" href={`/sign-in/external?${new URLSearchParams({ returnTo })}`} fullWidth>
         Continue with your identity provider
       </Button>

@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { mfaPolicy } from '@skerry/contract/orgs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { client, type IdentityProvider, startProvider } from '../../server/test/services/provider.ts'
+import { invitePerson, signUp, type Tenant } from '../../server/test/tenant.ts'
+import { openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+// An identity provider of one's own signs people in: there with a real browser, and back.
+
+// It warns that its pages are for development, which is what they are for here.
+for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
+
+let provider: IdentityProvider
+let world: World
+let tenant: Tenant
+let browser: Browser
+let visitor: Visitor
+let page: Page
+
+beforeAll(async () => {
+  const port = await freePort()
+  const baseUrl = `http://localhost:${port}`
+  provider = await startProvider('ES256', { baseUrl })
+  world = await openWorld({
+    SKERRY_PORT: String(port),
+    SKERRY_BASE_URL: baseUrl,
+    SKERRY_OIDC_ISSUER: provider.url,
+    SKERRY_OIDC_AUDIENCE: client.id,
+  })
+  tenant = await signUp(world)
+  await invitePerson(world, tenant, journey.person.email)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url)
+  page = visitor.page
+  // The provider's pages ask for a font from elsewhere.
+  await visitor.context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }))
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+  await provider?.close()
+})
+
+/** The provider has to know the address of this server before it runs. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const goThere = () => page.getByRole('link', { name: 'Continue with your identity provider' }).click()
+
+/** On the provider's own pages. */
+async function signInThere(): Promise<void> {
+  await page.waitForURL(`${provider.url}/**`)
+  await page.locator('input[name=login]').fill(journey.person.email)
+  await page.locator('input[name=password]').fill('any')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+}
+
+describe('where an identity provider signs people in', () => {
+  test('the sign-in page leads there, and neither mails a link nor asks for a passkey', async () => {
+    await page.goto('/account/signing-in')
+    await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
+    expect(await page.getByRole('button').count()).toBe(0)
+    expect(await page.getByRole('textbox').count()).toBe(0)
+  })
+
+  test('whoever turns back there is told so here, and what to do', async () => {
+    await goThere()
+    await page.waitForURL(`${provider.url}/**`)
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByRole('alert').getByText('Your identity provider did not sign you in').waitFor()
+    await page.getByText('Try again; if it stays').waitFor()
+  })
+
+  test('whoever signs in there is signed in here, where they wanted to be', async () => {
+    await page.goto('/account/signing-in')
+    await goThere()
+    await signInThere()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL('**/account/signing-in')
+    await page.getByText('Your identity provider keeps your second factors').waitFor()
+    await page.getByRole('button', { name: 'Account' }).click()
+    await page.getByText(journey.person.email).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto('/')
+    await page.getByText('You are member of this organization').waitFor()
+  })
+
+  test('a second factor is asked for there, and the page is the same again', async () => {
+    const { as } = tenant.machine
+    await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: true } })
+    await journey.goTo(page, 'Members')
+    const asking = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await asking.getByRole('link', { name: 'Sign in again' }).click()
+    await signInThere()
+    await page.waitForURL('**/members')
+    // This provider knows no second factor, and does not say that it had asked for one.
+    await asking.waitFor()
+    await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: false } })
+    await asking.getByRole('button', { name: 'Not now' }).click()
+    await page.getByRole('button', { name: 'Try again' }).first().click()
+    await page.getByRole('row', { name: journey.person.email }).waitFor()
+  })
+
+  test('signing out ends the session here', async () => {
+    await journey.signOut(page)
+    await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
+    await page.goto('/account/keyring')
+    await page.waitForURL('**/sign-in?*')
+  })
+
+  test('no code and no token of the provider is kept', async () => {
+    for (const text of await storedText(visitor)) expect(text).not.toMatch(/code=|eyJ/)
+  })
+
+  test('nothing was complained about', () => {
+    expect(visitor.complaints).toEqual([])
+  })
+})
