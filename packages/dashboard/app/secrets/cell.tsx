@@ -144,16 +144,17 @@ export const brokenMeans =
 
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {
   const { entry, where, shown, onClick } = props
-  const value = isShown(entry, shown) && shown && 'value' in shown ? shown.value : null
+  const value = isShown(entry, shown) && shown && 'value' in shown ? firstLines(shown.value) : null
+  // A label stands in for what is in the button, so it says a shown value as well.
   return (
     <button
       type="button"
       className={`matrix-value mono ${value === null ? 'matrix-masked' : 'matrix-shown'}`}
-      aria-label={value === null ? `Reveal ${where}` : `Hide ${where}`}
+      aria-label={value === null ? `Reveal ${where}` : `Hide ${where}: ${value || 'empty'}`}
       aria-pressed={value !== null}
       onClick={onClick}
     >
-      {value === null ? '••••••••' : value === '' ? <span className="matrix-quiet">empty</span> : firstLines(value)}
+      {value === null ? '••••••••' : value === '' ? <span className="matrix-quiet">empty</span> : value}
     </button>
   )
 }

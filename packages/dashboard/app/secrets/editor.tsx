@@ -1,4 +1,5 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Column } from './columns.ts'
 import type { Doings } from './doings.ts'
@@ -22,8 +23,16 @@ export function CellEditor({ column, name, draft, doings }: Props) {
       save()
     }
   }
+  const editor = useRef<HTMLDivElement>(null)
+  // Its cell gets the focus back, so that the keyboard stays where it was.
+  useEffect(() => {
+    const cell = editor.current?.closest('.matrix-cell')
+    return () => {
+      if (document.activeElement === document.body) cell?.querySelector<HTMLElement>('.matrix-value')?.focus()
+    }
+  }, [])
   return (
-    <div className="matrix-editor">
+    <div className="matrix-editor" ref={editor}>
       <textarea
         // biome-ignore lint/a11y/noAutofocus: the person has just asked to edit here
         autoFocus
@@ -34,7 +43,7 @@ export function CellEditor({ column, name, draft, doings }: Props) {
         autoComplete="off"
         onChange={(event) => doings.type(column, name, { value: event.currentTarget.value })}
         onKeyDown={onKeyDown}
-        disabled={draft.saving}
+        readOnly={draft.saving}
       />
       {column.isProtected && (
         <TextInput

@@ -6,6 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
 import { unlocking } from '../question.ts'
+import { moveByArrow } from './arrow-keys.ts'
 import type { Asking } from './asking.ts'
 import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
@@ -192,6 +193,7 @@ function Grid(props: {
       aria-label="Secrets"
       aria-rowcount={rows.length + 1}
       tabIndex={0}
+      onKeyDown={moveByArrow}
     >
       <div role="rowgroup" style={{ display: 'contents' }}>
         <div role="row" className="matrix-head" style={{ gridTemplateColumns, minWidth }} aria-rowindex={1}>
