@@ -1,8 +1,14 @@
-/** A slug for a name, as far as one can be made: `Acme & Co` gives `acme-co`. */
+/** A slug for a name, as far as one can be made: `Acme & Söhne` gives `acme-sohne`. */
 export function slugOf(name: string): string {
-  const ascii = name.normalize('NFKD').toLowerCase()
+  const ascii = name
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
   return ascii
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
     .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
 }
+
+/** Whether the server takes it. */
+export const isSlug = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)

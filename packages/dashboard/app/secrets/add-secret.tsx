@@ -30,15 +30,16 @@ export function AddSecretDialog({
   const taken = chosen.filter(({ entries }) => entries.get(name)?.own)
   const problem =
     name !== '' && !validName.test(name)
-      ? 'Letters, digits and _; it does not begin with a digit.'
+      ? 'Letters, digits and _, at most 255; it does not begin with a digit.'
       : taken.length > 0
         ? `Is there already in ${taken.map((one) => one.name).join(', ')}.`
         : null
   const add = async () => {
     setOutcome(null)
-    const byName = new Map(chosen.map((column) => [column.name, column]))
-    const write = (where: string) => {
-      const { environmentId, own } = byName.get(where) as Column
+    // By id: a branch may be called what its environment is called.
+    const byId = new Map(chosen.map((column) => [column.environmentId, column]))
+    const write = (environmentId: string) => {
+      const own = byId.get(environmentId)?.own
       return sealAndWrite({
         orgId,
         environmentId,
@@ -49,9 +50,10 @@ export function AddSecretDialog({
         wrappedDek: own?.wrappedDek ?? '',
       })
     }
-    const result = await applyAll([...byName.keys()], write, () => {})
+    const result = await applyAll([...byId.keys()], write, () => {})
     if (result.failed.length > 0) {
-      if (byName.size > 1) setOutcome(result)
+      const failed = result.failed.map((one) => ({ ...one, name: byId.get(one.name)?.name ?? one.name }))
+      if (byId.size > 1) setOutcome({ ...result, failed })
       throw result.failed[0]?.error
     }
     say(sayOutcome(result))

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { slugOf } from '../slug.ts'
+import { isSlug, slugOf } from '../slug.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 
 /** Makes something that has a name and a slug. */
@@ -14,6 +14,7 @@ export function CreateDialog(props: {
   const [name, setName] = useState('')
   const [typedSlug, setSlug] = useState<string | null>(null)
   const slug = typedSlug ?? slugOf(name)
+  const problem = slug === '' || isSlug(slug) ? null : 'Lowercase letters, digits and inner hyphens.'
   return (
     <FormDialog
       title={title}
@@ -21,7 +22,7 @@ export function CreateDialog(props: {
       opened
       onClose={onClose}
       onSubmit={() => onCreate({ name: name.trim(), slug })}
-      disabled={name.trim() === '' || slug === ''}
+      disabled={name.trim() === '' || !isSlug(slug)}
     >
       <TextInput
         label="Name"
@@ -37,6 +38,7 @@ export function CreateDialog(props: {
         description="In addresses and commands. It never changes."
         classNames={{ input: 'mono' }}
         value={slug}
+        error={problem}
         maxLength={63}
         onChange={(event) => setSlug(event.currentTarget.value)}
         autoComplete="off"

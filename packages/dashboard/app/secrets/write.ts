@@ -1,9 +1,11 @@
+import { limits } from '@skerry/contract/limits'
 import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
+import { ValueTooLong } from './value-too-long.ts'
 
 export interface Write {
   orgId: string
@@ -18,6 +20,7 @@ export interface Write {
 /** Stores a ciphertext. -> whether it was queued for approval instead of written. */
 export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
   const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
+  if (ciphertext.length > limits.ciphertextBytes) throw new ValueTooLong()
   const params = { orgId, envId: environmentId, name }
   const body = { ciphertext, expectedVersion: baseVersion }
   const answer = await api.secrets.put({ params, body }, noteHeader(note))

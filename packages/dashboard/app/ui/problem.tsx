@@ -4,6 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
 import { Cancelled } from '../question.ts'
+import { ValueTooLong } from '../secrets/value-too-long.ts'
 
 /** What can be done about it, by the code of the refusal. */
 const advice: Record<string, string> = {
@@ -22,6 +23,25 @@ const advice: Record<string, string> = {
   locked: 'Unlock the keyring and try again.',
 }
 
+/** What the forms call the fields that a refusal names. */
+const labels: Record<string, string> = {
+  name: 'Name',
+  slug: 'Slug',
+  orgSlug: 'Slug',
+  email: 'E-mail',
+  ciphertext: 'Value',
+  note: 'Note',
+  comment: 'Comment',
+  placement: 'Where it will lie',
+}
+
+/** `body.slug: taken` in the words of the form; undefined for a refusal that is of no field. */
+function sayField(message: string): string | undefined {
+  const [, field = '', said = ''] = /^body\.(\w+): (.*)$/.exec(message) ?? []
+  const label = Object.hasOwn(labels, field) ? labels[field] : undefined
+  return label && `${label}: ${said.replace(/^must match pattern .*/, 'has a character that is not allowed')}`
+}
+
 export function describeProblem(error: unknown): {
   title: string
   advice: string | undefined
@@ -29,6 +49,8 @@ export function describeProblem(error: unknown): {
 } {
   if (error instanceof SkerryError) {
     const unreachable = error instanceof UnavailableError && error.status === null
+    const field = sayField(error.message)
+    if (field) return { title: field, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
     return { title, advice: advice[error.code], requestId: error.requestId }
   }
@@ -36,6 +58,12 @@ export function describeProblem(error: unknown): {
     return { title: sentence(error.message), advice: advice[error.code], requestId: null }
   if (error instanceof Cancelled)
     return { title: 'This was not confirmed', advice: 'Try again, and confirm when you are asked.', requestId: null }
+  if (error instanceof ValueTooLong)
+    return {
+      title: 'The value is too long',
+      advice: 'About 780 kB is the most that one secret holds. Keep a large file elsewhere, and the key to it here.',
+      requestId: null,
+    }
   if (error instanceof PrfMissing)
     return {
       title: 'This passkey cannot unlock a keyring',
