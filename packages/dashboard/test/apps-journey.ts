@@ -1,4 +1,7 @@
+import { apps } from '@skerry/contract/apps'
+import { me } from '@skerry/contract/me'
 import type { Locator, Page } from 'playwright-core'
+import type { World } from '../../server/test/world.ts'
 import type { Visitor } from './browser.ts'
 import { goTo, person } from './journey.ts'
 
@@ -25,17 +28,23 @@ export async function addSecret(page: Page, name: string, value: string, environ
   await dialog.getByLabel('Name').fill(name)
   await dialog.getByLabel('Value').fill(value)
   for (const box of await dialog.getByRole('checkbox').all()) await box.setChecked(false)
-  for (const environment of environments) {
-    const box = dialog.getByRole('checkbox', { name: environment })
-    if (await box.count()) await box.check()
-  }
+  for (const environment of environments)
+    for (const box of await dialog.getByRole('checkbox', { name: environment }).all()) await box.check()
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await dialog.waitFor({ state: 'hidden' })
 }
 
 /** The button that shows or hides a value. */
 export const value = (page: Page, name: string, environment: string): Locator =>
-  page.getByRole('button', { name: new RegExp(`^(Reveal|Hide) ${name} in ${environment}$`) })
+  page.getByRole('button', { name: new RegExp(`^(Reveal|Hide) ${name} in ${environment}(:|$)`) })
+
+/** Reveals a value, if it is masked, and masks it again. */
+export async function expectShown(page: Page, name: string, environment: string, text: string): Promise<void> {
+  const button = value(page, name, environment)
+  if ((await button.getAttribute('aria-pressed')) === 'false') await button.click()
+  await page.locator('.matrix-shown', { hasText: text }).first().waitFor()
+  await button.click()
+}
 
 export async function edit(page: Page, name: string, environment: string, text: string): Promise<void> {
   await pickTool(page, name, new RegExp(`^(Edit|Override) ${name} in ${environment}$`))
@@ -54,6 +63,35 @@ export async function openEnvironment(page: Page, environment: string): Promise<
   await page.getByRole('heading', { name: environment, level: 1 }).waitFor()
 }
 
+/** On an environment's page: composes a group in. */
+export async function compose(page: Page, group: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add a group' }).click()
+  await dialogOf(page).getByLabel('Group').click()
+  await page.getByRole('option', { name: group }).click()
+  await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
+  await dialogOf(page).waitFor({ state: 'hidden' })
+}
+
+/** In a secret's drawer: deletes it. */
+export async function deleteFromDrawer(page: Page, name: string): Promise<void> {
+  await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
+  await page
+    .getByRole('dialog', { name: `Delete ${name} from` })
+    .getByRole('button', { name: 'Delete', exact: true })
+    .click()
+  await dialogOf(page).first().waitFor({ state: 'detached' })
+}
+
+/** On an environment's page: grants its key to someone whose words were compared. */
+export async function grantKey(page: Page, email: string): Promise<void> {
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  await dialogOf(page).getByLabel('To').click()
+  await page.getByRole('option', { name: email }).click()
+  await dialogOf(page).getByLabel('I compared these words').check()
+  await dialogOf(page).getByRole('button', { name: 'Grant' }).click()
+  await dialogOf(page).waitFor({ state: 'hidden' })
+}
+
 export async function openApp(page: Page, name: string): Promise<void> {
   await goTo(page, 'Applications')
   await page.getByRole('link', { name, exact: true }).click()
@@ -69,6 +107,16 @@ export function bearerOf(visitor: Visitor): () => string {
   return () => last
 }
 
+/** The organization, and the environments of an application by slug, as another client of the same person sees them. */
+export async function placeOf(world: World, as: string, slug: string) {
+  const { body: own } = await world.call(me.get, { as })
+  const orgId = own.orgs[0]?.id as string
+  const { body: list } = await world.call(apps.list, { as, params: { orgId } })
+  const appId = list.apps.find((app) => app.slug === slug)?.id as string
+  const { body: app } = await world.call(apps.get, { as, params: { orgId, appId } })
+  return { orgId, appId, envs: Object.fromEntries(app.environments.map((env) => [env.slug, env.id])) }
+}
+
 /** From the pages about oneself to those of the organization. */
 export async function openOrg(page: Page): Promise<void> {
   await page.getByRole('navigation').getByRole('button').first().click()
@@ -79,5 +127,5 @@ export async function openOrg(page: Page): Promise<void> {
 /** A tool of a cell, which is there once its row is pointed at. */
 export async function pickTool(page: Page, name: string, label: string | RegExp): Promise<void> {
   await page.locator('.matrix-name', { has: page.locator(`[title="${name}"]`) }).hover()
-  await page.getByRole('button', { name: label }).click({ force: true })
+  await page.getByRole('button', { name: label }).click()
 }

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  addSecret,
+  create,
+  createApp,
+  dialogOf,
+  edit,
+  expectShown,
+  openEnvironment,
+  save,
+  value,
+} from './apps-journey.ts'
+import { axeProblems } from './org-journey.ts'
+import { beginWalk, plantedIn, type Walk } from './walk.ts'
+
+let walk: Walk
+let page: Page
+
+beforeAll(async () => {
+  walk = await beginWalk()
+  page = walk.page
+  await createApp(page, 'Web shop')
+  await create(page, 'New environment', 'Production')
+  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
+  await value(page, 'API_KEY', 'Production').waitFor()
+})
+afterAll(() => walk?.close())
+
+const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
+
+describe('a branch', () => {
+  test('is forked, and ends by itself', async () => {
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Fork a branch' }).first().click()
+    await dialogOf(page).getByLabel('Slug').fill('PR 7')
+    await dialogOf(page).getByText('Becomes pr-7').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await page.getByText('Forked pr-7 from Production.').waitFor()
+    await page.getByText('in 7 days').waitFor()
+  })
+
+  test('is refused under a name that is taken, and the dialog keeps what was typed', async () => {
+    await page.getByRole('button', { name: 'Fork a branch' }).click()
+    await dialogOf(page).getByLabel('Slug').fill('pr-7')
+    await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await dialogOf(page).getByRole('alert').getByText('Slug: taken').waitFor()
+    expect(await dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is shown beside its environment, marked with what it inherits', async () => {
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'pr-7' }).click()
+    await page.keyboard.press('Escape')
+    await row('API_KEY').getByTitle('from production').waitFor()
+    await row('API_KEY').getByText('same').waitFor()
+    await expectShown(page, 'API_KEY', 'pr-7', 'planted-api-key')
+  })
+
+  test('holds only what differs', async () => {
+    await edit(page, 'API_KEY', 'pr-7', 'planted-branch')
+    await save(page)
+    await row('API_KEY').getByTitle('from production').waitFor({ state: 'detached' })
+    await expectShown(page, 'API_KEY', 'pr-7', 'planted-branch')
+    await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
+  })
+
+  test('gets a secret of its own beside an environment of the same name', async () => {
+    await openEnvironment(page, 'pr-7')
+    await page.getByRole('button', { name: 'Rename…' }).click()
+    await dialogOf(page).getByLabel('Name').fill('Production')
+    await dialogOf(page).getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'Production', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'Show pr-7' }).click()
+    await page.keyboard.press('Escape')
+    await addSecret(page, 'IN_BOTH', 'planted-in-both', ['Production'])
+    await row('IN_BOTH').getByText('same').waitFor()
+    expect(await row('IN_BOTH').getByTitle(/^from/).count()).toBe(0)
+  })
+
+  test('is torn down, and its environment stays as it is', async () => {
+    await page.getByRole('link', { name: 'Production' }).first().click()
+    await page.getByRole('button', { name: 'Tear down' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Tear down' }).click()
+    await page.getByText('No branch').waitFor()
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
+    expect(await page.getByRole('button', { name: 'Branches' }).count()).toBe(0)
+  })
+})
+
+test('no value was sent or kept', async () => {
+  expect(await plantedIn(walk.visitor)).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect(walk.visitor.complaints).toEqual([])
+})

@@ -1,0 +1,222 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  addSecret,
+  create,
+  createApp,
+  dialogOf,
+  edit,
+  expectShown,
+  openColumnMenu,
+  pickTool,
+  placeOf,
+  save,
+  value,
+} from './apps-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems } from './org-journey.ts'
+import { beginWalk, plantedIn, type Walk } from './walk.ts'
+
+// An application's matrix: what it shows, what it hides, and how one gets about in it.
+
+let walk: Walk
+let page: Page
+
+beforeAll(async () => {
+  walk = await beginWalk()
+  page = walk.page
+})
+afterAll(() => walk?.close())
+
+const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
+const shown = () => page.locator('.matrix-shown')
+const expectMasked = async () => {
+  await shown().first().waitFor({ state: 'detached' })
+  expect(await page.locator('.matrix').innerText()).not.toContain('planted')
+}
+const isFocused = (locator: Locator) =>
+  expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true)
+
+describe('an application', () => {
+  test('is made, with environments whose keys are made in the browser', async () => {
+    await createApp(page, 'Web shop')
+    await create(page, 'New environment', 'Production')
+    await page.getByText('No secret yet').waitFor()
+    await create(page, 'New environment', 'Staging')
+    const { envs } = await placeOf(walk.world, walk.bearer(), 'web-shop')
+    expect(Object.keys(envs).sort()).toEqual(['production', 'staging'])
+  })
+
+  test('takes secrets, and shows them masked until asked', async () => {
+    await addSecret(page, 'DATABASE_URL', 'planted-postgres-production', ['Production'])
+    await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
+    await value(page, 'API_KEY', 'Staging').waitFor()
+    await expectMasked()
+    await value(page, 'API_KEY', 'Staging').click()
+    await page.getByText('planted-api-key').waitFor()
+    await value(page, 'API_KEY', 'Staging').click()
+    await expectMasked()
+  })
+
+  test('tells what is missing, the same and different without showing it', async () => {
+    await row('DATABASE_URL').getByText('1 missing').waitFor()
+    await row('API_KEY').getByText('same').waitFor()
+    await edit(page, 'API_KEY', 'Staging', 'planted-api-key-of-staging')
+    await save(page)
+    await row('API_KEY').locator('[data-letter=B]').waitFor()
+    await page.getByLabel('Show').getByText('Missing').click()
+    await page.getByText('1 of 2 secrets').waitFor()
+    await page.getByLabel('Show').getByText('All').click()
+    await expectMasked()
+  })
+
+  test('copies a value without showing it', async () => {
+    await pickTool(page, 'API_KEY', 'Copy API_KEY in Staging')
+    await page.getByText('Copied API_KEY of Staging.').waitFor()
+    await expectMasked()
+    const search = page.getByLabel('Search secrets by name')
+    await search.focus()
+    await page.keyboard.press('ControlOrMeta+V')
+    await expect.poll(() => search.inputValue()).toBe('planted-api-key-of-staging')
+    await search.fill('')
+  })
+
+  test('reveals a whole row, and hides it again', async () => {
+    await pickTool(page, 'API_KEY', 'Reveal API_KEY everywhere')
+    await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-api-key', 'planted-api-key-of-staging'])
+    await pickTool(page, 'API_KEY', 'Hide API_KEY everywhere')
+    await expectMasked()
+  })
+
+  test('reveals a whole column, as far as it is searched for, and hides it again', async () => {
+    await openColumnMenu(page, 'Production', 'Reveal all')
+    await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-api-key', 'planted-postgres-production'])
+    await openColumnMenu(page, 'Production', 'Hide all')
+    await expectMasked()
+    await page.getByLabel('Search secrets by name').fill('database')
+    await row('API_KEY').waitFor({ state: 'detached' })
+    await openColumnMenu(page, 'Production', 'Reveal all')
+    await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-postgres-production'])
+    await page.getByLabel('Search secrets by name').fill('')
+    await value(page, 'API_KEY', 'Production').waitFor()
+    expect(await shown().allInnerTexts()).toEqual(['planted-postgres-production'])
+  })
+
+  test('is masked, compared and edited again after the keyring was locked', async () => {
+    await journey.lock(page)
+    await expectMasked()
+    expect(await page.content()).not.toContain('planted')
+    expect(await page.locator('.matrix-letter').count()).toBe(0)
+    await journey.unlockWithPassphrase(page)
+    await page.locator('.matrix-letter').first().waitFor()
+    await expectMasked()
+  })
+})
+
+describe('the keyboard', () => {
+  test('goes from value to value with the arrow keys, and no further than the edges', async () => {
+    await value(page, 'API_KEY', 'Production').focus()
+    for (const [key, name, environment] of [
+      ['ArrowUp', 'API_KEY', 'Production'],
+      ['ArrowLeft', 'API_KEY', 'Production'],
+      ['ArrowRight', 'API_KEY', 'Staging'],
+      ['ArrowRight', 'API_KEY', 'Staging'],
+      ['ArrowLeft', 'API_KEY', 'Production'],
+      ['ArrowDown', 'DATABASE_URL', 'Production'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await isFocused(value(page, name, environment))
+    }
+    await page.keyboard.press('ArrowRight')
+    await isFocused(page.getByRole('button', { name: 'Set DATABASE_URL in Staging, which is missing' }))
+  })
+
+  test('reveals with Enter and reaches the tools with Tab', async () => {
+    await value(page, 'DATABASE_URL', 'Production').focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('planted-postgres-production').waitFor()
+    await page.keyboard.press('Enter')
+    await expectMasked()
+    await page.keyboard.press('Tab')
+    await isFocused(page.getByRole('button', { name: 'Copy DATABASE_URL in Production' }))
+    await page.keyboard.press('Tab')
+    await isFocused(page.getByRole('button', { name: 'Edit DATABASE_URL in Production' }))
+  })
+
+  test('edits there, gives up with Escape and saves with Enter, and stays in its cell', async () => {
+    const field = page.getByLabel('Value of DATABASE_URL in Production')
+    await page.keyboard.press('Enter')
+    await isFocused(field)
+    await page.keyboard.type('planted-never-stored')
+    await page.keyboard.press('Escape')
+    await isFocused(value(page, 'DATABASE_URL', 'Production'))
+    await expectShown(page, 'DATABASE_URL', 'Production', 'planted-postgres-production')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await isFocused(page.getByLabel('Value of DATABASE_URL in Staging'))
+    await page.keyboard.type('planted-first-line')
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('planted-second-line')
+    await page.keyboard.press('Enter')
+    await isFocused(value(page, 'DATABASE_URL', 'Staging'))
+    await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-first-line ↵')
+  })
+
+  test('opens the command palette anywhere, goes where it says, and closes it with Escape', async () => {
+    await page.keyboard.press('Control+k')
+    const palette = page.getByLabel('Go to or do')
+    await palette.fill('nothing of that name')
+    await page.getByText('Nothing by that name').waitFor()
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await palette.fill('lock the')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
+    await journey.unlockWithPassphrase(page)
+    await value(page, 'API_KEY', 'Staging').waitFor()
+  })
+})
+
+describe('what is very long', () => {
+  const name = `LONG_${'N'.repeat(250)}`
+  const text = `planted-${'v'.repeat(100_000)}-end`
+
+  test('is stored and shown as far as there is room, and in full in its drawer', async () => {
+    await addSecret(page, name, text, ['Production'])
+    await value(page, name, 'Production').click()
+    await shown().first().waitFor()
+    expect((await shown().first().innerText()).length).toBe(401)
+    await pickTool(page, name, `Details of ${name} in Production`)
+    await dialogOf(page)
+      .getByRole('button', { name: `Reveal the value of ${name}` })
+      .click()
+    await dialogOf(page).getByText(text).waitFor()
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+  })
+
+  test('leaves the page as wide as it is', async () => {
+    const overflow = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect(await overflow()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+    await value(page, name, 'Production').click()
+  })
+
+  test('has a name of one character more refused, with the rule beside the field', async () => {
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill(`${name}N`)
+    await dialogOf(page).getByText('at most 255').waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+  })
+})
+
+test('no value was sent or kept', async () => {
+  expect(await plantedIn(walk.visitor)).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect(walk.visitor.complaints).toEqual([])
+})

@@ -1,0 +1,212 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addSecret, create, createApp, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems } from './org-journey.ts'
+import { beginWalk, plantedIn, type Walk } from './walk.ts'
+
+// What things may be called, and how they are called otherwise or deleted. A refusal names its field and loses nothing.
+
+let walk: Walk
+let page: Page
+
+beforeAll(async () => {
+  walk = await beginWalk()
+  page = walk.page
+  await createApp(page, 'Web shop')
+  await create(page, 'New environment', 'Production')
+  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
+})
+afterAll(() => walk?.close())
+
+const field = (label: string) => dialogOf(page).getByLabel(label, { exact: true })
+const creating = () => dialogOf(page).getByRole('button', { name: 'Create' })
+const closed = () => dialogOf(page).waitFor({ state: 'detached' })
+const openNew = async (where: string, what: string) => {
+  await journey.goTo(page, where)
+  await page.getByRole('button', { name: what }).first().click()
+}
+const choose = async (of: string, item: string) => {
+  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+describe('a name that is taken', () => {
+  const expectTaken = async (words: string) => {
+    await creating().click()
+    await dialogOf(page).getByRole('alert').getByText(words).waitFor()
+    expect(await field('Name').inputValue()).not.toBe('')
+    await page.keyboard.press('Escape')
+    await closed()
+  }
+
+  test('is refused for an application, naming the slug', async () => {
+    await openNew('Applications', 'New application')
+    await field('Name').fill('Web shop')
+    await expectTaken('Slug: taken by another application')
+  })
+
+  test('is refused for an environment', async () => {
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'New environment' }).click()
+    await field('Name').fill('Production')
+    await expectTaken('Slug: taken by another environment')
+  })
+
+  test('is refused for a group', async () => {
+    await journey.goTo(page, 'Groups')
+    await create(page, 'New group', 'Shared')
+    await openNew('Groups', 'New group')
+    await field('Name').fill('Shared')
+    await expectTaken('Slug: taken by another group')
+  })
+
+  test('is refused for a secret before it is sent', async () => {
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await field('Value').fill('planted-again')
+    await field('Name').fill('API_KEY')
+    await dialogOf(page).getByText('Is there already in Production.').waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true)
+    expect(await field('Value').inputValue()).toBe('planted-again')
+    await page.keyboard.press('Escape')
+    await closed()
+  })
+})
+
+describe('a bad name', () => {
+  test.each(['With Capitals', '-begins', 'ends-', 'dot.ted', 'ünïcode'])(
+    'as the slug %s is refused with the rule beside the field',
+    async (slug) => {
+      await openNew('Applications', 'New application')
+      await field('Name').fill('Another')
+      await field('Slug').fill(slug)
+      await dialogOf(page).getByText('Lowercase letters, digits and inner hyphens.').waitFor()
+      expect(await creating().isDisabled()).toBe(true)
+      await page.keyboard.press('Escape')
+      await closed()
+    },
+  )
+
+  test.each(['1ST', 'WITH-HYPHEN', 'WITH SPACE', 'ÜMLAUT'])('as the secret %s is, too', async (name) => {
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await field('Name').fill(name)
+    await dialogOf(page).getByText('Letters, digits and _').waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await closed()
+  })
+
+  test('of characters that no slug has wants a slug to be typed', async () => {
+    await openNew('Applications', 'New application')
+    await field('Name').fill('商店')
+    expect(await field('Slug').inputValue()).toBe('')
+    expect(await creating().isDisabled()).toBe(true)
+    await field('Slug').fill('shop')
+    await creating().click()
+    await page.getByRole('heading', { name: '商店', level: 1 }).waitFor()
+  })
+})
+
+describe('a very long name', () => {
+  const name = `Söhne ${'& Töchter '.repeat(19)}`.trim()
+
+  test('gets a slug as long as one may be, and fits everywhere', async () => {
+    await createApp(page, name)
+    expect(new URL(page.url()).pathname).toMatch(/\/sohne-tochter-[a-z-]{40,50}[a-z]$/)
+    await create(page, 'New environment', name)
+    await addSecret(page, 'API_KEY', 'planted-of-long', [name])
+    await value(page, 'API_KEY', name).waitFor()
+    const overflow = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect(await overflow()).toBe(0)
+    await journey.goTo(page, 'Applications')
+    await page.getByRole('link', { name }).waitFor()
+    expect(await overflow()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+  })
+})
+
+describe('a value above the limit', () => {
+  const text = 'planted-'.repeat(100_000)
+
+  test('is refused in its cell, which keeps it', async () => {
+    await openApp(page, 'Web shop')
+    await edit(page, 'API_KEY', 'Production', text)
+    await save(page)
+    await page.getByRole('alert').getByText('The value is too long').waitFor()
+    expect(await page.getByLabel('Value of API_KEY in Production').inputValue()).toBe(text)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await value(page, 'API_KEY', 'Production').waitFor()
+  })
+
+  test('is refused in the dialog, which keeps it', async () => {
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await field('Name').fill('BIG')
+    await field('Value').fill(text)
+    await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
+    await dialogOf(page).getByRole('alert').getByText('The value is too long').waitFor()
+    expect(await field('Value').inputValue()).toBe(text)
+    await page.keyboard.press('Escape')
+    await closed()
+  })
+})
+
+describe('something that is called otherwise or no longer needed', () => {
+  const expectConfirmed = async (slug: string) => {
+    const button = dialogOf(page).getByRole('button', { name: 'Delete', exact: true })
+    expect(await button.isDisabled()).toBe(true)
+    await dialogOf(page).getByRole('textbox').fill(`${slug}x`)
+    expect(await button.isDisabled()).toBe(true)
+    await dialogOf(page).getByRole('textbox').fill(slug)
+    await button.click()
+  }
+  const rename = async (to: string) => {
+    await field('Name').fill(to)
+    await dialogOf(page).getByRole('button', { name: 'Rename' }).click()
+    await closed()
+  }
+
+  test('may be an environment', async () => {
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Rename…' }).click()
+    await rename('Live')
+    await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Keep it' }).click()
+    await closed()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await expectConfirmed('production')
+    await page.getByText('No environment yet').waitFor()
+  })
+
+  test.each([
+    { pages: 'Groups', before: 'Shared', after: 'Common', slug: 'shared' },
+    { pages: 'Applications', before: 'Web shop', after: 'Old shop', slug: 'web-shop' },
+  ])('may be one of the $pages', async ({ pages, before, after, slug }) => {
+    await journey.goTo(page, pages)
+    await choose(before, 'Rename…')
+    await rename(after)
+    await page.getByRole('link', { name: after, exact: true }).click()
+    await page.getByRole('heading', { name: after, level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toContain(`/${slug}`)
+    await journey.goTo(page, pages)
+    await choose(after, 'Delete…')
+    await expectConfirmed(slug)
+    await page.getByRole('link', { name: after, exact: true }).waitFor({ state: 'detached' })
+  })
+
+  test('is no more to be found at its address', async () => {
+    await page.goto('/orgs/acme-co/apps/web-shop')
+    await page.getByText('There is no such page').waitFor()
+  })
+})
+
+test('no value was sent or kept', async () => {
+  expect(await plantedIn(walk.visitor)).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect(walk.visitor.complaints).toEqual([])
+})
