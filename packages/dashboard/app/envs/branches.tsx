@@ -53,7 +53,7 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
             <Empty
               title="No branch"
               action={forkButton}
-              command={`skerry branch create pr-1 --from ${environment.slug}`}
+              command={holdsKey && `skerry branch create pr-1 --from ${environment.slug}`}
             />
           ) : (
             <BranchTable branches={branches} mayEnd={holdsKey || org.role !== 'member'} onEnd={setEnding} />

@@ -57,7 +57,7 @@ export function Composition({ environment }: { environment: Environment }) {
             <Empty
               title="No group is composed in"
               action={addButton}
-              command={`skerry compose add shared --env ${environment.slug}`}
+              command={isAdmin && `skerry compose add shared --env ${environment.slug}`}
             />
           ) : (
             <Order environment={environment} groups={groups} mayChange={isAdmin} />

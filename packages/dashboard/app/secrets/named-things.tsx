@@ -1,10 +1,14 @@
-import { ActionIcon, Anchor, Menu, Table, Text } from '@mantine/core'
-import { IconDots } from '@tabler/icons-react'
-import { Link, type LinkProps } from '@tanstack/react-router'
+import { ActionIcon, Anchor, Button, Menu, Table, Text } from '@mantine/core'
+import { IconDots, IconPlus } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link, type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { RenameDialog } from './named-thing-dialogs.tsx'
+import { CreateDialog, RenameDialog } from './named-thing-dialogs.tsx'
 
 interface Thing {
   id: string
@@ -13,18 +17,71 @@ interface Thing {
   updatedAt: string
 }
 
-/** Applications, or groups: a name, a slug, and what can be done with each. */
-export function NamedThings<T extends Thing>(props: {
-  things: T[]
-  what: string
-  linkTo: (thing: T) => LinkProps
-  mayChange: boolean
+interface Props {
+  what: 'application' | 'group'
+  linkTo: (slug: string) => LinkProps
   deleteMeans: string
-  onRename: (thing: T, name: string) => Promise<unknown>
-  onDelete: (thing: T) => Promise<unknown>
-}) {
+  onRename: (id: string, name: string) => Promise<unknown>
+  onDelete: (id: string) => Promise<unknown>
+}
+
+/** The page of all applications, or of all groups. */
+export function NamedThingsPage<T>(
+  props: Props & {
+    title: string
+    description: string
+    query: UseQueryResult<T>
+    thingsOf: (data: T) => Thing[]
+    /** How an admin makes the first one. */
+    begin: string
+    command: string
+    placeholder: string
+    onCreate: (body: { name: string; slug: string }) => Promise<unknown>
+  },
+) {
+  const { what, title, description, query, thingsOf, begin, command, placeholder, onCreate } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const navigate = useNavigate()
+  const [creating, setCreating] = useState(false)
+  const mayChange = org.role !== 'member'
+  const newButton = mayChange && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New {what}
+    </Button>
+  )
+  const isEmpty = query.data === undefined || thingsOf(query.data).length === 0
+  return (
+    <Page title={title} description={description} actions={isEmpty ? null : newButton}>
+      <Loaded query={query}>
+        {(data) =>
+          isEmpty ? (
+            <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
+              {mayChange ? begin : 'An administrator of the organization makes the first one.'}
+            </Empty>
+          ) : (
+            <NamedThings things={thingsOf(data)} mayChange={mayChange} {...props} />
+          )
+        }
+      </Loaded>
+      {creating && (
+        <CreateDialog
+          title={`New ${what}`}
+          placeholder={placeholder}
+          onClose={() => setCreating(false)}
+          onCreate={async (body) => {
+            await onCreate(body)
+            await navigate(props.linkTo(body.slug) as never)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** Each with its name and slug, and what can be done with it. */
+function NamedThings(props: Props & { things: Thing[]; mayChange: boolean }) {
   const { things, what, linkTo, mayChange, deleteMeans, onRename, onDelete } = props
-  const [asking, setAsking] = useState<{ kind: 'rename' | 'delete'; thing: T } | null>(null)
+  const [asking, setAsking] = useState<{ kind: 'rename' | 'delete'; thing: Thing } | null>(null)
   const close = () => setAsking(null)
   return (
     <div className="rows">
@@ -43,7 +100,7 @@ export function NamedThings<T extends Thing>(props: {
               <Table.Td>
                 <Anchor
                   component={Link}
-                  {...(linkTo(thing) as object)}
+                  {...(linkTo(thing.slug) as object)}
                   size="sm"
                   fw={500}
                   truncate
@@ -86,7 +143,7 @@ export function NamedThings<T extends Thing>(props: {
         <RenameDialog
           title={`Rename ${asking.thing.name}`}
           name={asking.thing.name}
-          onRename={(name) => onRename(asking.thing, name)}
+          onRename={(name) => onRename(asking.thing.id, name)}
           onClose={close}
         />
       )}
@@ -97,7 +154,7 @@ export function NamedThings<T extends Thing>(props: {
           typed={asking.thing.slug}
           opened
           onClose={close}
-          onConfirm={() => onDelete(asking.thing)}
+          onConfirm={() => onDelete(asking.thing.id)}
         >
           {deleteMeans}
         </ConfirmDelete>

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../api.ts'
 
@@ -17,7 +18,8 @@ export const tokensQuery = (orgId: string) =>
 /** What people call a member or a service token; its id where nobody knows more. */
 export function useNameOf(orgId: string): (principalId: string) => string {
   const members = useQuery(membersQuery(orgId)).data?.members
-  const tokens = useQuery(tokensQuery(orgId)).data?.tokens
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const tokens = useQuery({ ...tokensQuery(orgId), enabled: org.role !== 'member' }).data?.tokens
   return useMemo(() => {
     const names = new Map([
       ...(members ?? []).map(({ userId, name, email }) => [userId, name ?? email ?? userId] as const),

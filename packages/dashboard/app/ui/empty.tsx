@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { CommandLine } from './command-line.tsx'
 
 /** Where nothing is yet: what would be here, how to make the first, and the same from the command line. */
-export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode; command?: string }) {
+export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode; command?: string | false }) {
   const { title, children, action, command } = props
   return (
     <Paper p="xl">

@@ -1,4 +1,5 @@
-import { createFileRoute } from '@tanstack/react-router'
+import { Anchor } from '@mantine/core'
+import { createFileRoute, Link } from '@tanstack/react-router'
 import { Empty } from '../../../ui/empty.tsx'
 import { Page } from '../../../ui/page.tsx'
 
@@ -8,9 +9,23 @@ function Overview() {
   const { org } = Route.useRouteContext()
   return (
     <Page title={org.name} description={`You are ${org.role} of this organization.`}>
-      <Empty title="Bring an application in" command={`skerry init --org ${org.slug} --app my-app`}>
-        In the folder of a project: it makes an application with an environment and writes skerry.json.
-      </Empty>
+      {org.role === 'member' ? (
+        <Empty
+          title="Look into its applications"
+          action={
+            <Anchor component={Link} to="/orgs/$org/apps" params={{ org: org.slug } as never} size="sm">
+              Applications
+            </Anchor>
+          }
+          command={`skerry app list --org ${org.slug}`}
+        >
+          You read the secrets of an environment once someone who holds its key has granted it to you.
+        </Empty>
+      ) : (
+        <Empty title="Bring an application in" command={`skerry init --org ${org.slug} --app my-app`}>
+          In the folder of a project: it makes an application with an environment and writes skerry.json.
+        </Empty>
+      )}
     </Page>
   )
 }

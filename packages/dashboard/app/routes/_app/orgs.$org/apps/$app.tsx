@@ -1,19 +1,13 @@
-import { Anchor, Button, Checkbox, Menu } from '@mantine/core'
-import { IconGitBranch, IconPlus } from '@tabler/icons-react'
+import { Button, Checkbox, Menu } from '@mantine/core'
+import { IconGitBranch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { createFileRoute, Link, notFound } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { createFileRoute, notFound } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { api } from '../../../../api.ts'
 import { queryClient } from '../../../../queries.ts'
-import { NewEnvironmentDialog } from '../../../../secrets/new-environment.tsx'
+import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
-import { Empty } from '../../../../ui/empty.tsx'
-import { Loaded } from '../../../../ui/loaded.tsx'
-import { Page } from '../../../../ui/page.tsx'
-
-// Fetched while the secrets are: the page is there sooner.
-const Matrix = lazy(async () => ({ default: (await import('../../../../secrets/matrix.tsx')).Matrix }))
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
   loader: async ({ context, params }) => {
@@ -34,52 +28,26 @@ function Application() {
   const { app } = Route.useLoaderData()
   const query = useQuery(appQuery(org.id, app.id))
   const { data } = useQuery(appBranchesQuery(org.id, app.id))
-  const [creating, setCreating] = useState(false)
-  const newButton = org.role !== 'member' && (
-    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      New environment
-    </Button>
-  )
   return (
-    <Page
+    <EnvironmentsPage
       title={query.data?.app.name ?? app.name}
-      width="wide"
-      description={
-        <Anchor component={Link} to="/orgs/$org/apps" params={{ org: org.slug } as never} size="sm">
-          Applications
-        </Anchor>
-      }
-      actions={query.data?.environments.length ? newButton : null}
+      list={{ label: 'Applications', to: '/orgs/$org/apps' }}
+      query={query}
+      about="An environment has its own secrets and its own key. Production comes first; others can be copied from it."
+      command={`skerry env create production --app ${app.slug}`}
+      onCreate={async (body) => {
+        await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
+        await queryClient.invalidateQueries(appQuery(org.id, app.id))
+      }}
     >
-      <Loaded query={query}>
-        {({ environments }) =>
-          environments.length === 0 ? (
-            <Empty
-              title="No environment yet"
-              action={newButton}
-              command={`skerry env create production --app ${app.slug}`}
-            >
-              An environment has its own secrets and its own key. Make production first; others can be copied from it.
-            </Empty>
-          ) : (
-            <Secrets key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
-          )
-        }
-      </Loaded>
-      {creating && (
-        <NewEnvironmentDialog
-          onClose={() => setCreating(false)}
-          onCreate={async (body) => {
-            await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-            await queryClient.invalidateQueries(appQuery(org.id, app.id))
-          }}
-        />
+      {(environments) => (
+        <WithBranches key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
       )}
-    </Page>
+    </EnvironmentsPage>
   )
 }
 
-function Secrets({ environments, branches }: { environments: EnvironmentWithAccess[]; branches: Environment[] }) {
+function WithBranches({ environments, branches }: { environments: EnvironmentWithAccess[]; branches: Environment[] }) {
   const { org } = Route.useRouteContext()
   const { app } = Route.useParams()
   const [chosen, setChosen] = useState<string[]>([])
@@ -93,20 +61,12 @@ function Secrets({ environments, branches }: { environments: EnvironmentWithAcce
       ]),
     [environments, branches, chosen],
   )
-  const columns = useColumns(org.id, shown, environments)
   return (
-    <Suspense>
-      <Matrix
-        orgId={org.id}
-        columns={columns}
-        choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
-        empty={
-          <Empty title="No secret yet" command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}>
-            Add one, or paste a whole .env file.
-          </Empty>
-        }
-      />
-    </Suspense>
+    <Secrets
+      columns={useColumns(org.id, shown, environments)}
+      command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}
+      choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
+    />
   )
 }
 

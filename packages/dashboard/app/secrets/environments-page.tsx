@@ -1,0 +1,83 @@
+import { Anchor, Button } from '@mantine/core'
+import type { apps } from '@skerry/contract/apps'
+import type { Body } from '@skerry/contract/endpoint'
+import { IconPlus } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Link, type LinkProps, useRouteContext } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Empty } from '../ui/empty.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+import type { Column } from './columns.ts'
+import { NewEnvironmentDialog } from './new-environment.tsx'
+import type { EnvironmentWithAccess } from './use-columns.ts'
+
+// Fetched while the secrets are: the page is there sooner.
+const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
+
+/** The page of an application, or of a group: its environments with their secrets, or how to make the first one. */
+export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess[] }>(props: {
+  title: string
+  /** The page that lists the others of its kind. */
+  list: { label: string; to: LinkProps['to'] }
+  query: UseQueryResult<T>
+  /** What an environment is here, and the command that makes one. */
+  about: string
+  command: string
+  onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
+  children: (environments: EnvironmentWithAccess[]) => ReactNode
+}) {
+  const { title, list, query, about, command, onCreate, children } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [creating, setCreating] = useState(false)
+  const mayCreate = org.role !== 'member'
+  const newButton = mayCreate && (
+    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New environment
+    </Button>
+  )
+  return (
+    <Page
+      title={title}
+      width="wide"
+      description={
+        <Anchor component={Link} to={list.to} params={{ org: org.slug } as never} size="sm">
+          {list.label}
+        </Anchor>
+      }
+      actions={query.data?.environments.length ? newButton : null}
+    >
+      <Loaded query={query}>
+        {({ environments }) =>
+          environments.length === 0 ? (
+            <Empty title="No environment yet" action={newButton} command={mayCreate && command}>
+              {about} {!mayCreate && 'An administrator of the organization makes the first one.'}
+            </Empty>
+          ) : (
+            children(environments)
+          )
+        }
+      </Loaded>
+      {creating && <NewEnvironmentDialog onClose={() => setCreating(false)} onCreate={onCreate} />}
+    </Page>
+  )
+}
+
+/** Their secrets. `command` stores one. */
+export function Secrets({ columns, command, choices }: { columns: Column[]; command: string; choices?: ReactNode }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  return (
+    <Suspense>
+      <Matrix
+        orgId={org.id}
+        columns={columns}
+        choices={choices}
+        empty={
+          <Empty title="No secret yet" command={command}>
+            Add one, or paste a whole .env file.
+          </Empty>
+        }
+      />
+    </Suspense>
+  )
+}
