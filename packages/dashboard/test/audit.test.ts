@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
+import { invites } from '@skerry/contract/orgs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as journey from './journey.ts'
+import { axeProblems, joins, newPlace, type Place, putSecret } from './org-journey.ts'
+import { beginWalk, plantedIn, type Walk } from './walk.ts'
+
+// The audit log of an organization in which more happened than one page of it holds.
+
+const grace = 'grace@example.com'
+const renamings = 120
+
+let walk: Walk
+let page: Page
+let place: Place
+/** The whole log, newest first, as another client reads it. */
+let all: { id: string; action: string; resourceId: string | null }[]
+
+beforeAll(async () => {
+  walk = await beginWalk()
+  page = walk.page
+  const { world, bearer } = walk
+  place = await newPlace(world, bearer())
+  const { orgId } = place
+  await putSecret(world, bearer(), place, 'API_KEY', 'planted-api-key')
+  await world.call(invites.create, { as: bearer(), params: { orgId }, body: { email: grace } })
+  await joins(world, bearer(), place, grace)
+  const { body } = await world.call(apps.list, { as: bearer(), params: { orgId } })
+  const params = { orgId, appId: body.apps[0]?.id as string }
+  for (let i = 1; i <= renamings; i++)
+    await world.call(apps.update, { as: bearer(), params, body: { name: `Web shop ${i}` } })
+  const { body: list } = await world.call(audit.list, { as: bearer(), params: { orgId }, query: { limit: 200 } })
+  all = list.entries
+  expect(list.nextCursor).toBeNull()
+  await journey.goTo(page, 'Audit log')
+})
+afterAll(() => walk?.close())
+
+const rows = () => page.getByRole('button', { name: 'Show details' })
+const expectRows = (count: number) => expect.poll(() => rows().count()).toBe(count)
+const toTheEnd = () => page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+
+async function exported(format: 'JSON' | 'CSV'): Promise<string> {
+  await page.getByRole('button', { name: 'Export what is shown' }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: format }).click(),
+  ])
+  return readFile(await download.path(), 'utf8')
+}
+
+const idsOf = (json: string): string[] => JSON.parse(json).entries.map(({ id }: { id: string }) => id)
+
+async function filterBy(label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).click()
+  await page.getByRole('combobox', { name: label }).fill(option)
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+describe('a long log', () => {
+  test('begins with its newest entries, and an export has these and no more', async () => {
+    await expectRows(50)
+    expect(idsOf(await exported('JSON'))).toEqual(all.slice(0, 50).map(({ id }) => id))
+  })
+
+  test('goes on when its end comes into sight, down to the very first entry', async () => {
+    await toTheEnd()
+    await expectRows(100)
+    await toTheEnd()
+    await expectRows(all.length)
+    await page.getByText(`That is all: ${all.length} entries.`).waitFor()
+    await page.getByRole('row', { name: /Organization created/ }).waitFor()
+  })
+
+  test('is exported as it is shown, and no value is in it', async () => {
+    const [json, csv] = [await exported('JSON'), await exported('CSV')]
+    expect(idsOf(json)).toEqual(all.map(({ id }) => id))
+    const lines = csv.trimEnd().split('\r\n')
+    expect(lines.slice(1).map((line) => all.findIndex(({ id }) => line.includes(id)))).toEqual([...all.keys()])
+    for (const text of [json, csv]) {
+      expect(text).toContain('API_KEY')
+      expect(text).not.toContain('planted')
+    }
+  })
+})
+
+describe('a filter', () => {
+  const cleared = async () => {
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await expectRows(50)
+  }
+
+  test('by what happened is kept when the page is loaded again', async () => {
+    await filterBy('What happened', 'Secret written')
+    await expectRows(1)
+    await page.reload()
+    await page.getByText('That is all: one entry.').waitFor()
+    const [written] = all.filter(({ action }) => action === 'secret.written')
+    expect(idsOf(await exported('JSON'))).toEqual([written?.id])
+    await cleared()
+  })
+
+  test('of many pages goes on within what it lets through', async () => {
+    await filterBy('What happened', 'Application renamed')
+    await expectRows(50)
+    await toTheEnd()
+    await expectRows(100)
+    await toTheEnd()
+    await page.getByText(`That is all: ${renamings} entries.`).waitFor()
+    await cleared()
+  })
+
+  test('by who did it, and to what kind of thing', async () => {
+    await filterBy('By', grace)
+    await page.getByRole('row', { name: /Member joined/ }).waitFor()
+    await page
+      .getByRole('row', { name: /Application renamed/ })
+      .first()
+      .waitFor({ state: 'detached' })
+    await filterBy('To a', 'application')
+    await page.getByText('Nothing of that kind').waitFor()
+    expect(await page.getByRole('button', { name: 'Export what is shown' }).count()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+    await cleared()
+  })
+
+  test('by an id takes one that is typed, and says of what is none that it is none', async () => {
+    const field = page.getByLabel('With the id')
+    await field.fill('no id!')
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+    await field.fill(place.envId)
+    await field.press('Enter')
+    const expected = all.filter(({ resourceId }) => resourceId === place.envId).map(({ id }) => id)
+    await expectRows(expected.length)
+    expect(idsOf(await exported('JSON'))).toEqual(expected)
+    await cleared()
+  })
+
+  test('by an id is a link away from every entry', async () => {
+    await filterBy('What happened', 'Environment created')
+    await expectRows(1)
+    await rows().click()
+    await page.getByRole('link', { name: 'Everything that happened to it' }).click()
+    await page.getByText('That is all:').waitFor()
+    await expect.poll(() => page.getByLabel('With the id').inputValue()).toBe(place.envId)
+    await cleared()
+  })
+})
+
+test('no value was sent or kept', async () => {
+  expect(await plantedIn(walk.visitor)).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect(walk.visitor.complaints).toEqual([])
+})

@@ -1,0 +1,179 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addSecret, create, createApp, expectShown, grantKey, openApp, openEnvironment, value } from './apps-journey.ts'
+import type { Visitor } from './browser.ts'
+import * as journey from './journey.ts'
+import { axeProblems } from './org-journey.ts'
+import { beginWalk, joinWalk, plantedIn, type Walk } from './walk.ts'
+
+// What a plain member is offered on every page: nothing that the server would only refuse.
+
+const grace = 'grace@example.com'
+
+let walk: Walk
+let member: Visitor
+let page: Page
+const refused: string[] = []
+
+beforeAll(async () => {
+  walk = await beginWalk()
+  await createApp(walk.page, 'Web shop')
+  await create(walk.page, 'New environment', 'Production')
+  await addSecret(walk.page, 'API_KEY', 'planted-api-key', ['Production'])
+  await createApp(walk.page, 'Empty')
+  await journey.goTo(walk.page, 'Groups')
+  await create(walk.page, 'New group', 'Shared')
+  member = await joinWalk(walk, grace)
+  page = member.page
+  page.on('response', (response) => {
+    if (response.status() >= 400) refused.push(`${response.status()} ${new URL(response.url()).pathname}`)
+  })
+}, 90_000)
+afterAll(() => walk?.close())
+
+const main = () => page.getByRole('main')
+
+/** The names of all buttons of the page itself, without those that only show or copy something. */
+async function offered(): Promise<string[]> {
+  await expect.poll(() => main().locator('[aria-busy=true]').count()).toBe(0)
+  const buttons = await main().getByRole('button').all()
+  const names = await Promise.all(
+    buttons.map(async (button) => (await button.getAttribute('aria-label')) ?? (await button.innerText())),
+  )
+  return names.filter((name) => !/^(Copy|Reveal|Unlock$)/.test(name))
+}
+
+const commands = () => main().locator('code').allInnerTexts()
+
+describe('a member without a key', () => {
+  test('is shown where the applications are, and no way to make one', async () => {
+    await page.getByRole('link', { name: 'Applications' }).last().waitFor()
+    await main().getByText('once someone who holds its key has granted it').waitFor()
+    expect([await offered(), await commands()]).toEqual([[], ['skerry app list --org acme-co']])
+    await journey.goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).waitFor()
+    expect(await offered()).toEqual([])
+  })
+
+  test('is told who makes what is not there yet', async () => {
+    for (const [where, name] of [
+      ['Applications', 'Empty'],
+      ['Groups', 'Shared'],
+    ] as const) {
+      await journey.goTo(page, where)
+      await page.getByRole('link', { name, exact: true }).click()
+      await main().getByText('An administrator of the organization makes the first one').waitFor()
+      expect([await offered(), await commands()]).toEqual([[], []])
+    }
+  })
+
+  test('is told that a key is missing, and who can help', async () => {
+    await openApp(page, 'Web shop')
+    await main().getByText('You hold no key here').waitFor()
+    expect((await offered()).filter((name) => /Add|Paste|New/.test(name))).toEqual([])
+    await main().getByRole('link', { name: 'Production' }).click()
+    await main().getByText('You hold no key to this environment').waitFor()
+    await main().getByText('No branch').waitFor()
+    await main().getByText('No group is composed in').waitFor()
+    await main().getByText('Not protected').waitFor()
+    expect([await offered(), await commands()]).toEqual([[], []])
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('sees the changes, and the members with their keys', async () => {
+    await journey.goTo(page, 'Changes')
+    await main().getByText('Nothing waits').waitFor()
+    expect((await offered()).filter((name) => /Approve|Reject/.test(name))).toEqual([])
+    await journey.goTo(page, 'Members')
+    await page.getByRole('row', { name: grace }).waitFor()
+    expect(await offered()).toEqual(['What can be done with Ada', `What can be done with ${grace}`])
+    await page.getByRole('button', { name: 'What can be done with Ada' }).click()
+    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Compare the key…'])
+    await page.keyboard.press('Escape')
+    await page.getByRole('menuitem').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: `What can be done with ${grace}` }).click()
+    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Leave Acme & Co…'])
+    await page.keyboard.press('Escape')
+  })
+})
+
+describe('a page for admins', () => {
+  test('is neither in the sidebar nor in the command palette', async () => {
+    const links = await page.getByRole('navigation').getByRole('link').allInnerTexts()
+    expect(links.slice(0, 4)).toEqual(['Applications', 'Groups', 'Changes', 'Members'])
+    expect(links).not.toContain('Audit log')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Go to or do').fill('service token')
+    await page.getByText('Nothing by that name').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  test.each(['tokens?begin=true', 'honey-tokens?begin=true', 'audit', 'settings'])(
+    'says kindly that it is one, to whoever follows a link to %s',
+    async (path) => {
+      await page.goto(`/orgs/acme-co/${path}`)
+      await main().getByText('This is for owners and admins').waitFor()
+      await main().getByText('Ask one of its admins').waitFor()
+      expect([await offered(), await commands()]).toEqual([[], []])
+      expect(await page.getByRole('dialog').count()).toBe(0)
+    },
+  )
+
+  test('leaves the invitation to admins, too', async () => {
+    await page.goto('/orgs/acme-co/members?begin=true')
+    await page.getByRole('row', { name: grace }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await main().getByText('Invitations').count()).toBe(0)
+  })
+})
+
+describe('a member with a key', () => {
+  beforeAll(async () => {
+    await openApp(walk.page, 'Web shop')
+    await walk.page.reload()
+    await journey.unlockWithPassphrase(walk.page)
+    await openEnvironment(walk.page, 'Production')
+    await grantKey(walk.page, grace)
+    await page.goto('/orgs/acme-co/apps/web-shop')
+    await journey.unlockWithPassphrase(page)
+  })
+
+  test('reads and writes secrets', async () => {
+    await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
+    await addSecret(page, 'PARTNER_KEY', 'planted-partner', ['Production'])
+    await value(page, 'PARTNER_KEY', 'Production').waitFor()
+    expect(await page.getByRole('button', { name: 'New environment' }).count()).toBe(0)
+  })
+
+  test('forks branches and ends them, and changes neither access nor protection nor composition', async () => {
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
+    await main().getByText('No group is composed in').waitFor()
+    await main().getByText('Not protected').waitFor()
+    expect(await offered()).toEqual(['Fork a branch'])
+    await page.getByRole('button', { name: 'Fork a branch' }).click()
+    await page.getByRole('dialog').getByLabel('Slug').fill('pr-7')
+    await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click()
+    await page.getByRole('link', { name: 'pr-7' }).click()
+    await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
+    await main().getByText('Not protected').waitFor()
+    await page.getByRole('button', { name: 'Delete…' }).waitFor()
+    expect(await offered()).toEqual(['Delete…'])
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('pr-7')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor()
+  })
+})
+
+test('on none of these pages did the server refuse anything but the keys that were not granted', () => {
+  expect(refused.filter((line) => !/^403 .*\/(key|secrets)$/.test(line))).toEqual([])
+})
+
+test('no value was sent or kept', async () => {
+  expect(await plantedIn(member)).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect([walk.visitor.complaints, member.complaints]).toEqual([[], []])
+})
