@@ -36,7 +36,7 @@ export interface Visitor {
   context: BrowserContext
   /** Console warnings and errors, uncaught exceptions, refusals of the Content-Security-Policy. */
   complaints: string[]
-  /** Addresses and bodies of every request. */
+  /** Addresses and bodies of every request, and every address that the page itself had. */
   sent: string[]
   close: () => Promise<void>
 }
@@ -46,7 +46,8 @@ export async function visit(browser: Browser, baseUrl: string, more: { dark?: bo
   const named = baseUrl.replace('127.0.0.1', 'localhost')
   const context = await browser.newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  // Long enough for a machine that has other things to do.
+  page.setDefaultTimeout(20_000)
   const complaints: string[] = []
   const sent: string[] = []
   page.on('console', (message) => {
@@ -55,6 +56,7 @@ export async function visit(browser: Browser, baseUrl: string, more: { dark?: bo
   })
   page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
   context.on('request', (request) => sent.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
+  page.on('framenavigated', (frame) => sent.push(frame.url()))
   await addPasskeyDevice(page)
   return { page, context, complaints, sent, close: () => context.close() }
 }

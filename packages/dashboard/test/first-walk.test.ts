@@ -44,7 +44,7 @@ describe('the first person', () => {
 
   test('sets up an authenticator app and sees recovery codes once', async () => {
     totpSecret = await journey.setUpAuthenticator(visitor.page, world)
-    expect(await visitor.page.getByText(/^[A-Z2-7]{5}-[A-Z2-7]{5}$/).count()).toBe(10)
+    await expect.poll(() => visitor.page.getByText(/^[A-Z2-7]{5}-[A-Z2-7]{5}$/).count()).toBe(10)
     await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
     await visitor.page.getByText('10 recovery codes left').waitFor()
   })
