@@ -1,4 +1,4 @@
-import { Anchor, Button, Divider, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Divider, Group, Modal, PasswordInput, Stack, Text, Textarea } from '@mantine/core'
 import { IconFingerprint } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -80,8 +80,10 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
   const { publicKeyJwk, encryptedPrivateKey, userId } = props
   const [passphrase, setPassphrase] = usePlaintext('')
   const [helping, setHelping] = useState(false)
+  /** The sealed key from paper, for when the server’s no longer opens. */
+  const [fromKit, setFromKit] = useState<string | null>(null)
   const action = useAction(async () => {
-    const input = { encryptedPrivateKey, passphrase, userId }
+    const input = { encryptedPrivateKey: fromKit?.replace(/\s/g, '') ?? encryptedPrivateKey, passphrase, userId }
     checkOpened(await keyring.callLocked('unlockWithPassphrase', input), publicKeyJwk)
   })
   return (
@@ -99,17 +101,35 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
           autoComplete="off"
           data-autofocus
         />
-        <ProblemAlert error={unlockProblem(action.error)} />
+        {fromKit !== null && (
+          <Textarea
+            label="Sealed private key"
+            description="From your recovery kit: scan its code or type the text beside it, which begins with pk1."
+            classNames={{ input: 'mono' }}
+            autosize
+            minRows={3}
+            value={fromKit}
+            onChange={(event) => setFromKit(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+        <ProblemAlert error={unlockProblem(action.error, fromKit !== null)} />
         <Button type="submit" loading={action.pending} disabled={passphrase === ''}>
           Unlock
         </Button>
-        <Anchor component="button" type="button" size="sm" onClick={() => setHelping(!helping)}>
-          I forgot my passphrase
-        </Anchor>
+        <Group justify="space-between">
+          <Anchor component="button" type="button" size="sm" onClick={() => setHelping(!helping)}>
+            I forgot my passphrase
+          </Anchor>
+          <Anchor component="button" type="button" size="sm" onClick={() => setFromKit(fromKit === null ? '' : null)}>
+            {fromKit === null ? 'Use my recovery kit' : 'Use the server’s copy'}
+          </Anchor>
+        </Group>
         {helping && (
           <Text size="sm" c="dimmed">
-            Nobody can reset it: the server never had it. A keyring passkey still unlocks. Without one, have another
-            member grant you access again with a new account.
+            Nobody can reset it: the server never had it. A keyring passkey still unlocks, and perhaps it stands on your
+            recovery kit. Without either, have another member grant you access again with a new account.
           </Text>
         )}
       </Stack>
@@ -117,7 +137,11 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
   )
 }
 
-const unlockProblem = (error: unknown) =>
-  error instanceof KeyringError && error.code === 'decryption_failed'
-    ? new KeyringError('wrong_passphrase', 'this passphrase does not open your keyring')
-    : error
+function unlockProblem(error: unknown, withKit: boolean): unknown {
+  if (!(error instanceof KeyringError)) return error
+  if (withKit && ['malformed_blob', 'unsupported_prefix'].includes(error.code))
+    return new KeyringError('wrong_kit', 'this is not the whole sealed key')
+  if (error.code !== 'decryption_failed') return error
+  if (withKit) return new KeyringError('wrong_kit', 'this passphrase does not open this sealed key')
+  return new KeyringError('wrong_passphrase', 'this passphrase does not open your keyring')
+}

@@ -3,12 +3,12 @@ import { IconPrinter } from '@tabler/icons-react'
 import { Section } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
-/** What to keep on paper: with the passphrase it opens the keyring, whatever becomes of the server. */
+/** What to keep on paper: with the passphrase it opens the keyring, whatever becomes of the server’s copy. */
 export function RecoveryKit(props: { email: string; words: string; encryptedPrivateKey: string }) {
   return (
     <Section
       title="Recovery kit"
-      description="A page to print and keep. It holds your sealed key, which opens with the passphrase alone."
+      description="A page to print and keep. It holds your sealed key: with the passphrase it unlocks your keyring, also when the server’s copy no longer does."
       actions={
         <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => print()}>
           Print the kit
@@ -30,6 +30,10 @@ function Kit({ email, words, encryptedPrivateKey }: { email: string; words: stri
       </Title>
       <Text>
         {email} at {location.origin}, printed on {new Date().toLocaleDateString('en', { dateStyle: 'long' })}
+      </Text>
+      <Text mt="md">
+        The sealed key below opens your keyring with your passphrase, also when the server’s copy no longer does: unlock
+        your keyring, choose “Use my recovery kit”, and scan or type it. Whoever has both can read what you can read.
       </Text>
       <Title order={2} mt="lg">
         Passphrase

@@ -19,6 +19,7 @@ const advice: Record<string, string> = {
   internal: 'Try again. If it stays, give the operator the request id below.',
   decryption_failed: 'Either the wrong key was used, or the data was altered. Do not trust what the server sent.',
   wrong_passphrase: 'Check capital letters and the keyboard’s language, and try again.',
+  wrong_kit: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
   locked: 'Unlock the keyring and try again.',
 }

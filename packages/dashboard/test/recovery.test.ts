@@ -1,0 +1,71 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, type Visitor, visit } from './browser.ts'
+import * as journey from './journey.ts'
+
+// What is printed and kept, and what it is good for.
+
+let world: World
+let browser: Browser
+let visitor: Visitor
+let page: Page
+let sealedKey: string
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  visitor = await visit(browser, world.url, { dark: true })
+  page = visitor.page
+  await journey.setUp(page, world)
+  await journey.makeKeyring(page)
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+test('the recovery kit is printed alone, on one sheet, black on white', async () => {
+  const words = await page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
+  await page.getByRole('button', { name: 'Print the kit' }).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  const text = await page.locator('body').innerText()
+  for (const part of ['Skerry recovery kit', journey.person.email, words, 'Sealed private key'])
+    expect(text).toContain(part)
+  for (const part of ['Print the kit', 'Applications', journey.person.passphrase]) expect(text).not.toContain(part)
+  sealedKey = /pk1\.\S+/.exec(text)?.[0] as string
+  expect(sealedKey).toBeDefined()
+  const colors = () => [...document.querySelectorAll('.printed, .printed *')].map((one) => getComputedStyle(one).color)
+  expect(new Set(await page.evaluate(colors))).toEqual(new Set(['rgb(0, 0, 0)']))
+  const pdf = (await page.pdf({ format: 'A4', preferCSSPageSize: true })).toString('latin1')
+  expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1)
+  await page.emulateMedia({ media: 'screen' })
+})
+
+test('other pages are printed as they are', async () => {
+  await journey.goTo(page, 'Notifications')
+  await page.emulateMedia({ media: 'print' })
+  await page.getByRole('heading', { name: 'Notifications' }).waitFor()
+  await page.emulateMedia({ media: 'screen' })
+})
+
+test('with the kit a keyring is unlocked whose sealed key the server has altered', async () => {
+  const altered = sealedKey.slice(0, -4) + (sealedKey.endsWith('AAAA') ? 'BBBB' : 'AAAA')
+  await world.server.context.db.rows('update users set encrypted_private_key = $1', [altered])
+  await page.goto('/account/keyring')
+  await journey.unlockWithPassphrase(page)
+  await page.getByText('This passphrase does not open your keyring').waitFor()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Use my recovery kit' }).click()
+  await dialog.getByLabel('Sealed private key').fill(sealedKey.slice(0, 40))
+  await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
+  await dialog.getByText('This is not the whole sealed key').waitFor()
+  // As it may come from a camera or a keyboard: over several lines.
+  await dialog.getByLabel('Sealed private key').fill(sealedKey.replace(/(.{40})/g, '$1\n'))
+  await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
+  await page.getByText('unlocked', { exact: true }).waitFor()
+})
+
+test('nothing was complained about', () => {
+  expect(visitor.complaints).toEqual([])
+})
