@@ -34,8 +34,29 @@ export async function assertPasskey({ options }: Challenge): Promise<Assertion> 
   return forServer(await startAuthentication({ optionsJSON: options as never }))
 }
 
+/**
+ * For a passkey that unlocks and does not sign in. No server is asked: what counts is the output, not the signature. Its
+ * user handle is a new one, since a device keeps one passkey for each, and would give up that for signing in.
+ */
+export function unlockingOnly(
+  email: string,
+  known: Pick<KeyringPasskey, 'credentialId'>[],
+): Pick<Challenge, 'options'> {
+  return {
+    options: {
+      challenge: randomBase64url(),
+      rp: { name: 'Skerry', id: location.hostname },
+      user: { id: randomBase64url(), name: email, displayName: email },
+      pubKeyCredParams: [-8, -7, -257].map((alg) => ({ alg, type: 'public-key' })),
+      excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
+      authenticatorSelection: { residentKey: 'discouraged', userVerification: 'required' },
+      attestation: 'none',
+    },
+  }
+}
+
 /** Makes a passkey; with `prfInput`, its PRF's output for it too. */
-export async function makePasskey({ options }: Challenge, prfInput?: string) {
+export async function makePasskey({ options }: Pick<Challenge, 'options'>, prfInput?: string) {
   const extensions = prfInput === undefined ? {} : { prf: { eval: { first: base64URLStringToBuffer(prfInput) } } }
   const made = await startRegistration({ optionsJSON: { ...options, extensions } as never })
   return { response: forServer(made), credentialId: made.id, prfOutput: prfInput ? resultOf(made) : undefined }

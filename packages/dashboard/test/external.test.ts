@@ -95,6 +95,15 @@ describe('where an identity provider signs people in', () => {
     await page.getByText('You are member of this organization').waitFor()
   })
 
+  test('a keyring is made here all the same, and unlocked with a passkey', async () => {
+    await journey.goTo(page, 'Keyring')
+    await journey.makeKeyring(page)
+    await journey.addPasskey(page, 'Laptop')
+    await journey.lock(page)
+    await journey.unlockWithPasskey(page)
+    await page.goto('/')
+  })
+
   test('a second factor is asked for there, and the page is the same again', async () => {
     const { as } = tenant.machine
     await world.call(mfaPolicy.update, { as, params: { orgId: tenant.orgId }, body: { required: true } })

@@ -87,6 +87,18 @@ describe('the first person', () => {
     await visitor.page.getByRole('button', { name: 'Account' }).waitFor()
   })
 
+  test('removes the passkey from signing in, and then from the keyring, which had kept it', async () => {
+    const remove = async () => {
+      await visitor.page.getByRole('button', { name: 'Remove Laptop' }).click()
+      await visitor.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+      await visitor.page.getByText('None yet').waitFor()
+    }
+    await journey.goTo(visitor.page, 'Signing in')
+    await remove()
+    await journey.goTo(visitor.page, 'Keyring')
+    await remove()
+  })
+
   test('has sent the passphrase nowhere and kept it nowhere, and nothing of the PRF', async () => {
     expect(visitor.sent.length).toBeGreaterThan(30)
     for (const text of [...visitor.sent, ...(await storedText(visitor))]) {

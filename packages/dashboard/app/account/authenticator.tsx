@@ -1,6 +1,6 @@
-import { Badge, Button, Code, Group, Modal, Paper, PinInput, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, Modal, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { secondFactorQuery } from '../queries.ts'
@@ -8,7 +8,11 @@ import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { QrCode } from '../ui/qr-code.tsx'
+
+// Loaded when first asked for: it draws a QR code.
+const SetUpAuthenticator = lazy(async () => ({
+  default: (await import('./set-up-authenticator.tsx')).SetUpAuthenticator,
+}))
 
 /** The authenticator app, and the codes for the day it is lost. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
@@ -64,7 +68,7 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
         <ProblemAlert error={begin.error ?? renew.error} />
       </Stack>
       <Modal opened={secret !== null} onClose={() => setSecret(null)} title="Set up the authenticator app">
-        {secret && <Confirm {...secret} onConfirmed={confirmed} />}
+        <Suspense>{secret && <SetUpAuthenticator {...secret} onConfirmed={confirmed} />}</Suspense>
       </Modal>
       <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Recovery codes" closeOnClickOutside={false}>
         {codes && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
@@ -82,38 +86,6 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
         Its codes and the recovery codes stop working. Organizations that ask for a second factor may shut you out.
       </ConfirmDelete>
     </Section>
-  )
-}
-
-function Confirm(props: { secret: string; uri: string; onConfirmed: (codes: string[]) => Promise<void> }) {
-  const { secret, uri, onConfirmed } = props
-  const [code, setCode] = useState('')
-  const confirm = useAction(async (code: string) => {
-    const { recoveryCodes } = await api.secondFactor.confirmTotp({ body: { code } })
-    await onConfirmed(recoveryCodes)
-  })
-  return (
-    <Stack align="center" ta="center">
-      <Text size="sm">Scan this with the app, then enter the six digits that it shows.</Text>
-      <QrCode text={uri} size={208} label="QR code for the authenticator app" />
-      <Group gap={4} wrap="nowrap">
-        <Code style={{ wordBreak: 'break-all' }}>{secret}</Code>
-        <Copy text={secret} label="Copy the secret" />
-      </Group>
-      <PinInput
-        length={6}
-        type="number"
-        oneTimeCode
-        autoFocus
-        value={code}
-        onChange={setCode}
-        onComplete={(complete) => confirm.run(complete)}
-        disabled={confirm.pending}
-        aria-label="Six digits from the app"
-        getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
-      />
-      <ProblemAlert error={confirm.error} />
-    </Stack>
   )
 }
 

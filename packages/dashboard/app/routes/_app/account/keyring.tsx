@@ -69,7 +69,7 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
           </Group>
         </Paper>
       </Section>
-      <KeyringPasskeys userId={userId} />
+      <KeyringPasskeys userId={userId} email={me.user?.email ?? userId} />
       <Suspense>
         <RecoveryKit email={me.user?.email ?? ''} words={words} encryptedPrivateKey={encryptedPrivateKey} />
       </Suspense>

@@ -1,0 +1,136 @@
+import { Button, Table, Text, TextInput } from '@mantine/core'
+import { IconFingerprint } from '@tabler/icons-react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { passkeysQuery, queryClient, secondFactorQuery } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Section } from '../ui/page.tsx'
+import { signInPasskeysQuery } from './queries.ts'
+
+interface Listed {
+  id: string
+  label: string
+}
+
+/** One passkey may be of both kinds: to unlock with, and to sign in with. */
+const reload = async () => {
+  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery])
+    await queryClient.invalidateQueries({ queryKey })
+}
+
+/** The passkeys of one kind, each with a way to remove it, and a button to add one. */
+export function PasskeyList<P extends Listed>(props: {
+  title: string
+  description: string
+  query: UseQueryResult<{ passkeys: P[] }>
+  none: string
+  /** What is told of one beside its name. */
+  tell: (passkey: P) => ReactNode
+  remove: (id: string) => Promise<unknown>
+  /** What removing one means, after its name. */
+  removing: string
+  adding: (onClose: () => void) => ReactNode
+}) {
+  const { title, description, query, none, tell, remove, removing, adding } = props
+  const [isAdding, setIsAdding] = useState(false)
+  const [ending, setEnding] = useState<Listed | null>(null)
+  return (
+    <Section
+      title={title}
+      description={description}
+      actions={
+        <Button variant="default" leftSection={<IconFingerprint size={16} />} onClick={() => setIsAdding(true)}>
+          Add a passkey
+        </Button>
+      }
+    >
+      <Loaded query={query}>
+        {({ passkeys }) =>
+          passkeys.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              {none}
+            </Text>
+          ) : (
+            <Rows passkeys={passkeys} tell={tell} onRemove={setEnding} />
+          )
+        }
+      </Loaded>
+      {isAdding && adding(() => setIsAdding(false))}
+      <ConfirmDelete
+        title="Remove this passkey?"
+        confirm="Remove"
+        opened={ending !== null}
+        onClose={() => setEnding(null)}
+        onConfirm={async () => {
+          await remove(ending?.id ?? '')
+          await reload()
+        }}
+      >
+        {ending?.label} {removing}
+      </ConfirmDelete>
+    </Section>
+  )
+}
+
+function Rows<P extends Listed>(props: {
+  passkeys: P[]
+  tell: (passkey: P) => ReactNode
+  onRemove: (passkey: P) => void
+}) {
+  const { passkeys, tell, onRemove } = props
+  return (
+    <div className="rows">
+      <Table>
+        <Table.Tbody>
+          {passkeys.map((passkey) => (
+            <Table.Tr key={passkey.id}>
+              <Table.Td fw={500}>{passkey.label}</Table.Td>
+              <Table.Td c="dimmed">{tell(passkey)}</Table.Td>
+              <Table.Td ta="right">
+                <Button
+                  variant="subtle"
+                  color="red"
+                  size="xs"
+                  aria-label={`Remove ${passkey.label}`}
+                  onClick={() => onRemove(passkey)}
+                >
+                  Remove
+                </Button>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )
+}
+
+/** Asks what to call a new passkey, then has the device make it. */
+export function AddPasskey(props: {
+  title: string
+  onClose: () => void
+  add: (label: string) => Promise<unknown>
+  children?: ReactNode
+}) {
+  const { title, onClose, add, children } = props
+  const [label, setLabel] = useState('')
+  const submit = async () => {
+    await add(label.trim())
+    await reload()
+  }
+  return (
+    <FormDialog title={title} submit="Continue" opened onClose={onClose} onSubmit={submit}>
+      <TextInput
+        label="Name"
+        placeholder="Laptop"
+        required
+        value={label}
+        onChange={(event) => setLabel(event.currentTarget.value)}
+        data-autofocus
+      />
+      {children}
+    </FormDialog>
+  )
+}
