@@ -56,7 +56,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       <Sayings />
       <Toolbar
         {...{ search, setSearch, filter, setFilter, choices }}
-        count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} secrets`}
+        count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} ${all.length === 1 ? 'secret' : 'secrets'}`}
         writable={columns.filter(({ own }) => own)}
         onAdd={() => setAsking({ kind: 'add' })}
         onPaste={(column) => setAsking({ kind: 'paste', column })}
@@ -125,13 +125,13 @@ function Locked({ waiting }: { waiting: number }) {
   if (unlocked) return null
   return (
     <Alert variant="light" color="gray" icon={<IconLock size={18} />} mb="sm" p="xs">
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="sm">
           Your keyring is locked: values can be neither shown nor compared.
           {waiting > 0 &&
-            ` ${waiting === 1 ? 'One change that is' : `${waiting} changes that are`} not saved: sealed, and here again once you unlock.`}
+            ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
         </Text>
-        <Button size="xs" variant="default" onClick={() => unlocking.ask().catch(() => {})}>
+        <Button size="xs" variant="default" flex="none" onClick={() => unlocking.ask().catch(() => {})}>
           Unlock
         </Button>
       </Group>

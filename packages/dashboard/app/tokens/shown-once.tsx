@@ -27,7 +27,7 @@ export function ShownOnce(props: {
       <Stack>
         <Alert color="yellow" variant="light">
           {token === null
-            ? 'The keyring locked, and this page forgot the token. If you had not kept it, make another instead of it.'
+            ? 'The keyring locked, and this page forgot the token. If you had not kept it, remove it and make another.'
             : 'It is shown this once, and kept nowhere: neither here nor on the server.'}
         </Alert>
         {token !== null && (
@@ -38,9 +38,11 @@ export function ShownOnce(props: {
             <Copy text={token} label="Copy the token" />
           </Group>
         )}
-        <Text size="sm" component="div">
-          {children}
-        </Text>
+        {token !== null && (
+          <Text size="sm" component="div">
+            {children}
+          </Text>
+        )}
         {problem}
         <Group justify="flex-end">
           <Button onClick={onClose} data-autofocus>
