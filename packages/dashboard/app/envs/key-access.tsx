@@ -10,10 +10,10 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
-import { Standing } from './fingerprint.tsx'
 import { GrantDialog } from './grant.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { useChecked } from './pins.ts'
+import { Standing } from './standing.tsx'
 
 /** Who holds the environment's key. */
 export function KeyAccess({ environment }: { environment: Environment }) {

@@ -12,9 +12,9 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
-import { Standing } from './fingerprint.tsx'
 import type { Grantee } from './grantees.ts'
 import { type Checked, useChecked } from './pins.ts'
+import { Standing } from './standing.tsx'
 
 /** Another key for an environment: for when someone must not read it any more. */
 export function Rekey({ environment }: { environment: Environment }) {
