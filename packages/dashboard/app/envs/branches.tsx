@@ -15,7 +15,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { checkKeys } from './pins.ts'
+import { type Checked, checkKeys, remember } from './pins.ts'
 
 const branchesQuery = (orgId: string, envId: string) =>
   queryOptions({
@@ -150,13 +150,14 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
       const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
       const others = grantees.filter(({ principalId }) => principalId !== me.user?.id)
       const checked = await checkKeys(others)
-      const isTrusted = (i: number) => checked[i]?.standing !== 'changed'
-      return { readers: others.filter((_, i) => isTrusted(i)), left: others.filter((_, i) => !isTrusted(i)) }
+      const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))
+      return Object.groupBy(all, ({ standing }) => (standing === 'changed' ? 'left' : 'readers'))
     },
     staleTime: 0,
   })
+  const { readers = [], left = [] } = data ?? {}
   const fork = async () => {
-    const readers = data?.readers ?? []
+    remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
     const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
     const grants = readers.map(({ principalType, principalId }, i) => ({
@@ -203,14 +204,14 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
         allowDeselect={false}
       />
       <Text size="sm" c="dimmed">
-        {data?.readers.length
-          ? `You and ${data.readers.length} other${data.readers.length === 1 ? '' : 's'} who hold the key of ${environment.name} can read it.`
+        {readers.length > 0
+          ? `You and ${readers.length} other${readers.length === 1 ? '' : 's'} who hold the key of ${environment.name} can read it.`
           : 'Only you can read it: nobody else holds the key of its environment.'}
       </Text>
-      {data && data.left.length > 0 && (
+      {left.length > 0 && (
         <Alert color="red" variant="light" title="Left out">
-          The server shows another key than you compared for{' '}
-          {data.left.map(({ name, principalId }) => name ?? principalId).join(', ')}.
+          The server shows another key than before for{' '}
+          {left.map(({ name, principalId }) => name ?? principalId).join(', ')}.
         </Alert>
       )}
     </FormDialog>

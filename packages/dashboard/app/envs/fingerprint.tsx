@@ -13,7 +13,7 @@ export function Fingerprint(props: {
   return (
     <Stack gap="xs">
       {standing === 'changed' && (
-        <Alert color="red" variant="light" title="This is not the key that you compared before" role="alert">
+        <Alert color="red" variant="light" title="This is another key than before" role="alert">
           Someone may be showing you a key of their own. Go on only after {holder} has told you, not through this
           server, that they made a new one, and after comparing the words.
         </Alert>

@@ -1,12 +1,17 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { keyring } from '../keyring.ts'
 
-// Which keys this person has compared with their holders, in this browser. Fingerprints are of public keys; nothing here
-// is a secret.
+// Which keys this person has compared with their holders or at least wrapped to, in this browser. Fingerprints are of
+// public keys; nothing here is a secret.
 
-const storageName = 'skerry-verified-keys'
+const storageName = 'skerry-known-keys'
 
-type Pins = Record<string, string>
+interface Pin {
+  fingerprint: string
+  compared: boolean
+}
+
+type Pins = Record<string, Pin>
 
 function readPins(): Pins {
   try {
@@ -17,16 +22,24 @@ function readPins(): Pins {
   }
 }
 
+const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
+
 /** Remembers that a person has compared this key with its holder. */
-export function pin(principalId: string, fingerprint: string): void {
-  localStorage.setItem(storageName, JSON.stringify({ ...readPins(), [principalId]: fingerprint }))
+export const pin = (principalId: string, fingerprint: string): void =>
+  writePins({ ...readPins(), [principalId]: { fingerprint, compared: true } })
+
+/** Remembers keys that are wrapped to without having been compared: from now on, another one is found out. */
+export function remember(holders: { principalId: string; fingerprint: string }[]): void {
+  const pins = readPins()
+  for (const { principalId, fingerprint } of holders) pins[principalId] ??= { fingerprint, compared: false }
+  writePins(pins)
 }
 
 export interface Checked {
   fingerprint: string
   /** The fingerprint to be read out and compared. */
   words: string
-  /** first: never compared here. verified: the key that was. changed: another than the one that was. */
+  /** first: never compared here. verified: the key that was. changed: another than was compared or wrapped to. */
   standing: 'first' | 'verified' | 'changed'
 }
 
@@ -35,15 +48,15 @@ interface Holder {
   publicKeyJwk: string
 }
 
-/** Their keys against those that this person has compared before. */
+/** Their keys against those that this person knows. */
 export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   const publicKeyJwks = holders.map(({ publicKeyJwk }) => publicKeyJwk)
   const fingerprints = await keyring.callLocked('fingerprints', { publicKeyJwks })
   const pins = readPins()
   return fingerprints.map(({ fingerprint, words }, i) => {
     const pinned = pins[holders[i]?.principalId ?? '']
-    const standing = pinned === undefined ? 'first' : pinned === fingerprint ? 'verified' : 'changed'
-    return { fingerprint, words, standing }
+    if (pinned !== undefined && pinned.fingerprint !== fingerprint) return { fingerprint, words, standing: 'changed' }
+    return { fingerprint, words, standing: pinned?.compared ? 'verified' : 'first' }
   })
 }
 

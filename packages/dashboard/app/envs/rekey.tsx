@@ -13,7 +13,7 @@ import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
 import type { Grantee } from './grantees.ts'
-import { type Checked, useChecked } from './pins.ts'
+import { type Checked, remember, useChecked } from './pins.ts'
 import { Standing } from './standing.tsx'
 
 /** Another key for an environment: for when someone must not read it any more. */
@@ -44,7 +44,10 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
   const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.standing === 'changed'
   const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
   const rekey = async () => {
-    const others = grantees.filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
+    const others = grantees
+      .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' }))
+      .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
+    remember(others)
     await replaceKey(org.id, environment, me.user?.id ?? '', others)
     await queryClient.invalidateQueries({ queryKey: ['orgs', org.id, 'envs', environment.id] })
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`

@@ -4,7 +4,7 @@ import type { Checked } from './pins.ts'
 const standings = {
   first: { color: 'gray', says: 'not compared' },
   verified: { color: 'sea', says: 'compared' },
-  changed: { color: 'red', says: 'not the key that you compared' },
+  changed: { color: 'red', says: 'another key than before' },
 }
 
 /** Whether a key is the one that this person has compared. */
