@@ -44,7 +44,7 @@ afterAll(async () => {
 async function propose(page: Page, name: string, environment: string, text: string): Promise<void> {
   await edit(page, name, environment, text)
   await page.getByRole('button', { name: 'Propose' }).click()
-  await page.getByText(`The change of ${name} waits for approval.`).waitFor()
+  await queued(page, new RegExp(name)).waitFor()
 }
 
 const approve = (page: Page) => page.getByRole('button', { name: 'Approve' })
