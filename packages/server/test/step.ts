@@ -1,5 +1,6 @@
 import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Endpoint } from '@skerry/contract/endpoint'
+import type { Actor } from './tenant.ts'
 
 /** What an entry must say; where `orgId` is left out, the organization of the walk. */
 interface Expected {
@@ -24,6 +25,11 @@ export interface Step {
   /** The entries of the answer. May note ids for later. */
   entries: (seen: Seen) => Expected[]
 }
+
+/** Who an entry says did it. */
+export const user = ({ id }: Actor) => ({ type: 'user', id })
+export const machine = ({ id }: Actor) => ({ type: 'm2m', id })
+export const token = ({ id }: Actor) => ({ type: 'service_token', id })
 
 export const idOf = (seen: Seen, noun: string) => (seen[noun] as Record<string, string>).id as string
 

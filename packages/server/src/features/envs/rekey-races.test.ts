@@ -1,0 +1,77 @@
+import { secrets } from '@skerry/contract/secrets'
+import { describe, expect, test } from 'vitest'
+import { ciphertext } from '../../../test/blobs.ts'
+import { engine } from '../../../test/engine.ts'
+import { rekeying } from '../../../test/rekeying.ts'
+import { stateOf } from '../../../test/state.ts'
+import { until } from '../../../test/until.ts'
+
+const { scene, params, bodyOf, run, listed } = rekeying()
+
+describe('a write at the same time', () => {
+  const put = (name: string) =>
+    scene.world.call(secrets.put, {
+      as: scene.holder.as,
+      params: { ...params(), name },
+      body: { ciphertext: ciphertext(), ...(name === 'A' ? { expectedVersion: 1 } : {}) },
+    })
+
+  test.each(['A', 'NEW'])('comes before it, which is then refused, or after it: %s', async (name) => {
+    const [rekeyed, written] = await Promise.all([run(), put(name)])
+    const after = (await listed()).find((secret) => secret.name === name)
+    if (rekeyed.status === 409) expect([written.status < 300, after?.version]).toEqual([true, name === 'A' ? 2 : 1])
+    // What expects the version from before is refused; what is new is there beside the rest.
+    else expect([rekeyed.status, written.status]).toEqual([200, name === 'A' ? 409 : 201])
+  })
+
+  test('that is open holds it up, and is seen by it', async () => {
+    const { db } = scene.world.server.context
+    const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const writing = db.transaction(async (tx) => {
+      await tx.rows(
+        `insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, created_at, updated_at)
+         values ($1, $2, $3, 'NEW', 1, $4, now(), now())`,
+        [scene.tenant.orgId, `sec_${scene.envId.slice(4)}`, scene.envId, ciphertext()],
+      )
+      written.resolve()
+      await released.promise
+    })
+    await Promise.race([written.promise, writing])
+    const pending = run()
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    if (engine() === 'postgres') await until('it waits', async () => (await db.row(waits)) !== undefined)
+    released.resolve()
+    await writing
+    expect((await pending).error?.message).toBe('NEW has been added')
+  })
+
+  test('that is another re-key leaves one of them', async () => {
+    const asked = [bodyOf(), bodyOf({ kept: [scene.person, scene.holder] })]
+    const answers = await Promise.all([run(asked[0]), run(asked[1], scene.person.as)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, expect.toSatisfy((s) => s === 403 || s === 409)])
+    const winner = asked[answers[0]?.status === 200 ? 0 : 1]
+    const kept = await scene.world.server.context.db.rows<{ wrappedDek: string }>(
+      'select wrapped_dek from key_grants where environment_id = $1',
+      [scene.envId],
+    )
+    expect(kept.map(({ wrappedDek }) => wrappedDek).sort()).toEqual(
+      winner?.grants.map(({ wrappedDek }) => wrappedDek).sort(),
+    )
+  })
+
+  test('that fails halfway leaves all as it was', async () => {
+    const { db } = scene.world.server.context
+    await db.script(`create function refuse_grant() returns trigger language plpgsql as $$
+      begin raise exception 'no room'; end $$;
+      create trigger refuse_grant before delete on key_grants for each row execute function refuse_grant()`)
+    const before = await stateOf(scene.world)
+    const response = await fetch(`${scene.world.url}/v1/orgs/${scene.tenant.orgId}/envs/${scene.envId}/rekey`, {
+      method: 'POST',
+      headers: { authorization: scene.tenant.admin.as, 'content-type': 'application/json' },
+      body: JSON.stringify(bodyOf()),
+    })
+    await db.script('drop trigger refuse_grant on key_grants; drop function refuse_grant()')
+    expect(response.status).toBe(500)
+    expect(await stateOf(scene.world)).toEqual(before)
+  })
+})

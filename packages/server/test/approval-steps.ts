@@ -1,0 +1,90 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import { changes, protection } from '@skerry/contract/changes'
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { rekey } from '@skerry/contract/envs'
+import { secrets } from '@skerry/contract/secrets'
+import { ciphertext, wrappedKey } from './blobs.ts'
+import { keeps, known, only, type Step, step, token, user } from './step.ts'
+import type { Actor, Tenant } from './tenant.ts'
+
+/** Another key, while a change waits that was sealed under the old one. */
+export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[] {
+  const by = { as: admin.as, who: token(admin) }
+  const params = only(ids, { envId: 'envId' })
+  const [note, resource] = ['before another key', known(ids, 'envId')]
+  return [
+    step(protection.put, 'env.protection_enabled', by, { params, note, resource }),
+    step(secrets.put, 'change_request.opened', by, {
+      params: () => ({ ...params(), name: 'WAITS' }),
+      body: () => ({ ciphertext: ciphertext() }),
+      note,
+      resource: keeps(ids, 'waitsId', 'changeRequest'),
+    }),
+    {
+      endpoint: rekey.run,
+      as: () => admin.as,
+      params,
+      body: () => ({
+        expectedVersions: { NAME: 3 },
+        grants: [{ principalType: 'service_token', principalId: admin.id, wrappedDek: wrappedKey() }],
+        secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
+      }),
+      entries: () => [
+        { action: 'env.rekeyed', resourceId: ids.envId as string, actor: token(admin) },
+        { action: 'change_request.superseded', resourceId: ids.waitsId as string, actor: token(admin) },
+      ],
+    },
+    step(protection.delete, 'env.protection_disabled', by, { params, note: 'after another key', resource }),
+  ]
+}
+
+/** Each kind of change proposed by a token, and decided in each way by a person. */
+export function approval(ids: Record<string, string>, { admin: proposer }: Tenant, reviewer: Actor): Step[] {
+  const byToken = { as: proposer.as, who: token(proposer) }
+  const byPerson = { as: reviewer.as, who: user(reviewer) }
+  const inEnv = only(ids, { envId: 'envId' })
+  const params = () => ({ ...inEnv(), name: 'GUARDED' })
+  const write = { params, body: () => ({ ciphertext: ciphertext() }) }
+  const proposes = (endpoint: Endpoint, id: string, body?: () => Record<string, unknown>) => {
+    const parts = { params, resource: keeps(ids, id, 'changeRequest'), note: `queued, ${id}` }
+    return step(endpoint, 'change_request.opened', byToken, body ? { ...parts, body } : parts)
+  }
+  const approves = (id: string, ...actions: AuditAction[]): Step => ({
+    endpoint: changes.approve,
+    note: id,
+    as: () => reviewer.as,
+    params: only(ids, { changeRequestId: id }),
+    entries: () =>
+      (['change_request.approved', ...actions] as const).map((action) => ({
+        action,
+        resourceId: ids[action.startsWith('secret.') ? 'guardedId' : id] as string,
+        actor: user(reviewer),
+      })),
+  })
+  const closes = (endpoint: Endpoint, id: string, action: AuditAction) =>
+    step(endpoint, action, byPerson, { params: only(ids, { changeRequestId: id }), resource: known(ids, id) })
+  const protects = (endpoint: Endpoint, action: AuditAction) =>
+    step(endpoint, action, byPerson, { params: inEnv, resource: known(ids, 'envId'), note: action })
+  return [
+    step(secrets.put, 'secret.written', byToken, {
+      ...write,
+      note: 'not yet guarded',
+      resource: keeps(ids, 'guardedId', 'secret'),
+    }),
+    protects(protection.put, 'env.protection_enabled'),
+    protects(protection.put, 'env.protection_updated'),
+    proposes(secrets.put, 'putId', write.body),
+    proposes(secrets.put, 'lateId', write.body),
+    approves('putId', 'change_request.applied', 'secret.written'),
+    approves('lateId', 'change_request.superseded'),
+    proposes(secrets.restore, 'rejectedId', () => ({ version: 1 })),
+    closes(changes.reject, 'rejectedId', 'change_request.rejected'),
+    proposes(secrets.restore, 'restoreId', () => ({ version: 1 })),
+    approves('restoreId', 'change_request.applied', 'secret.restored'),
+    proposes(secrets.delete, 'withdrawnId'),
+    closes(changes.withdraw, 'withdrawnId', 'change_request.withdrawn'),
+    proposes(secrets.delete, 'deleteId'),
+    approves('deleteId', 'change_request.applied', 'secret.deleted'),
+    protects(protection.delete, 'env.protection_disabled'),
+  ]
+}
