@@ -1,0 +1,221 @@
+import { apps } from '@skerry/contract/apps'
+import { cliLogin } from '@skerry/contract/cli-login'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { me } from '@skerry/contract/me'
+import { resolve } from '@skerry/contract/resolve'
+import { secrets } from '@skerry/contract/secrets'
+import { health } from '@skerry/contract/signup'
+import { describe, expect, test } from 'vitest'
+import { bearerSecret, ciphertext } from '../../../test/blobs.ts'
+import { deadTokens } from '../../../test/callers.ts'
+import { decoys } from '../../../test/decoys.ts'
+import { newToken, signUp } from '../../../test/tenant.ts'
+import { until } from '../../../test/until.ts'
+import { openWorld, start } from '../../../test/world.ts'
+import { newId, sha256 } from '../../http/context.ts'
+import { recordTrips } from './trips.ts'
+
+const { scene, org, made, newDecoy, present, shown, recorded, trail } = decoys()
+
+describe('presenting a decoy', () => {
+  test('is answered in the bytes and headers of an unknown, a revoked and an expired token', async () => {
+    const dead = await deadTokens(scene.world, scene.tenant)
+    const bearers = { ...dead, decoy: `Bearer ${(await newDecoy()).bearer}` }
+    const places: [string, string, string?][] = [
+      ['GET', '/v1/me'],
+      ['GET', '/v1/resolve?env=env_0000000000000000000000'],
+      ['GET', `/v1/orgs/${scene.tenant.orgId}/honey-tokens`],
+      ['POST', `/v1/orgs/${scene.tenant.orgId}/apps`, '{"name":"x","slug":"x"}'],
+      ['DELETE', `/v1/orgs/${scene.tenant.orgId}`],
+      ['GET', '/v1/nowhere'],
+      ['GET', '/health'],
+      ['POST', '/oauth/token', '{"grant_type":"client_credentials"}'],
+    ]
+    for (const [method, path, body] of places) {
+      const answers = await Promise.all(
+        Object.values(bearers).map(async (authorization) => {
+          const headers = { authorization, ...(body ? { 'content-type': 'application/json' } : {}) }
+          const response = await fetch(scene.world.url + path, { method, headers, ...(body ? { body } : {}) })
+          const { date, 'x-request-id': id, ...shown } = Object.fromEntries(response.headers)
+          return {
+            status: response.status,
+            headers: shown,
+            names: [...response.headers.keys()],
+            text: await response.text(),
+          }
+        }),
+      )
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size, path).toBe(1)
+    }
+  })
+
+  test('is counted, with when, from where and by what, and told in the trail without the bearer', async () => {
+    const decoy = await newDecoy('wiki page')
+    const before = scene.world.clock.now().toISOString()
+    await present(decoy.bearer, { 'user-agent': `scanner/1.0 ${'x'.repeat(2000)}` })
+    const row = await recorded(decoy)
+    expect(row).toMatchObject({ tripCount: 1, lastTripIp: '127.0.0.1' })
+    expect(row?.lastTripUserAgent).toMatch(/^scanner\/1\.0 x+$/)
+    expect(row?.lastTripUserAgent).toHaveLength(500)
+    expect(row?.lastTripAt && row.lastTripAt >= before).toBe(true)
+    const [entry, ...more] = await trail(decoy)
+    expect(more).toEqual([])
+    expect(entry).toMatchObject({
+      action: 'honey_token.tripped',
+      actorType: 'system',
+      actorId: null,
+      resourceType: 'honey_token',
+      ipAddress: '127.0.0.1',
+      metadata: { tokenId: decoy.tokenId, placement: 'wiki page', times: 1, at: row?.lastTripAt },
+    })
+    const secret = decoy.bearer.slice(decoy.tokenId.length)
+    expect(JSON.stringify(entry) + scene.world.log.join('') + scene.world.answers.join('')).not.toContain(secret)
+  })
+
+  test('on a route that writes, resolves or belongs to another organization trips it too', async () => {
+    const decoy = await newDecoy()
+    const elsewhere = await signUp(scene.world)
+    const stolen = { as: `Bearer ${decoy.bearer}` }
+    const envId = newId('environment')
+    const answers = [
+      await scene.world.call(resolve.get, { ...stolen, query: { env: envId } }),
+      await scene.world.call(apps.create, {
+        ...stolen,
+        params: { orgId: elsewhere.orgId },
+        body: { name: 'x', slug: 'x' },
+      }),
+      await scene.world.call(secrets.put, {
+        ...stolen,
+        params: { ...org(), envId, name: 'A' },
+        body: { ciphertext: ciphertext() },
+      }),
+      await scene.world.call(honeyTokens.list, { as: `bearer ${decoy.bearer}`, params: org() }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+    expect((await recorded(decoy))?.tripCount).toBe(4)
+  })
+
+  test('where no credential is asked for trips it too, and is answered as ever', async () => {
+    const decoy = await newDecoy()
+    for (const authorization of [`Bearer ${decoy.bearer}`, `bearer ${decoy.bearer}`]) {
+      expect((await scene.world.call(health.live, { as: authorization })).status).toBe(200)
+      expect((await scene.world.call(cliLogin.poll, { as: authorization, body: { code: 'no code' } })).status).toBe(400)
+    }
+    expect((await recorded(decoy))?.tripCount).toBe(4)
+  })
+
+  test('a hundred times at once counts a hundred, in one entry for each address and program', async () => {
+    const decoy = await newDecoy()
+    const agents = ['one/1', 'two/2']
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => present(decoy.bearer, { 'user-agent': agents[index % 2] as string })),
+    )
+    expect((await recorded(decoy))?.tripCount).toBe(100)
+    const times = (await trail(decoy)).map(({ metadata }) => (metadata as { times: number }).times)
+    expect(times.reduce((sum, one) => sum + one, 0)).toBe(100)
+  })
+
+  test('whole or with another end trips it: what was planted is not always what is presented', async () => {
+    const decoy = await newDecoy()
+    await present(`${decoy.tokenId}_${bearerSecret()}`)
+    expect((await recorded(decoy))?.tripCount).toBe(1)
+    await present(`${newId('serviceToken')}_${bearerSecret()}`)
+    expect((await recorded(decoy))?.tripCount).toBe(1)
+  })
+
+  test('is worth an alert at most every ten minutes', async () => {
+    const decoy = await newDecoy()
+    const alertedAt = async () => {
+      await present(decoy.bearer)
+      await recordTrips(scene.world.server.context)
+      const { db } = scene.world.server.context
+      return (await db.row<{ at: string }>('select last_alert_at as at from honey_tokens where id = $1', [decoy.id]))
+        ?.at
+    }
+    const first = await alertedAt()
+    expect(first).toBe((await shown(decoy))?.lastTripAt)
+    scene.world.clock.advance(590)
+    expect(await alertedAt()).toBe(first)
+    scene.world.clock.advance(15)
+    expect(await alertedAt()).toBe((await shown(decoy))?.lastTripAt)
+  })
+
+  test('is recorded by itself within moments', async () => {
+    const decoy = await newDecoy()
+    await present(decoy.bearer)
+    await until('the trip is counted', async () => (await shown(decoy))?.tripCount === 1)
+  })
+
+  test('while the database refuses the record is counted once it takes it', async () => {
+    const decoy = await newDecoy()
+    const { db } = scene.world.server.context
+    await db.script('alter table honey_tokens rename to honey_tokens_away')
+    await present(decoy.bearer)
+    await present(decoy.bearer)
+    await expect(recordTrips(scene.world.server.context)).rejects.toThrow()
+    await present(decoy.bearer)
+    await db.script('alter table honey_tokens_away rename to honey_tokens')
+    expect((await recorded(decoy))?.tripCount).toBe(3)
+  })
+
+  test('leaves what is remembered of real tokens alone', async () => {
+    const token = await newToken(scene.world, scene.tenant)
+    const decoy = await newDecoy()
+    const { cache } = scene.world.server.context
+    await scene.world.call(me.get, { as: token.as })
+    await present(decoy.bearer)
+    expect(cache.recallToken(sha256(token.as.slice(7)))?.id).toBe(token.id)
+    await recordTrips(scene.world.server.context)
+    expect(cache.recallToken(sha256(token.as.slice(7)))?.id).toBe(token.id)
+    expect(cache.recallToken(decoy.tokenHash)).toBeUndefined()
+  })
+})
+
+test('a server that stops has recorded the trips that it saw', async () => {
+  const own = await openWorld()
+  try {
+    const { server } = own
+    const config = { ...server.context.config, baseUrl: null }
+    const theirs = await signUp(own)
+    const { bearer, ...body } = made()
+    const params = { orgId: theirs.orgId }
+    await own.call(honeyTokens.create, { as: theirs.admin.as, params, body })
+    await Promise.all(Array.from({ length: 20 }, () => own.call(me.get, { as: `Bearer ${bearer}` })))
+    await server.close()
+    const again = await start(config, own.log, own.clock.now)
+    const counted = await again.context.db.row<{ tripCount: number }>('select trip_count from honey_tokens')
+    await again.close()
+    expect(counted?.tripCount).toBe(20)
+  } finally {
+    await own.close()
+  }
+})
+
+describe('with rate limits', () => {
+  test('a decoy draws on the bucket that any unknown token draws on, and is still counted when it is empty', async () => {
+    const limited = await openWorld({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
+    try {
+      const theirs = await signUp(limited)
+      const { bearer, ...body } = made()
+      const params = { orgId: theirs.orgId }
+      const decoy = await limited.call(honeyTokens.create, { as: theirs.admin.as, params, body })
+      const statuses = async (of: () => string, address: string) => {
+        const seen: string[] = []
+        for (let sent = 0; sent < 200; sent++) {
+          const headers = { 'x-forwarded-for': address }
+          const { status, error } = await limited.call(me.get, { as: `Bearer ${of()}`, headers })
+          seen.push(`${status} ${error?.code}`)
+        }
+        return new Set(seen)
+      }
+      const unknown = await statuses(() => made().bearer, '192.0.2.1')
+      expect(await statuses(() => bearer, '192.0.2.2')).toEqual(unknown)
+      expect([...unknown]).toEqual(['401 unauthorized', '429 rate_limited'])
+      await recordTrips(limited.server.context)
+      const { body: listed } = await limited.call(honeyTokens.list, { as: theirs.admin.as, params })
+      expect(listed.honeyTokens).toMatchObject([{ id: decoy.body.honeyToken.id, tripCount: 200 }])
+    } finally {
+      await limited.close()
+    }
+  })
+})
