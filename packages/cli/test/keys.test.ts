@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../server/test/until.ts'
 import {
   newKeyHolder,
   newPersonMachine,
@@ -92,7 +93,7 @@ describe('an unlocked keyring', () => {
   it('locks by itself when it is not used', async () => {
     const machine = await holder()
     await machine.ok('skerry keys unlock --for 1s')
-    await new Promise((done) => setTimeout(done, 1500))
+    await until('its agent has ended', async () => (await processesOf(machine.home)).length === 0)
     expect(await machine.ok('skerry keys status')).toContain('\nlocked')
   })
 

@@ -103,13 +103,20 @@ describe('a request that takes too long', () => {
 
   test('ends with its caller’s reason when the caller gives up, also between two attempts', async () => {
     for (const failure of ['hang', tooMany('5')] as const) {
-      const { client } = await scripted(failure)
+      const { server, settings } = await scripted(failure)
+      const answered = Promise.withResolvers<void>()
+      const client = createClient({
+        ...settings,
+        fetch: (url, init) => fetch(url, init).finally(() => answered.resolve()),
+      })
       const reason = new Error('enough')
       const signal = AbortSignal.abort(reason)
-      await expect(client.apps.list({ params }, { signal })).rejects.toBe(reason)
+      await expect(createClient(settings).apps.list({ params }, { signal })).rejects.toBe(reason)
       const controller = new AbortController()
-      setTimeout(() => controller.abort(reason), 30)
-      await expect(client.apps.list({ params }, { signal: controller.signal })).rejects.toBe(reason)
+      const given = client.apps.list({ params }, { signal: controller.signal })
+      await (failure === 'hang' ? expect.poll(() => server.requests.length).toBe(1) : answered.promise)
+      controller.abort(reason)
+      await expect(given).rejects.toBe(reason)
     }
   })
 })

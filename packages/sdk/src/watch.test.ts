@@ -73,17 +73,19 @@ test('a watch ends at once when it is aborted, also while it waits', async () =>
   const { skerry, controller, signal } = await watched()
   const { revision } = await skerry.resolve()
   const done = watch(skerry, { intervalSeconds: 3600, revision, signal, onChange: () => {} })
-  setTimeout(() => controller.abort(), 10)
+  controller.abort()
   await done
   await watch(skerry, { signal, onChange: () => expect.unreachable() })
 })
 
 test('a last-known-good copy is no change', async () => {
-  const { world, controller, signal } = await watched()
+  const { world, controller, polls, signal } = await watched()
   const cache = memoryCache()
   const settings = { baseUrl: world.server.baseUrl, token: world.reader.token, cache, ...fast }
   await createSkerry(settings).resolve()
   world.answer = () => refuse(500, 'internal')
-  setTimeout(() => controller.abort(), 50)
-  await watch(createSkerry(settings), { intervalSeconds: 0.01, signal, onChange: () => expect.unreachable() })
+  const done = watch(createSkerry(settings), { intervalSeconds: 0.01, signal, onChange: () => expect.unreachable() })
+  await polls(3)
+  controller.abort()
+  await done
 })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Groups, openGroups } from './groups.ts'
 
@@ -20,7 +21,11 @@ function recording(itemsMax = 10) {
   return { sent, add, answer, itemsOf: () => sent.map(({ items }) => items) }
 }
 
-const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
+/** A group goes in the turn after that in which it may. */
+const tick = async () => {
+  await setImmediate()
+  await setImmediate()
+}
 
 describe('a group', () => {
   test('takes what comes in the same turn, and each gets its own answer', async () => {
