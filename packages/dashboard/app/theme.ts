@@ -1,14 +1,4 @@
-import {
-  Badge,
-  Button,
-  type CSSVariablesResolver,
-  createTheme,
-  type MantineColorsTuple,
-  Modal,
-  Paper,
-  Table,
-  TextInput,
-} from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const sea: MantineColorsTuple = [
   '#eefcf9',
@@ -38,26 +28,46 @@ export const theme = createTheme({
     fontWeight: '600',
     sizes: { h1: { fontSize: '1.375rem' }, h2: { fontSize: '1.0625rem' }, h3: { fontSize: '0.9375rem' } },
   },
+  // By name alone: what imports a component here puts it into the first load.
   components: {
-    Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 500 } }),
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
-    Paper: Paper.extend({ defaultProps: { withBorder: true, p: 'lg', radius: 'md' } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md', highlightOnHover: true } }),
-    Modal: Modal.extend({
+    Badge: { defaultProps: { tt: 'none', fw: 500 } },
+    Button: { defaultProps: { size: 'sm' } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // What it would focus instead of the first item is not allowed in a menu.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Modal: {
       defaultProps: { centered: true, transitionProps: { duration: 100 }, closeButtonProps: { 'aria-label': 'Close' } },
-    }),
+      styles: { title: { fontSize: 'var(--mantine-font-size-lg)', fontWeight: 600, lineHeight: 1.35 } },
+    },
+    NavLink: { styles: { root: { borderRadius: 'var(--mantine-radius-md)' } } },
+    Paper: { defaultProps: { withBorder: true, p: 'lg', radius: 'md' } },
+    Table: { defaultProps: { verticalSpacing: 'sm', horizontalSpacing: 'md', highlightOnHover: true } },
+    TextInput: { defaultProps: { size: 'sm' } },
   },
 })
 
-/** Quiet text, and text on a light ground of its own colour, that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
+const tinted = ['gray', 'red', 'orange', 'yellow', 'green', 'teal', 'blue', 'sea']
+
+/** What is written on a tinted ground, of badges and alerts for example: dark enough to be read on it. */
+const lightTints = Object.fromEntries(
+  tinted.map((color) => [
+    `--mantine-color-${color}-light-color`,
+    `color-mix(in srgb, var(--mantine-color-${color}-9) 70%, black)`,
+  ]),
+)
+
+/** In the dark such a ground is a breath of the colour, not a block of it. */
+const darkTints = Object.fromEntries(
+  tinted.flatMap((color) => [
+    [`--mantine-color-${color}-light`, `color-mix(in srgb, var(--mantine-color-${color}-5) 14%, transparent)`],
+    [`--mantine-color-${color}-light-hover`, `color-mix(in srgb, var(--mantine-color-${color}-5) 20%, transparent)`],
+    [`--mantine-color-${color}-light-color`, `var(--mantine-color-${color}-2)`],
+  ]),
+)
+
+/** Quiet text that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: {
-    '--mantine-color-dimmed': '#5c636a',
-    '--mantine-color-placeholder': '#6c737a',
-    '--mantine-color-orange-light-color': '#8a4b00',
-    '--mantine-color-yellow-light-color': '#7a5200',
-  },
-  dark: { '--mantine-color-dimmed': '#a6a7ab', '--mantine-color-placeholder': '#909296' },
+  light: { '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6c737a', ...lightTints },
+  dark: { '--mantine-color-dimmed': '#a6a7ab', '--mantine-color-placeholder': '#909296', ...darkTints },
 })
