@@ -7,6 +7,8 @@ import { Cancelled } from './question.ts'
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // A server on this machine is there without a network, and one that is not has to be told of, not waited for.
+      networkMode: 'always',
       staleTime: 10_000,
       // The client below has repeated already what may be repeated.
       retry: false,
