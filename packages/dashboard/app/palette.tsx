@@ -47,6 +47,7 @@ export function Palette({ asked }: { asked: number }) {
       highlightQuery
       nothingFound="Nothing by that name"
       scrollable
+      attributes={{ content: { 'aria-label': 'Search and commands' } }}
       searchProps={{ placeholder: 'Go to or do…', leftSection: <IconSearch size={18} />, 'aria-label': 'Go to or do' }}
     />
   )

@@ -1,15 +1,4 @@
-import {
-  ActionIcon,
-  AppShell,
-  Burger,
-  Group,
-  Menu,
-  NavLink,
-  ScrollArea,
-  Text,
-  Tooltip,
-  UnstyledButton,
-} from '@mantine/core'
+import { ActionIcon, AppShell, Burger, Group, Menu, NavLink, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import {
   IconCheck,
@@ -48,7 +37,8 @@ export function Shell() {
       layout="alt"
       header={{ height: 48 }}
       navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="lg"
+      padding={{ base: 'md', sm: 'lg' }}
+      transitionDuration={0}
     >
       <AppShell.Header px="md">
         <Group h="100%" justify="space-between">
@@ -67,9 +57,12 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Main">
         <AppShell.Section mb="xs">
-          <OrgSwitcher />
+          <Group gap="xs" wrap="nowrap">
+            <OrgSwitcher />
+            <Burger opened onClick={close} hiddenFrom="sm" size="sm" aria-label="Close the navigation" />
+          </Group>
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} onClick={close}>
+        <AppShell.Section grow mih={0} style={{ overflowY: 'auto' }} onClick={close}>
           {org !== undefined &&
             usableBy(role, nav).map((entry) => <Entry key={entry.to} {...entry} params={{ org }} />)}
           <Text size="xs" c="dimmed" px="sm" pt="md" pb={4} fw={500}>
@@ -108,7 +101,7 @@ function OrgSwitcher() {
       <Menu.Target>
         <UnstyledButton px="sm" py={8} w="100%" className="switcher">
           <Group justify="space-between" wrap="nowrap">
-            <Text fw={600} truncate>
+            <Text fw={600} truncate title={current?.name ?? ''}>
               {current?.name ?? 'Skerry'}
             </Text>
             <IconSelector size={16} aria-hidden />

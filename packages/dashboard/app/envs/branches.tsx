@@ -104,10 +104,11 @@ function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (
                   fw={500}
                   truncate
                   display="block"
+                  title={branch.name}
                 >
                   {branch.name}
                 </Anchor>
-                <Text className="mono" size="xs" c="dimmed" truncate>
+                <Text className="mono" size="xs" c="dimmed" truncate title={branch.slug}>
                   {branch.slug}
                 </Text>
               </Table.Td>

@@ -183,10 +183,10 @@ function Item({ group, mayChange, onRemove }: { group: Composed; mayChange: bool
               <IconGripVertical size={16} />
             </ActionIcon>
           )}
-          <Text size="sm" fw={500} truncate>
+          <Text size="sm" fw={500} truncate title={group.name}>
             {group.name}
           </Text>
-          <Text size="xs" c="dimmed" className="mono" truncate>
+          <Text size="xs" c="dimmed" className="mono" truncate title={group.slug}>
             {group.slug}
           </Text>
         </Group>
@@ -222,18 +222,25 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
         await queryClient.invalidateQueries(compositionQuery(org.id, environment.id))
       }}
     >
-      <Select
-        label="Group"
-        searchable
-        data={free.map(({ id, name }) => ({ value: id, label: name }))}
-        value={groupId}
-        onChange={setGroupId}
-        nothingFoundMessage="No other group"
-        data-autofocus
-      />
-      <Text size="sm" c="dimmed">
-        Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug} too.
-      </Text>
+      {query.data && free.length === 0 ? (
+        <Text size="sm">Every group is composed in already. Make another on the page Groups first.</Text>
+      ) : (
+        <>
+          <Select
+            label="Group"
+            searchable
+            data={free.map(({ id, name }) => ({ value: id, label: name }))}
+            value={groupId}
+            onChange={setGroupId}
+            nothingFoundMessage="No other group"
+            data-autofocus
+          />
+          <Text size="sm" c="dimmed">
+            Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug}{' '}
+            too.
+          </Text>
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -150,7 +150,7 @@ function Value(props: { entry: Entry; where: string; shown: RowShown[string] | u
     <button
       type="button"
       className={`matrix-value mono ${value === null ? 'matrix-masked' : 'matrix-shown'}`}
-      aria-label={value === null ? `Reveal ${where}` : `Hide ${where}: ${value || 'empty'}`}
+      aria-label={value === null ? `Reveal ${where}` : `Hide ${where}: ${value === '' ? 'empty' : firstLines(value)}`}
       aria-pressed={value !== null}
       onClick={onClick}
     >

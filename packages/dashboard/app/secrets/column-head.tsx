@@ -58,7 +58,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
             </Tooltip>
           )}
         </Group>
-        <Text size="xs" c="dimmed" className="mono" truncate>
+        <Text size="xs" c="dimmed" className="mono" truncate title={slug}>
           {own || loading ? slug : 'you hold no key'}
         </Text>
       </div>

@@ -183,8 +183,8 @@ function Grid(props: {
   useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
   const items = virtual.getVirtualItems()
   onVisible(() => items.map(({ index }) => rows[index] as string))
-  const gridTemplateColumns = `260px repeat(${columns.length}, minmax(210px, 1fr))`
-  const minWidth = 260 + 210 * columns.length
+  const gridTemplateColumns = `var(--matrix-name) repeat(${columns.length}, minmax(var(--matrix-column), 1fr))`
+  const minWidth = `calc(var(--matrix-name) + ${columns.length} * var(--matrix-column))`
   return (
     <div
       ref={scroller}

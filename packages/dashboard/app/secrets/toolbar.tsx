@@ -27,9 +27,9 @@ export function Toolbar(props: {
   const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
   return (
     <Group gap="xs" mb="sm" justify="space-between">
-      <Group gap="xs">
+      <Group gap="xs" w={{ base: '100%', sm: 'auto' }}>
         <TextInput
-          w={220}
+          w={{ base: '100%', sm: 220 }}
           size="xs"
           aria-label="Search secrets by name"
           placeholder="Search by name"

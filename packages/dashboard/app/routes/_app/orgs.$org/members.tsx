@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Menu, Table, Text } from '@mantine/core'
+import { ActionIcon, Badge, Box, Button, Menu, Table, Text } from '@mantine/core'
 import { IconDots, IconUserPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
@@ -48,7 +48,9 @@ function Members() {
       }
     >
       <RekeyHint ended={ended} onClose={() => setEnded(null)} />
-      <Loaded query={query}>{({ members }) => <Rows members={members} onRemoved={setEnded} />}</Loaded>
+      <Box mb="xl">
+        <Loaded query={query}>{({ members }) => <Rows members={members} onRemoved={setEnded} />}</Loaded>
+      </Box>
       {isAdmin && <Invitations />}
       <Suspense>{isAdmin && begin && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
     </Page>
@@ -67,7 +69,7 @@ function Rows({ members, onRemoved }: { members: Member[]; onRemoved: (ended: En
   return (
     <>
       <ProblemAlert error={error} />
-      <div className="rows" style={{ marginBottom: 'var(--mantine-spacing-xl)' }}>
+      <div className="rows">
         <Table layout="fixed" miw={760}>
           <Table.Thead>
             <Table.Tr>

@@ -78,6 +78,7 @@ function Where({ environment }: { environment: Environment }) {
             to="/orgs/$org/envs/$env"
             params={{ org: org.slug, env: environment.parentEnvironmentId } as never}
             size="sm"
+            underline="always"
           >
             its environment
           </Anchor>
