@@ -2,10 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 // Every page in light and dark, as pictures in the folder `screenshots`: to be looked at after a change of looks.
+// `npm run screenshots readme` renews those that README.md shows instead.
+
+const readme = { SKERRY_SCREENSHOTS: 'docs/images', SKERRY_PICTURES: 'matrix-light,change-dark' }
+const all = { SKERRY_SCREENSHOTS: 'screenshots' }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const args = [vitest, 'run', '--project', 'browser', 'packages/dashboard/test/screenshots.test.ts']
-const env = { ...process.env, SKERRY_SCREENSHOTS: fileURLToPath(new URL('../screenshots', import.meta.url)) }
+const env = { ...process.env, ...(process.argv[2] === 'readme' ? readme : all) }
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', cwd: root, env })
 process.exit(status ?? 1)

@@ -1,29 +1,188 @@
-import { cliLogin } from '@skerry/contract/cli-login'
-import { newId, newSecret } from '../../server/src/http/context.ts'
-import type { World } from '../../server/test/world.ts'
+import { limits } from '@skerry/contract/limits'
+import type { Page } from 'playwright-core'
+import * as journey from './journey.ts'
+import * as steps from './scene-steps.ts'
+import type { Furnished, Site } from './site.ts'
 
-/** Every page that one can go to, and what it shows when it is there: for screenshots and accessibility. */
-export const pages = [
-  { name: 'organization', path: '/orgs/acme-co', shows: 'You are owner' },
-  { name: 'changes', path: '/orgs/acme-co/changes', shows: 'Nothing waits' },
-  { name: 'members', path: '/orgs/acme-co/members', shows: 'No one is invited' },
-  { name: 'tokens', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
-  { name: 'honey-tokens', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy is laid out' },
-  { name: 'audit', path: '/orgs/acme-co/audit', shows: 'Organization created' },
-  { name: 'settings', path: '/orgs/acme-co/settings', shows: 'Every member needs a second factor' },
+/** A page, or a dialog on it, as someone sees it: for accessibility and pictures. */
+export interface Scene extends Row {
+  as: keyof Site['visitors']
+  /** Where ids in its address come from. */
+  of: 'ordinary' | 'long'
+}
+
+interface Row {
+  name: string
+  path: string | ((at: Furnished) => string)
+  /** What it shows when it is there. */
+  shows: string
+  /** So many seconds after the scenes before it. */
+  laterSeconds?: number
+  /** With the keyring open. */
+  unlocked?: boolean
+  /** What is done there first. */
+  step?: (page: Page, site: Site) => Promise<unknown>
+}
+
+/** Every page before one is signed in. */
+const entrances: Row[] = [
+  { name: 'set-up', path: '/set-up#token', shows: 'Your e-mail' },
+  { name: 'set-up-no-link', path: '/set-up', shows: 'Open the whole link' },
+  { name: 'sign-in', path: '/sign-in', shows: 'Mail me a link' },
+  { name: 'sign-in-link', path: '/sign-in/link#token', shows: 'It works once' },
+  { name: 'sign-in-sent', path: '/sign-in', shows: 'Mail me a link', step: steps.askForLink },
+  { name: 'sign-in-unreachable', path: '/sign-in', shows: 'Mail me a link', step: steps.loseServer(steps.askForLink) },
+]
+
+/** Where someone begins who is in no organization and has no key. */
+const beginnings: Row[] = [
+  { name: 'welcome', path: '/', shows: 'You are in no organization yet' },
+  { name: 'new-organization', path: '/', shows: 'Welcome', step: steps.press('New organization') },
+  { name: 'keyring-new', path: '/account/keyring', shows: 'Make the keyring' },
+  {
+    name: 'unlock-nothing',
+    path: '/account/keyring',
+    shows: 'Make the keyring',
+    step: steps.press('Unlock the keyring'),
+  },
+  { name: 'signing-in-nothing', path: '/account/signing-in', shows: 'Authenticator app' },
+  { name: 'recovery-codes', path: '/account/signing-in', shows: 'Authenticator app', step: steps.enrol },
+]
+
+/** Where nothing is yet. */
+const empties: Row[] = [
+  { name: 'overview-empty', path: '/orgs/acme-co', shows: 'You are owner' },
+  { name: 'applications-empty', path: '/orgs/acme-co/apps', shows: 'No application yet' },
+  { name: 'application-empty', path: '/orgs/harbour/apps/billing', shows: 'No environment yet' },
+  { name: 'groups-empty', path: '/orgs/acme-co/groups', shows: 'No group yet' },
+  { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'Nothing waits' },
+  { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
+  { name: 'tokens-empty', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
+  { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy is laid out' },
+  { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
+]
+
+const ofAccount: Row[] = [
   { name: 'keyring', path: '/account/keyring', shows: 'The key with which you read values' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'Terminals that act for you' },
   { name: 'notifications', path: '/account/notifications', shows: 'you are invited' },
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
+  { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
+  { name: 'unlock', path: '/account/keyring', shows: 'Print the kit', step: steps.press('Unlock the keyring') },
+  { name: 'palette', path: '/orgs/harbour', shows: 'You are owner', step: steps.openPalette },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'You are owner', step: steps.press('Account') },
+  { name: 'switcher', path: '/orgs/harbour', shows: 'You are owner', step: steps.press('Harbour') },
+  { name: 'navigation', path: '/orgs/harbour', shows: 'You are owner', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
+  { name: 'no-such-application', path: '/orgs/harbour/apps/none', shows: 'There is no such page' },
+  { name: 'server-lost', path: '/orgs/harbour', shows: 'You are owner', step: steps.loseServer(steps.goToMembers) },
 ]
 
-/** What `skerry login` sends. */
-export async function askForCliSession(world: World): Promise<{ code: string; sessionId: string }> {
-  const sessionId = newId('cliSession')
-  const body = { sessionId, tokenHash: newSecret(), deviceLabel: 'ada@thinkpad', client: 'skerry-cli/0.1.0' }
-  const answer = await world.call(cliLogin.create, { body })
-  if (answer.error) throw new Error(answer.error.message)
-  return { code: answer.body.code, sessionId }
+/** Filled pages, for which names may be long. */
+const filled: Row[] = [
+  { name: 'overview', path: at(''), shows: 'You are owner' },
+  { name: 'applications', path: at('apps'), shows: 'Changed' },
+  { name: 'matrix', path: appOf, shows: 'missing', unlocked: true, step: steps.revealOne },
+  { name: 'groups', path: at('groups'), shows: 'Changed' },
+  { name: 'group', path: groupOf, shows: 'Add secret', unlocked: true },
+  { name: 'environment', path: envOf, shows: 'Stop protecting' },
+  { name: 'branch', path: branchOf, shows: 'a branch of' },
+  { name: 'changes', path: at('changes'), shows: 'open' },
+  { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
+  { name: 'members', path: at('members'), shows: 'not compared' },
+  { name: 'tokens', path: at('tokens'), shows: 'In use' },
+  { name: 'honey-tokens', path: at('honey-tokens'), shows: 'once' },
+  { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
+  { name: 'settings', path: at('settings'), shows: 'Every member needs a second factor' },
+  { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
+  { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
+  { name: 'grant', path: envOf, shows: 'Stop protecting', unlocked: true, step: steps.pickGrantee },
+]
+
+/** What else can be open on a filled page. */
+const dialogs: Row[] = [
+  { name: 'matrix-locked', path: appOf, shows: 'missing' },
+  { name: 'matrix-broken', path: appOf, shows: 'missing', unlocked: true, step: steps.showBroken },
+  { name: 'matrix-edit', path: appOf, shows: 'missing', unlocked: true, step: steps.beginEdit },
+  { name: 'matrix-column', path: appOf, shows: 'missing', step: steps.press('What can be done with Staging') },
+  { name: 'secret-new', path: appOf, shows: 'missing', step: steps.press('Add secret') },
+  { name: 'paste', path: appOf, shows: 'missing', unlocked: true, step: steps.paste },
+  { name: 'copy-column', path: appOf, shows: 'missing', unlocked: true, step: steps.copyColumn },
+  { name: 'application-new', path: at('apps'), shows: 'Changed', step: steps.press('New application') },
+  { name: 'protect', path: envOf, shows: 'Stop protecting', step: steps.press('Change') },
+  { name: 'compose', path: envOf, shows: 'Stop protecting', step: steps.press('Add a group') },
+  { name: 'fork', path: envOf, shows: 'Stop protecting', step: steps.press('Fork a branch') },
+  { name: 'rekey', path: envOf, shows: 'Stop protecting', step: steps.press('Re-key') },
+  { name: 'invite', path: at('members'), shows: 'not compared', step: steps.press('Invite') },
+  { name: 'member-compare', path: at('members'), shows: 'not compared', step: steps.choose('Compare the key…') },
+  { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
+  { name: 'token-new', path: at('tokens'), shows: 'In use', step: steps.press('New token') },
+  { name: 'token-shown', path: at('tokens'), shows: 'In use', unlocked: true, step: steps.makeToken },
+  { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
+]
+
+const stepUp: Row = {
+  name: 'step-up',
+  path: '/cli',
+  shows: 'Enter the code',
+  laterSeconds: limits.mfaFreshSeconds + 1,
+  step: steps.stepUp,
+}
+
+/** Where someone is who may not do everything. */
+const notAllowed: Row[] = [
+  { name: 'tokens-not-allowed', path: at('tokens'), shows: 'This is for owners and admins' },
+  { name: 'matrix-part', path: appOf, shows: 'you hold no key' },
+  { name: 'group-no-key', path: groupOf, shows: 'You hold no key here' },
+]
+
+const seenBy = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
+
+/** Everything that one can come to see. */
+export const scenes: Scene[] = [
+  ...seenBy('stranger', entrances),
+  ...seenBy('newcomer', beginnings),
+  ...seenBy('owner', [...empties, ...ofAccount, ...filled, ...dialogs]),
+  ...filled.map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
+  ...seenBy('member', notAllowed),
+  // The last: time goes on for it.
+  ...seenBy('owner', [stepUp]),
+]
+
+export const desk = { width: 1280, height: 800 }
+
+/** Goes there and does what is to be done -> the page. */
+export async function openScene(site: Site, scene: Scene): Promise<Page> {
+  const { page } = site.visitors[scene.as]
+  await page.unrouteAll()
+  await page.setViewportSize(desk)
+  site.world.clock.advance(scene.laterSeconds ?? 0)
+  await page.goto('about:blank')
+  await page.goto(typeof scene.path === 'string' ? scene.path : scene.path(site[scene.of]))
+  await page.getByText(scene.shows).first().waitFor()
+  if (scene.unlocked) await journey.unlockWithPasskey(page)
+  await scene.step?.(page, site)
+  await page.waitForLoadState('networkidle')
+  await page.getByLabel('Loading').first().waitFor({ state: 'hidden' })
+  return page
+}
+
+function at(page: string) {
+  return ({ team }: Furnished) => `/orgs/${team.org.slug}/${page}`
+}
+function appOf(place: Furnished) {
+  return at(`apps/${place.team.app.slug}`)(place)
+}
+function groupOf(place: Furnished) {
+  return at(`groups/${place.team.group.slug}`)(place)
+}
+function envOf(place: Furnished) {
+  return at(`envs/${place.envId}`)(place)
+}
+function branchOf(place: Furnished) {
+  return at(`envs/${place.branchId}`)(place)
+}
+function changeOf(place: Furnished) {
+  return at(`changes/${place.changeId}`)(place)
 }

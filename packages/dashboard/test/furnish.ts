@@ -1,0 +1,132 @@
+import { apps } from '@skerry/contract/apps'
+import { protection } from '@skerry/contract/changes'
+import { branches } from '@skerry/contract/envs'
+import { composition, groups } from '@skerry/contract/groups'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { me } from '@skerry/contract/me'
+import { invites, members, orgs } from '@skerry/contract/orgs'
+import { secrets } from '@skerry/contract/secrets'
+import { tokens } from '@skerry/contract/tokens'
+import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
+import { newToken } from '@skerry/crypto/token'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { until } from '../../server/test/until.ts'
+import type { World } from '../../server/test/world.ts'
+import { joins, type Place, putSecret } from './org-journey.ts'
+import type { Team } from './teams.ts'
+
+/** Where a team's things are, for addresses of pages. */
+export interface Furnished {
+  team: Team
+  orgId: string
+  envId: string
+  branchId: string
+  changeId: string
+}
+
+/** Makes all that a team has, through the API as another client of the person at the browser. */
+export async function furnish(world: World, as: () => string, team: Team): Promise<Furnished> {
+  const made = await world.call(orgs.create, { as: as(), body: team.org })
+  const orgId = made.body.org.id
+  const { body: app } = await world.call(apps.create, { as: as(), params: { orgId }, body: team.app })
+  const { body: group } = await world.call(groups.create, { as: as(), params: { orgId }, body: team.group })
+  const places: Place[] = []
+  for (const env of team.envs) {
+    const newEnv = await sealedKey(world, as())
+    const params = { orgId, appId: app.app.id }
+    const { body } = await world.call(apps.createEnv, {
+      as: as(),
+      params,
+      body: { ...env, wrappedDek: newEnv.wrappedDek },
+    })
+    places.push({ orgId, envId: body.environment.id, dek: newEnv.dek, raw: newEnv.raw })
+  }
+  const [production] = places as [Place]
+  await fillGroup(world, as(), team, { orgId, groupId: group.group.id }, production)
+  await fillSecrets(world, as(), team, places)
+  const branchId = await fork(world, as(), team, production)
+  await bringPeople(world, as, team, production)
+  await makeTokens(world, as(), team, production)
+  return { team, orgId, envId: production.envId, branchId, changeId: await propose(world, as(), team, production) }
+}
+
+/** A new environment's key, wrapped to the person. */
+async function sealedKey(world: World, as: string) {
+  const { body: own } = await world.call(me.get, { as })
+  const raw = newDek()
+  return { raw, dek: await importDek(raw), wrappedDek: await wrapKey(raw, own.user?.publicKeyJwk as string) }
+}
+
+async function fillGroup(
+  world: World,
+  as: string,
+  { envs, shared }: Team,
+  params: { orgId: string; groupId: string },
+  into: Place,
+) {
+  const { raw, dek, wrappedDek } = await sealedKey(world, as)
+  const { body } = await world.call(groups.createEnv, { as, params, body: { ...envs[0], wrappedDek } })
+  const place = { orgId: params.orgId, envId: body.environment.id, dek, raw }
+  for (const [name, value] of Object.entries(shared)) await putSecret(world, as, place, name, value)
+  await world.call(composition.set, {
+    as,
+    params: { orgId: into.orgId, envId: into.envId },
+    body: { groupId: params.groupId },
+  })
+}
+
+async function fillSecrets(world: World, as: string, team: Team, places: Place[]) {
+  for (const [name, values] of Object.entries(team.secrets))
+    for (const [i, value] of values.entries())
+      if (value !== null) await putSecret(world, as, places[i] as Place, name, value)
+  const { orgId, envId, dek } = places.at(-1) as Place
+  const ciphertext = await sealSecret('moved', dek, envId, 'ELSEWHERE')
+  await world.call(secrets.put, { as, params: { orgId, envId, name: team.moved }, body: { ciphertext } })
+}
+
+async function fork(world: World, as: string, { branch }: Team, { orgId, envId }: Place): Promise<string> {
+  const { wrappedDek } = await sealedKey(world, as)
+  const { body } = await world.call(branches.create, { as, params: { orgId, envId }, body: { ...branch, wrappedDek } })
+  return body.branch.id
+}
+
+async function bringPeople(world: World, as: () => string, team: Team, place: Place) {
+  const params = { orgId: place.orgId }
+  for (const { email, role } of team.people) {
+    await world.call(invites.create, { as: as(), params, body: { email } })
+    const { id: userId } = await joins(world, as(), place, email)
+    await world.call(members.update, { as: as(), params: { ...params, userId }, body: { role } })
+  }
+  await world.call(invites.create, { as: as(), params, body: { email: team.invited } })
+}
+
+async function makeTokens(world: World, as: string, team: Team, { orgId, envId }: Place) {
+  const params = { orgId }
+  for (const [i, name] of team.tokens.entries()) {
+    const { tokenId, tokenHash, publicKeyJwk } = await newToken('skerry')
+    const expiresAt = i === 0 ? new Date(world.clock.now().getTime() + 90 * 86_400_000).toISOString() : null
+    const body = { name, tokenId, tokenHash, publicKeyJwk, environmentId: envId, expiresAt }
+    await world.call(tokens.create, { as, params, body })
+  }
+  for (const [i, placement] of team.placements.entries()) {
+    const { tokenId, tokenHash, bearer } = await newToken('skerry')
+    await world.call(honeyTokens.create, { as, params, body: { tokenId, tokenHash, placement } })
+    if (i === 0) await world.call(me.get, { as: `Bearer ${bearer}`, headers: { 'user-agent': 'curl/8.5.0' } })
+  }
+  await until('a decoy that was tried', async () => {
+    const { body } = await world.call(honeyTokens.list, { as, params })
+    return body.honeyTokens.some(({ tripCount }) => tripCount > 0) || undefined
+  })
+}
+
+/** Protects the first environment, in which what is written from then on waits -> the first change. */
+async function propose(world: World, as: string, team: Team, place: Place): Promise<string> {
+  const params = { orgId: place.orgId, envId: place.envId }
+  await world.call(protection.put, { as, params, body: { requiredApprovals: 1, allowSelfApproval: true } })
+  const ids: string[] = []
+  for (const { name, value, note } of team.proposals) {
+    const { body } = await putSecret(world, as, place, name, value, note)
+    if ('queued' in body) ids.push(body.changeRequest.id)
+  }
+  return ids[0] as string
+}

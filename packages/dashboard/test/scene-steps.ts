@@ -1,0 +1,148 @@
+import { cliLogin } from '@skerry/contract/cli-login'
+import type { Page } from 'playwright-core'
+import { newId, newSecret } from '../../server/src/http/context.ts'
+import type { World } from '../../server/test/world.ts'
+import { dialogOf, openColumnMenu, pickTool } from './apps-journey.ts'
+import * as journey from './journey.ts'
+import type { Site } from './site.ts'
+
+// What is done on a page before it is looked at.
+
+export function press(name: string) {
+  return async (page: Page) => {
+    await page.getByRole('button', { name, exact: true }).first().click()
+    await page.getByRole('dialog').or(page.getByRole('menu')).or(page.getByText('Hide values')).first().waitFor()
+  }
+}
+
+/** Of the last row's menu. */
+export function choose(item: string) {
+  return async (page: Page) => {
+    await page
+      .getByRole('button', { name: /^What can be done with/ })
+      .last()
+      .click()
+    await page.getByRole('menuitem', { name: item }).click()
+    await page.getByRole('dialog').waitFor()
+  }
+}
+
+export function loseServer(then: (page: Page) => Promise<unknown>) {
+  return async (page: Page) => {
+    await page.route('**/v1/**', (route) => route.abort())
+    // A server may be there without a network: what the browser says of it must not keep pages from asking.
+    await page.evaluate(() => dispatchEvent(new Event('offline')))
+    await then(page)
+    await page.getByText('The server cannot be reached').first().waitFor()
+  }
+}
+
+export async function askForLink(page: Page) {
+  await page.getByLabel('E-mail').fill('ada@example.com')
+  await page.getByRole('button', { name: 'Mail me a link' }).click()
+  await page.getByText('Look into your mail').or(page.getByRole('alert')).waitFor()
+}
+
+export const enrol = (page: Page, { world }: Site) => journey.setUpAuthenticator(page, world)
+
+export async function openRequest(page: Page, { world }: Site) {
+  const { code } = await askForCliSession(world)
+  await page.getByLabel('Code').fill(code)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+}
+
+export async function stepUp(page: Page, site: Site) {
+  await openRequest(page, site)
+  await press('Approve')(page)
+}
+
+export async function openPalette(page: Page) {
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Go to or do').waitFor()
+}
+
+/** Which a phone hides. */
+export async function openNavigation(page: Page) {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('button', { name: 'Navigation', exact: true }).click()
+  await page.getByRole('link', { name: 'Members' }).waitFor()
+}
+
+export const goToMembers = (page: Page) => journey.goTo(page, 'Members')
+
+export async function revealOne(page: Page) {
+  await page.locator('.matrix-letter').first().waitFor()
+  await page
+    .getByRole('button', { name: /^Reveal/ })
+    .first()
+    .click()
+  await page.locator('.matrix-shown').first().waitFor()
+}
+
+export async function openSecret(page: Page) {
+  await page.locator('.matrix-cell').first().hover()
+  await page
+    .getByRole('button', { name: /^Details of/ })
+    .first()
+    .click()
+  await dialogOf(page)
+    .getByRole('button', { name: /^Reveal/ })
+    .first()
+    .click()
+  await dialogOf(page).getByText('Version 1').waitFor()
+}
+
+export async function openEntry(page: Page) {
+  await page.getByRole('button', { name: 'Show details' }).first().click()
+  await page.getByText('Request', { exact: true }).waitFor()
+}
+
+export async function pickGrantee(page: Page) {
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  await dialogOf(page).getByLabel('To').click()
+  await page.getByRole('option').first().click()
+  await dialogOf(page).getByLabel('I compared these words').waitFor()
+}
+
+export async function showBroken(page: Page) {
+  await page.locator('.matrix-letter').first().waitFor()
+  await page.getByLabel('Show').getByText('Broken').click()
+  await page.getByRole('button', { name: 'does not open' }).waitFor()
+}
+
+export async function beginEdit(page: Page) {
+  await page.locator('.matrix-letter').first().waitFor()
+  await pickTool(page, 'LOG_LEVEL', 'Edit LOG_LEVEL in Staging')
+  await page.getByLabel('Value of LOG_LEVEL in Staging').fill('debug')
+}
+
+export async function paste(page: Page) {
+  await openColumnMenu(page, 'Staging', 'Paste .env…')
+  await dialogOf(page).getByLabel('Text of the file').fill('LOG_LEVEL=debug\nQUEUE_URL=amqp://queue.staging\n')
+  await dialogOf(page).getByText('1 added').waitFor()
+}
+
+export async function copyColumn(page: Page) {
+  await openColumnMenu(page, 'Production', 'Copy to another…')
+  await dialogOf(page)
+    .getByText(/added|changed/)
+    .first()
+    .waitFor()
+}
+
+export async function makeToken(page: Page) {
+  await page.getByRole('button', { name: 'New token' }).click()
+  await dialogOf(page).getByLabel('Name').fill('worker in staging')
+  await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('dialog', { name: 'The new token' }).waitFor()
+}
+
+/** What `skerry login` sends. */
+export async function askForCliSession(world: World): Promise<{ code: string; sessionId: string }> {
+  const sessionId = newId('cliSession')
+  const body = { sessionId, tokenHash: newSecret(), deviceLabel: 'ada@laptop', client: 'skerry-cli/0.1.0' }
+  const answer = await world.call(cliLogin.create, { body })
+  if (answer.error) throw new Error(answer.error.message)
+  return { code: answer.body.code, sessionId }
+}

@@ -1,0 +1,53 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setUp } from '../../server/test/people.ts'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { openBrowser, visit } from './browser.ts'
+
+// How soon one can sign in. It is printed, not asserted: see SKERRY_SIGN_IN in packages/dashboard/README.md.
+
+const rounds = Number(process.env.SKERRY_SIGN_IN ?? 1)
+
+let world: World
+let browser: Browser
+
+beforeAll(async () => {
+  world = await openWorld(builtIn)
+  browser = await openBrowser()
+  await setUp(world)
+})
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+test('the sign-in page takes an address as soon as its field is there', async () => {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) times.push(await openOnce())
+  const median = times.sort((a, b) => a - b)[times.length >> 1] as number
+  const say = `typing works ${Math.round(median)} ms after navigation began, the median of ${rounds} with an empty cache`
+  process.stdout.write(`sign-in page: ${say} (${times.map(Math.round).join(', ')})\n`)
+})
+
+/** In a browser that has seen nothing yet -> milliseconds. */
+async function openOnce(): Promise<number> {
+  const { page, close } = await visit(browser, world.url)
+  await page.addInitScript(noteFocus)
+  await page.goto('/sign-in')
+  const time = await page.waitForFunction(() => (globalThis as { focusedAt?: number }).focusedAt)
+  await page.keyboard.type('ada@example.com')
+  expect(await page.getByLabel('E-mail').inputValue()).toBe('ada@example.com')
+  const focusedAt = await time.jsonValue()
+  await close()
+  return focusedAt as number
+}
+
+/** In the page: when a field has the focus, and so takes what is typed, since navigation began. */
+function noteFocus() {
+  const look = () => {
+    if (document.activeElement instanceof HTMLInputElement)
+      (globalThis as { focusedAt?: number }).focusedAt = performance.now()
+    else requestAnimationFrame(look)
+  }
+  look()
+}

@@ -1,0 +1,63 @@
+import { apps } from '@skerry/contract/apps'
+import type { Browser } from 'playwright-core'
+import { signInAs } from '../../server/test/people.ts'
+import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { bearerOf } from './apps-journey.ts'
+import { openBrowser, type Visitor, visit } from './browser.ts'
+import { type Furnished, furnish } from './furnish.ts'
+import * as journey from './journey.ts'
+import { harbour, longNames } from './teams.ts'
+
+export type { Furnished } from './furnish.ts'
+
+/** A server with an empty organization and two filled ones, and people who look at it. */
+export interface Site {
+  world: World
+  visitors: {
+    owner: Visitor
+    /** Holds the key of one environment alone. */
+    member: Visitor
+    /** Is in no organization and has no key. */
+    newcomer: Visitor
+    /** Is not signed in. */
+    stranger: Visitor
+  }
+  ordinary: Furnished
+  long: Furnished
+  close: () => Promise<void>
+}
+
+export async function openSite(): Promise<Site> {
+  const world = await openWorld(builtIn)
+  const browser = await openBrowser()
+  const owner = await visit(browser, world.url)
+  const bearer = bearerOf(owner)
+  await journey.setUp(owner.page, world)
+  await journey.makeKeyring(owner.page)
+  await journey.addPasskey(owner.page, 'Laptop')
+  await journey.setUpAuthenticator(owner.page, world)
+  await owner.page.getByRole('button', { name: 'I have kept them' }).click()
+  const ordinary = await furnish(world, bearer, harbour)
+  const billing = { name: 'Billing', slug: 'billing' }
+  await world.call(apps.create, { as: bearer(), params: { orgId: ordinary.orgId }, body: billing })
+  const long = await furnish(world, bearer, longNames)
+  const visitors = {
+    owner,
+    member: await signedIn(world, browser, harbour.people.at(-1)?.email as string),
+    newcomer: await signedIn(world, browser, 'linus@example.com'),
+    stranger: await visit(browser, world.url),
+  }
+  const close = async () => {
+    await browser.close()
+    await world.close()
+  }
+  return { world, visitors, ordinary, long, close }
+}
+
+async function signedIn(world: World, browser: Browser, email: string): Promise<Visitor> {
+  await signInAs(world, email)
+  const visitor = await visit(browser, world.url)
+  await visitor.page.goto('/sign-in')
+  await journey.signInByMail(visitor.page, world, email)
+  return visitor
+}
