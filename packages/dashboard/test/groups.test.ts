@@ -187,6 +187,29 @@ describe('the order of groups', () => {
     await expectOrder('Company', 'Shared')
   })
 
+  test('is stored before another one can be made', async () => {
+    let store = () => {}
+    const stored = new Promise<void>((resolve) => {
+      store = resolve
+    })
+    await page.route(/\/envs\/\w+\/groups$/, async (route) => {
+      if (route.request().method() === 'POST') await stored
+      await route.continue()
+    })
+    await take('Company', 'Shared')
+    await said('Company is at place 2 of 2.')
+    await page.mouse.up()
+    await expect.poll(() => handle('Company').getAttribute('aria-disabled')).toBe('true')
+    await take('Company', 'Shared')
+    await page.mouse.up()
+    await expectOrder('Shared', 'Company')
+    store()
+    await expect.poll(() => handle('Company').getAttribute('aria-disabled')).toBe('false')
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.reload()
+    await expectOrder('Shared', 'Company')
+  })
+
   test('loses a group that is taken out, and with it what it gave', async () => {
     await page.getByRole('button', { name: 'Take Shared out' }).click()
     await expectOrder('Company')

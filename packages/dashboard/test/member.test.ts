@@ -1,6 +1,16 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addSecret, create, createApp, expectShown, grantKey, openApp, openEnvironment, value } from './apps-journey.ts'
+import {
+  addSecret,
+  create,
+  createApp,
+  edit,
+  expectShown,
+  grantKey,
+  openApp,
+  openEnvironment,
+  value,
+} from './apps-journey.ts'
 import type { Visitor } from './browser.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
@@ -163,6 +173,33 @@ describe('a member with a key', () => {
     await page.getByRole('dialog').getByRole('textbox').fill('pr-7')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor()
+  })
+})
+
+describe('a member in a protected environment', () => {
+  beforeAll(async () => {
+    await walk.page.getByRole('button', { name: 'Protect' }).click()
+    await walk.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await walk.page.getByText('Needs one approval').waitFor()
+    await page.reload()
+    await journey.unlockWithPassphrase(page)
+  })
+
+  test('proposes a change, and is offered no more than to take it back', async () => {
+    await edit(page, 'API_KEY', 'Production', 'planted-proposed')
+    await page.getByLabel('Why API_KEY changes').fill('the provider asks for it')
+    await page.getByRole('button', { name: 'Propose' }).click()
+    await page
+      .getByRole('row', { name: /API_KEY/ })
+      .getByText('queued')
+      .waitFor()
+    await journey.goTo(page, 'Changes')
+    await page.getByRole('link', { name: 'Change API_KEY' }).click()
+    await page.getByText('The proposed value is another than the current one.').waitFor()
+    expect(await offered()).toEqual(['Withdraw'])
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
+    expect(await offered()).toEqual([])
   })
 })
 

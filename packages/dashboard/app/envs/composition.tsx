@@ -139,6 +139,7 @@ function Order({
                 key={group.groupId}
                 group={group}
                 mayChange={mayChange}
+                isStoring={reorder.pending}
                 onRemove={() => remove.run(group.groupId)}
               />
             ))}
@@ -155,10 +156,12 @@ function Order({
   )
 }
 
-function Item({ group, mayChange, onRemove }: { group: Composed; mayChange: boolean; onRemove: () => void }) {
+function Item(props: { group: Composed; mayChange: boolean; isStoring: boolean; onRemove: () => void }) {
+  const { group, mayChange, isStoring, onRemove } = props
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
     id: group.groupId,
-    disabled: !mayChange,
+    // One order at a time: a second one would be made of positions that are about to change.
+    disabled: !mayChange || isStoring,
   })
   const style = {
     transform: transform ? `translateY(${transform.y}px)` : undefined,
