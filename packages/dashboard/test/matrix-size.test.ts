@@ -100,6 +100,21 @@ test('scrolls to the last secret, which is compared and opens', async () => {
   await page.locator('.matrix-shown', { hasText: `value ${last}` }).waitFor()
 })
 
+test('is gone through with the arrow keys, rows that were not made yet included', async () => {
+  await page.locator('.matrix').evaluate((matrix) => matrix.scrollTo(0, 0))
+  await value(page, nameOf(0), 'Env 0').focus()
+  for (const [key, from, to] of [
+    ['ArrowDown', 0, 40],
+    ['ArrowUp', 40, 0],
+  ] as const) {
+    for (let row = from; row !== to; ) {
+      await page.keyboard.press(key)
+      row += Math.sign(to - from)
+      await expect.poll(() => page.evaluate(focused)).toEqual({ name: nameOf(row), inSight: true })
+    }
+  }
+})
+
 test('finds by name, and by what is missing once all is compared', async () => {
   await page.getByLabel('Search secrets by name').fill(nameOf(7))
   await page.getByText(`1 of ${rows} secrets`).waitFor()
@@ -118,6 +133,14 @@ test('is seen without complaint by the console and the Content-Security-Policy',
 
 const ms = (from: number, to: number) => `${Math.round(to - from)} ms`
 const report = (text: string) => process.stdout.write(`${rows} secrets x ${columns} environments: ${text}\n`)
+
+/** In the page: the row that has the focus, and whether its value can be seen, neither beneath the head nor below the end. */
+function focused() {
+  const { activeElement } = document
+  const { left, top, width, height } = (activeElement as Element).getBoundingClientRect()
+  const inSight = document.elementFromPoint(left + width / 2, top + height / 2) === activeElement
+  return { name: activeElement?.closest('.matrix-row')?.querySelector('.matrix-name > .mono')?.textContent, inSight }
+}
 
 /** In the page: scrolls for two seconds, a row's height and more each frame. */
 async function scrollThrough() {

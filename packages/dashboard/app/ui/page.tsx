@@ -16,8 +16,9 @@ export function Page(props: {
   useEffect(() => {
     document.title = `${title} · Skerry`
   }, [title])
+  // Below the end there is room for a notice, which would lie over the last buttons otherwise. A matrix scrolls by itself.
   return (
-    <Box maw={widths[width]} mx="auto" pb="xl">
+    <Box maw={widths[width]} mx="auto" pb={width === 'wide' ? 'xl' : 88}>
       <Group justify="space-between" align="flex-start" mb="lg" gap="md">
         <Stack gap={2}>
           <Title order={1}>{title}</Title>
