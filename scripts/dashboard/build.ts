@@ -6,24 +6,24 @@ import { hashSources } from './sources.ts'
 
 /**
  * Builds the dashboard into packages/dashboard/dist, unless what is there was made from the same sources. It is built
- * beside and moved into place, so that a server that starts meanwhile finds a whole one or none.
+ * beside and moved into place, so that a server that starts meanwhile finds a whole one or none. null when nothing was built.
  */
-export async function buildDashboard(root: string): Promise<{ built: boolean; seconds: number }> {
+export async function buildDashboard(root: string): Promise<{ seconds: number; firstLoadBytes: number } | null> {
   const startedAt = performance.now()
   const home = join(root, 'packages', 'dashboard')
   const dist = join(home, 'dist')
   const sources = hashSources(root)
-  if (sourcesOf(dist) === sources) return { built: false, seconds: 0 }
+  if (sourcesOf(dist) === sources) return null
   const fresh = join(home, `dist.${process.pid}`)
   try {
     await bundle(home, fresh)
     // The list of routes is made from the files, and may just have been made anew.
-    finish(fresh, hashSources(root))
+    const firstLoadBytes = finish(fresh, hashSources(root))
     replace(dist, fresh)
+    return { seconds: (performance.now() - startedAt) / 1000, firstLoadBytes }
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
-  return { built: true, seconds: (performance.now() - startedAt) / 1000 }
 }
 
 function sourcesOf(dist: string): string | undefined {

@@ -14,8 +14,8 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** What a bundle still needs to be served: integrity of every script, compressed forms, the size checked, the list. */
-export function finish(dist: string, sources: string): void {
+/** What a bundle still needs to be served: integrity of every script, compressed forms, the list -> bytes of a first load. */
+export function finish(dist: string, sources: string): number {
   const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as Manifest
   rmSync(join(dist, 'manifest.json'))
   const names = readdirSync(dist, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
@@ -28,7 +28,7 @@ export function finish(dist: string, sources: string): void {
   const importMap = importMapOf(files)
   const page = withIntegrity(readFileSync(join(dist, 'index.html'), 'utf8'), files, importMap)
   writeFileSync(join(dist, 'index.html'), page)
-  checkFirstLoad(dist, manifest)
+  const firstLoadBytes = checkFirstLoad(dist, manifest)
   const root = { file: 'index.html', type: types['.html'] as string, integrity: integrityOf(page), encodings: [] }
   const build: Build = {
     sources,
@@ -36,6 +36,7 @@ export function finish(dist: string, sources: string): void {
     importMapSha256: `sha256-${hash('sha256', importMap, 'base64')}`,
   }
   writeFileSync(join(dist, 'build.json'), `${JSON.stringify(build, null, 2)}\n`)
+  return firstLoadBytes
 }
 
 const integrityOf = (bytes: Uint8Array | string) => `sha384-${hash('sha384', bytes, 'base64')}`

@@ -78,6 +78,8 @@ export async function revealOne(page: Page) {
     .first()
     .click()
   await page.locator('.matrix-shown').first().waitFor()
+  // Its tools would cover the value.
+  await page.getByRole('heading', { level: 1 }).click()
 }
 
 export async function openSecret(page: Page) {
