@@ -99,8 +99,8 @@ function OrgSwitcher() {
   return (
     <Menu width={208} position="bottom-start">
       <Menu.Target>
-        <UnstyledButton px="sm" py={8} w="100%" className="switcher">
-          <Group justify="space-between" wrap="nowrap">
+        <UnstyledButton px="sm" py={8} flex={1} miw={0} className="switcher">
+          <Group justify="space-between" wrap="nowrap" miw={0}>
             <Text fw={600} truncate title={current?.name ?? ''}>
               {current?.name ?? 'Skerry'}
             </Text>

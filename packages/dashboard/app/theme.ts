@@ -31,8 +31,10 @@ export const theme = createTheme({
   // By name alone: what imports a component here puts it into the first load.
   components: {
     Badge: { defaultProps: { tt: 'none', fw: 500 } },
+    Breadcrumbs: { styles: { root: { flexWrap: 'wrap' }, breadcrumb: { whiteSpace: 'normal', lineHeight: 1.4 } } },
     Button: { defaultProps: { size: 'sm' } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    InputWrapper: { styles: { label: { maxWidth: '100%', overflowWrap: 'anywhere' } } },
     // What it would focus instead of the first item is not allowed in a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: {
