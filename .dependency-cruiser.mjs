@@ -23,6 +23,22 @@ export default {
       to: { path: '^packages/(?!contract|server)' },
     },
     {
+      name: 'stores-are-private',
+      comment: 'A feature’s SQL is its own; others call its functions',
+      severity: 'error',
+      from: { path: '^packages/server/src/features/([^/]+)/' },
+      to: {
+        path: '^packages/server/src/features/[^/]+/[^/]*store\\.ts$',
+        pathNot: '^packages/server/src/features/$1/',
+      },
+    },
+    {
+      name: 'stores-are-private-to-features',
+      severity: 'error',
+      from: { path: '^packages/server/src/(?!features/)' },
+      to: { path: '^packages/server/src/features/[^/]+/[^/]*store\\.ts$' },
+    },
+    {
       name: 'keys-stay-in-the-worker',
       comment: 'Of the dashboard, only the worker has keys: it can reach no network, and ends when the keyring locks',
       severity: 'error',

@@ -3,7 +3,6 @@ import { limits } from '@skerry/contract/limits'
 import type { SignedIn } from '@skerry/contract/sign-in'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
-import { listOrgIds } from '../features/me/store.ts'
 import { type Context, instant, newId, newSecret, sha256 } from '../http/context.ts'
 import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
@@ -12,6 +11,7 @@ import type { ServerKey } from '../keys/server-key.ts'
 import { cookieLine } from './cookies.ts'
 import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
+import { listOrgIds } from './store.ts'
 
 export type Audit<A extends AuditAction> = (
   action: A,

@@ -128,3 +128,11 @@ export async function acceptMembership(db: Tx, orgId: string, userId: string, ro
   )
   return row?.role
 }
+
+export const findPerson = (db: Sql, userId: string) =>
+  db.row<Static<typeof User>>('select id, email, name, public_key_jwk, created_at from users where id = $1', [userId])
+
+export const listOrgIds = async (db: Sql, userId: string) =>
+  (await db.rows<{ orgId: string }>('select org_id from memberships where user_id = $1', [userId])).map(
+    (row) => row.orgId,
+  )

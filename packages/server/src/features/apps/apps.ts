@@ -5,7 +5,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { App } from '../../http/scope.ts'
 import { createEnvironment, shown } from '../envs/create.ts'
-import { listAppBranches, listAppEnvs } from '../envs/store.ts'
+import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import { applications } from './store.ts'
 
 type InApp = InOrg & { app: App }
@@ -30,8 +30,9 @@ export async function create({
   return { app }
 }
 
-export async function get({ db, app, principal }: In<typeof apps.get, InApp>): Out<typeof apps.get> {
-  return { app, environments: await listAppEnvs(db, app, principal, { at: null, id: null, take: null }) }
+export async function get(input: In<typeof apps.get, InApp>): Out<typeof apps.get> {
+  const { app } = input
+  return { app, environments: await allEnvs(input, { app }) }
 }
 
 export async function update({ db, app, body, now, audit }: In<typeof apps.update, InApp>): Out<typeof apps.update> {
@@ -46,10 +47,8 @@ export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>):
   return { ok: true }
 }
 
-export async function listEnvs({ db, app, principal, query }: In<typeof apps.envs, InApp>): Out<typeof apps.envs> {
-  const mark = pageFrom(query, 'environment')
-  const page = pageOf(await listAppEnvs(db, app, principal, mark), mark, byCreation)
-  return { environments: page.rows, nextCursor: page.nextCursor }
+export async function listEnvs(input: In<typeof apps.envs, InApp>): Out<typeof apps.envs> {
+  return pageOfEnvs(input, { app: input.app })
 }
 
 export async function createEnv(input: In<typeof apps.createEnv, InApp>): Out<typeof apps.createEnv> {
@@ -57,15 +56,4 @@ export async function createEnv(input: In<typeof apps.createEnv, InApp>): Out<ty
   const environment = await createEnvironment(input, { orgId: app.orgId, applicationId: app.id, groupId: null })
   audit('env.created', environment.id, { slug: environment.slug, applicationId: app.id })
   return { environment: shown(environment) }
-}
-
-export async function listBranches({
-  db,
-  app,
-  query,
-  now,
-}: In<typeof apps.branches, InApp>): Out<typeof apps.branches> {
-  const mark = pageFrom(query, 'environment')
-  const page = pageOf(await listAppBranches(db, app, now, mark), mark, byCreation)
-  return { branches: page.rows, nextCursor: page.nextCursor }
 }

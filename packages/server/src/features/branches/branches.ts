@@ -1,17 +1,25 @@
+import type { apps } from '@skerry/contract/apps'
 import type { branches } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
-import type { InEnv } from '../../http/access.ts'
+import type { InEnv, InOrg } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { shown, slugConflict } from '../envs/create.ts'
-import { insertEnv, listBranches } from '../envs/store.ts'
-import { insertGrant } from '../grants/store.ts'
-import { deleteExpiredBranch, listHolders } from './store.ts'
+import type { App } from '../../http/scope.ts'
+import { makeEnv, shown } from '../envs/create.ts'
+import { giveKey, toOneself } from '../grants/give.ts'
+import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
   const mark = pageFrom(query, 'environment')
   const page = pageOf(await listBranches(db, env, now, mark), mark, byCreation)
+  return { branches: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function listOfApp(input: In<typeof apps.branches, InOrg & { app: App }>): Out<typeof apps.branches> {
+  const { db, app, query, now } = input
+  const mark = pageFrom(query, 'environment')
+  const page = pageOf(await listAppBranches(db, app, now, mark), mark, byCreation)
   return { branches: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -31,7 +39,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
       parentEnvironmentId: env.id,
       expiresAt: expired.expiresAt,
     })
-  const branch = await insertEnv(db, {
+  const branch = await makeEnv(db, {
     orgId: env.orgId,
     id: newId('environment'),
     applicationId: env.applicationId,
@@ -41,20 +49,10 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     slug: body.slug,
     expiresAt: expiry(body.ttlSeconds, now),
     now,
-  }).catch(slugConflict)
-  const own = { principalType: principal.type, principalId: principal.id, wrappedDek: body.wrappedDek }
+  })
   // Started together, so that two hundred of them do not take two hundred round trips.
-  await Promise.all(
-    [own, ...grants].map((grant) =>
-      insertGrant(db, env.orgId, {
-        id: newId('keyGrant'),
-        environmentId: branch.id,
-        ...grant,
-        grantedBy: principal,
-        now,
-      }),
-    ),
-  )
+  const given = [toOneself(principal, body.wrappedDek), ...grants]
+  await Promise.all(given.map((grant) => giveKey(input, { orgId: env.orgId, id: branch.id }, grant)))
   const metadata = {
     slug: branch.slug,
     parentEnvironmentId: env.id,

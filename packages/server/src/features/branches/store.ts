@@ -1,5 +1,36 @@
+import type { Environment } from '@skerry/contract/envs'
+import type { Static } from 'typebox'
+import { environmentColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Env } from '../../http/scope.ts'
+import type { Mark } from '../../http/page.ts'
+import type { App, Env } from '../../http/scope.ts'
+
+type EnvironmentRow = Static<typeof Environment>
+
+const branches = `
+  select ${environmentColumns} from environments e
+   where e.org_id = $1 and e.parent_environment_id is not null and (e.expires_at is null or e.expires_at > $3)
+     and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
+
+export const listAppBranches = (db: Sql, app: App, now: string, mark: Mark) =>
+  db.rows<EnvironmentRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
+    app.orgId,
+    app.id,
+    now,
+    mark.at,
+    mark.id,
+    mark.take,
+  ])
+
+export const listBranches = (db: Sql, env: Env, now: string, mark: Mark) =>
+  db.rows<EnvironmentRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
+    env.orgId,
+    env.id,
+    now,
+    mark.at,
+    mark.id,
+    mark.take,
+  ])
 
 export const listHolders = (db: Sql, env: Env) =>
   db.rows<{ principalType: string; principalId: string }>(

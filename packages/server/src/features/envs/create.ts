@@ -5,8 +5,8 @@ import { isUniqueViolation } from '../../db/sql-errors.ts'
 import { fail } from '../../http/errors.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Env } from '../../http/scope.ts'
-import { insertGrant } from '../grants/store.ts'
-import { insertEnv } from './store.ts'
+import { giveKey, toOneself } from '../grants/give.ts'
+import { insertEnv, type NewEnvironment } from './store.ts'
 
 type EnvironmentRow = Static<typeof Environment>
 
@@ -23,10 +23,11 @@ interface Request {
  * is for organizations that have recovery, so without one it is not kept.
  */
 export async function createEnvironment(
-  { db, principal, body, now, newId }: Request,
+  input: Request,
   owner: { orgId: string; applicationId: string | null; groupId: string | null },
 ): Promise<EnvironmentRow> {
-  const environment = await insertEnv(db, {
+  const { db, principal, body, now, newId } = input
+  const environment = await makeEnv(db, {
     ...owner,
     id: newId('environment'),
     parentEnvironmentId: null,
@@ -34,21 +35,16 @@ export async function createEnvironment(
     slug: body.slug,
     expiresAt: null,
     now,
-  }).catch(slugConflict)
-  await insertGrant(db, owner.orgId, {
-    id: newId('keyGrant'),
-    environmentId: environment.id,
-    principalType: principal.type,
-    principalId: principal.id,
-    wrappedDek: body.wrappedDek,
-    grantedBy: principal,
-    now,
   })
+  await giveKey(input, { orgId: owner.orgId, id: environment.id }, toOneself(principal, body.wrappedDek))
   return environment
 }
 
+/** A row to which nobody has the key yet. */
+export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> => insertEnv(db, env).catch(slugConflict)
+
 /** Slugs are unique by partial indexes, which `on conflict` cannot name together. */
-export function slugConflict(error: unknown): never {
+function slugConflict(error: unknown): never {
   if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: taken by another environment')
   throw error
 }

@@ -35,31 +35,6 @@ export const listGroupEnvs = (db: Sql, group: Group, principal: Principal, mark:
     mark.take,
   ])
 
-const branches = `
-  select ${environmentColumns} from environments e
-   where e.org_id = $1 and e.parent_environment_id is not null and (e.expires_at is null or e.expires_at > $3)
-     and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
-
-export const listAppBranches = (db: Sql, app: App, now: string, mark: Mark) =>
-  db.rows<EnvironmentRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
-    app.orgId,
-    app.id,
-    now,
-    mark.at,
-    mark.id,
-    mark.take,
-  ])
-
-export const listBranches = (db: Sql, env: Env, now: string, mark: Mark) =>
-  db.rows<EnvironmentRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
-    env.orgId,
-    env.id,
-    now,
-    mark.at,
-    mark.id,
-    mark.take,
-  ])
-
 export interface NewEnvironment {
   orgId: string
   id: string

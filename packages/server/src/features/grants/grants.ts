@@ -4,7 +4,8 @@ import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Grant } from '../../http/scope.ts'
-import { deleteGrant, findUsableToken, holdsKeys, insertGrant, listGrants } from './store.ts'
+import { giveKey } from './give.ts'
+import { deleteGrant, findUsableToken, holdsKeys, listGrants } from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
   return { wrappedDek: env.wrappedDek as string }
@@ -17,15 +18,9 @@ export async function list({ db, env, query }: In<typeof grants.list, InEnv>): O
 }
 
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
-  const { db, org, env, principal, body, now, newId, audit } = input
+  const { env, body, audit } = input
   await checkGrantee(input)
-  const grant = await insertGrant(db, org.id, {
-    id: newId('keyGrant'),
-    environmentId: env.id,
-    ...body,
-    grantedBy: principal,
-    now,
-  })
+  const grant = await giveKey(input, env, body)
   if (!grant) throw fail('conflict', `${body.principalId} holds a key grant on this environment already`)
   audit('key.granted', grant.id, {
     environmentId: env.id,

@@ -5,7 +5,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Group } from '../../http/scope.ts'
 import { createEnvironment, shown } from '../envs/create.ts'
-import { listGroupEnvs } from '../envs/store.ts'
+import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import { groups as stored } from './store.ts'
 
 type InGroup = InOrg & { group: Group }
@@ -30,8 +30,9 @@ export async function create({
   return { group }
 }
 
-export async function get({ db, group, principal }: In<typeof groups.get, InGroup>): Out<typeof groups.get> {
-  return { group, environments: await listGroupEnvs(db, group, principal, { at: null, id: null, take: null }) }
+export async function get(input: In<typeof groups.get, InGroup>): Out<typeof groups.get> {
+  const { group } = input
+  return { group, environments: await allEnvs(input, { group }) }
 }
 
 export async function update({
@@ -52,15 +53,8 @@ export async function remove({ db, group, audit }: In<typeof groups.delete, InGr
   return { ok: true }
 }
 
-export async function listEnvs({
-  db,
-  group,
-  principal,
-  query,
-}: In<typeof groups.envs, InGroup>): Out<typeof groups.envs> {
-  const mark = pageFrom(query, 'environment')
-  const page = pageOf(await listGroupEnvs(db, group, principal, mark), mark, byCreation)
-  return { environments: page.rows, nextCursor: page.nextCursor }
+export async function listEnvs(input: In<typeof groups.envs, InGroup>): Out<typeof groups.envs> {
+  return pageOfEnvs(input, { group: input.group })
 }
 
 export async function createEnv(input: In<typeof groups.createEnv, InGroup>): Out<typeof groups.createEnv> {

@@ -4,13 +4,14 @@ import type { Caller } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
-import { listOrgs } from '../orgs/store.ts'
-import { findKeys, findUser, setKeys } from './store.ts'
+import { findPerson } from '../../identity/store.ts'
+import { allOrgs } from '../orgs/orgs.ts'
+import { findKeys, setKeys } from './store.ts'
 import { recordOfPerson } from './trail.ts'
 
 export async function get({ db, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
-  const user = principal.type === 'user' ? ((await findUser(db, principal.id)) ?? null) : null
-  const orgs = await listOrgs(db, principal, { at: null, id: null, take: null })
+  const user = principal.type === 'user' ? ((await findPerson(db, principal.id)) ?? null) : null
+  const orgs = await allOrgs(db, principal)
   const session = principal.type === 'user' ? principal.session : null
   return { user, orgs, principal: { type: principal.type, id: principal.id }, session }
 }

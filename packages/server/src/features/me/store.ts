@@ -1,9 +1,4 @@
-import type { User } from '@skerry/contract/me'
-import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
-
-export const findUser = (db: Sql, userId: string) =>
-  db.row<Static<typeof User>>('select id, email, name, public_key_jwk, created_at from users where id = $1', [userId])
 
 export const findKeys = (db: Sql, userId: string) =>
   db.row<{ publicKeyJwk: string | null; encryptedPrivateKey: string | null }>(
@@ -18,8 +13,3 @@ export const setKeys = async (db: Tx, userId: string, publicKeyJwk: string, encr
       where id = $1 and public_key_jwk is null returning id`,
     [userId, publicKeyJwk, encryptedPrivateKey],
   )) !== undefined
-
-export const listOrgIds = async (db: Sql, userId: string) =>
-  (await db.rows<{ orgId: string }>('select org_id from memberships where user_id = $1', [userId])).map(
-    (row) => row.orgId,
-  )

@@ -2,7 +2,7 @@ import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Sql } from '../../db/database.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { Entry, Metadata } from '../../http/unit.ts'
-import { listOrgIds } from './store.ts'
+import { listOrgIds } from '../../identity/store.ts'
 
 interface Input<A extends AuditAction> {
   db: Sql

@@ -1,11 +1,12 @@
 import type { orgs } from '@skerry/contract/orgs'
+import type { Sql } from '../../db/database.ts'
 import type { Caller, InOrg } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
+import type { Principal, UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { insertMembership } from '../../identity/store.ts'
-import { insertOrg } from '../signup/store.ts'
+import { createOrg } from './create.ts'
 import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
 
 export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {
@@ -14,9 +15,12 @@ export async function list({ db, principal, query }: In<typeof orgs.list, Caller
   return { orgs: page.rows, nextCursor: page.nextCursor }
 }
 
+/** All organizations of a caller, with its role in each. */
+export const allOrgs = (db: Sql, principal: Principal) => listOrgs(db, principal, { at: null, id: null, take: null })
+
 export async function create(input: In<typeof orgs.create, { principal: UserPrincipal }>): Out<typeof orgs.create> {
   const { db, principal, body, now, newId, audit } = input
-  const org = await insertOrg(db, { id: newId('organization'), name: body.name, slug: body.slug, now })
+  const org = await createOrg(input, { id: newId('organization'), name: body.name, slug: body.slug })
   if (!org) throw fail('conflict', 'body.slug: taken')
   await insertMembership(db, org.id, principal.id, 'owner', now)
   audit('org.created', org.id, { slug: org.slug }, { orgId: org.id })

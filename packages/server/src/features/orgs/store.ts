@@ -5,7 +5,6 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { Mark } from '../../http/page.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Org, Invite as ScopedInvite } from '../../http/scope.ts'
-import type { StoredOrg } from '../signup/store.ts'
 
 type OrganizationRow = Static<typeof Organization>
 
@@ -26,6 +25,23 @@ const listOrgsOfUser = (db: Sql, userId: string, mark: Mark) =>
       where m.user_id = $1 and ($2::timestamptz is null or (o.created_at, o.id) > ($2, $3))
       order by o.created_at, o.id limit $4`,
     [userId, mark.at, mark.id, mark.take],
+  )
+
+export interface StoredOrg {
+  id: string
+  name: string
+  slug: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** Undefined where the slug is taken. */
+export const insertOrg = (db: Tx, org: { id: string; name: string; slug: string; now: string }) =>
+  db.row<StoredOrg>(
+    `insert into organizations (id, name, slug, created_at, updated_at) values ($1, $2, $3, $4, $4)
+     on conflict (slug) do nothing
+     returning id, name, slug, created_at, updated_at`,
+    [org.id, org.name, org.slug, org.now],
   )
 
 export async function getOrg(db: Sql, org: Org): Promise<StoredOrg> {

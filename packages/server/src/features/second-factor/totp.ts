@@ -8,8 +8,8 @@ import type { In, Out } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { auditPerson, needServerKey } from '../../identity/sessions.ts'
+import { findPerson } from '../../identity/store.ts'
 import type { ServerKey } from '../../keys/server-key.ts'
-import { findUser } from '../me/store.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { needManaged, type Person } from './second-factor.ts'
 import { confirmTotp, deleteTotp, findTotp, type TotpRow, takeStep, upsertTotp } from './store.ts'
@@ -37,7 +37,7 @@ export async function enroll(input: In<typeof secondFactor.enrollTotp, Person>):
   const sealed = serverKey.seal('totp-secret', principal.id, secret.toString('base64url'))
   if (!(await upsertTotp(db, principal.id, sealed, now)))
     throw fail('conflict', 'there is an authenticator app already; remove it first')
-  const user = await findUser(db, principal.id)
+  const user = await findPerson(db, principal.id)
   const totp = await authenticator(secret, user?.email ?? principal.id)
   return { secret: totp.secret.base32, uri: totp.toString() }
 }

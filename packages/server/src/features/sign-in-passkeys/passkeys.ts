@@ -5,7 +5,7 @@ import type { In, Out } from '../../http/route.ts'
 import { enrollmentOptions, verifyEnrollment } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { auditPerson, needServerKey } from '../../identity/sessions.ts'
-import { findUser } from '../me/store.ts'
+import { findPerson } from '../../identity/store.ts'
 import { needManaged, type Person } from '../second-factor/second-factor.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from './store.ts'
 
@@ -17,7 +17,7 @@ export async function options(input: In<typeof signInPasskeys.options, Person>):
   const { db, context, principal } = input
   needManaged(context)
   needServerKey(context)
-  const user = await findUser(db, principal.id)
+  const user = await findPerson(db, principal.id)
   if (!user) throw fail('unauthorized', 'session token refused')
   return enrollmentOptions(input, user)
 }

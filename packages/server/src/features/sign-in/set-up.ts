@@ -6,7 +6,7 @@ import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { after, needServerKey, startSession } from '../../identity/sessions.ts'
 import { insertMembership } from '../../identity/store.ts'
 import { makeUser } from '../../identity/users.ts'
-import { insertOrg } from '../signup/store.ts'
+import { createOrg } from '../orgs/create.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
 import { deleteSetUpLinks, hasSetUpLink, hasUsers, insertSetUpLink } from './store.ts'
 
@@ -46,7 +46,7 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
   if (await hasUsers(db)) throw fail('conflict', 'this server has people already: ask one of them for an invitation')
   // All of them: of two people at once with a link each, the second waits here and finds none.
   await deleteSetUpLinks(db)
-  const org = await insertOrg(db, { id: newId('organization'), name: body.orgName, slug: body.orgSlug, now })
+  const org = await createOrg(input, { id: newId('organization'), name: body.orgName, slug: body.orgSlug })
   if (!org) throw fail('conflict', 'body.orgSlug: taken')
   const userId = await makeUser(db, { ...personOfAddress(body.email), name: body.name }, now, audit)
   await insertMembership(db, org.id, userId, 'owner', now)

@@ -3,14 +3,16 @@ import type { Tx } from '../../db/database.ts'
 import { newSecret, sha256 } from '../../http/context.ts'
 import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
-import { insertMachineClient, insertOrg } from './store.ts'
+import { createOrg } from '../orgs/create.ts'
+import { insertMachineClient } from './store.ts'
 
 const slugAttempts = 20
 const slugMax = 63
 
 /** Makes an organization without members and the machine client that bootstraps it. A human joins by invitation. */
-export async function create({ db, body, now, newId, audit }: In<typeof signup.create>): Out<typeof signup.create> {
-  const org = await insertUnderFreeSlug(db, { id: newId('organization'), name: body.orgName, now }, body.orgSlug)
+export async function create(input: In<typeof signup.create>): Out<typeof signup.create> {
+  const { db, body, now, newId, audit } = input
+  const org = await createUnderFreeSlug(input, { id: newId('organization'), name: body.orgName }, body.orgSlug)
   const clientId = newId('machineClient')
   const clientSecret = newSecret()
   const name = body.clientName ?? 'bootstrap'
@@ -22,12 +24,12 @@ export async function create({ db, body, now, newId, audit }: In<typeof signup.c
 }
 
 /** `acme`, else `acme-2`, `acme-3`, ...: a stranger cannot be asked to guess what is free. */
-async function insertUnderFreeSlug(db: Tx, org: { id: string; name: string; now: string }, wanted: string) {
+async function createUnderFreeSlug(input: { db: Tx; now: string }, org: { id: string; name: string }, wanted: string) {
   for (let attempt = 1; attempt <= slugAttempts; attempt++) {
     // After a few taken ones the suffix comes from the id, which is random.
     const suffix = attempt === 1 ? '' : attempt < 6 ? `-${attempt}` : `-${org.id.slice(-6 - attempt).toLowerCase()}`
     const slug = wanted.slice(0, slugMax - suffix.length).replace(/-+$/, '') + suffix
-    const inserted = await insertOrg(db, { ...org, slug })
+    const inserted = await createOrg(input, { ...org, slug })
     if (inserted) return inserted
   }
   throw fail('conflict', 'body.orgSlug: taken, and so is every variant tried')

@@ -1,0 +1,32 @@
+import type { IdKind } from '@skerry/contract/prefixes'
+import type { Tx } from '../../db/database.ts'
+import type { Principal } from '../../http/principal.ts'
+import { insertGrant } from './store.ts'
+
+interface Request {
+  db: Tx
+  principal: Principal
+  now: string
+  newId: (kind: Extract<IdKind, 'keyGrant'>) => string
+}
+
+/** Gives someone the key of an environment; undefined where they hold one already. */
+export const giveKey = (
+  { db, principal, now, newId }: Request,
+  env: { orgId: string; id: string },
+  grant: { principalType: string; principalId: string; wrappedDek: string },
+) =>
+  insertGrant(db, env.orgId, {
+    id: newId('keyGrant'),
+    environmentId: env.id,
+    ...grant,
+    grantedBy: principal,
+    now,
+  })
+
+/** The grant to whoever makes an environment. */
+export const toOneself = ({ type, id }: Principal, wrappedDek: string) => ({
+  principalType: type,
+  principalId: id,
+  wrappedDek,
+})
