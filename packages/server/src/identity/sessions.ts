@@ -1,37 +1,16 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
 import { limits } from '@skerry/contract/limits'
 import type { SignedIn } from '@skerry/contract/sign-in'
 import type { Static } from 'typebox'
-import type { Sql, Tx } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { type Context, instant, newId, newSecret, sha256 } from '../http/context.ts'
 import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
-import type { Entry, Metadata, Origin } from '../http/unit.ts'
+import type { Origin } from '../http/unit.ts'
 import type { ServerKey } from '../keys/server-key.ts'
 import { cookieLine } from './cookies.ts'
 import { findSession, insertRefreshToken, insertSession } from './session-store.ts'
 import { ownIssuer } from './session-tokens.ts'
-import { listOrgIds } from './store.ts'
-
-export type Audit<A extends AuditAction> = (
-  action: A,
-  resourceId: string,
-  metadata?: Metadata,
-  more?: Partial<Pick<Entry, 'orgId' | 'actor'>>,
-) => void
-
-/** Each organization’s trail tells of its member; a person in none leaves an entry outside of all. */
-export async function auditPerson<A extends AuditAction>(
-  { db, audit }: { db: Sql; audit: Audit<A> },
-  userId: string,
-  action: A,
-  resourceId: string,
-  metadata: Metadata = {},
-): Promise<void> {
-  const orgIds = await listOrgIds(db, userId)
-  const actor = { type: 'user', id: userId }
-  for (const orgId of orgIds.length > 0 ? orgIds : [null]) audit(action, resourceId, metadata, { orgId, actor })
-}
+import { type Audit, auditPerson } from './trail.ts'
 
 /** Without a server key nobody can be signed in: nothing could be signed or sealed. */
 export function needServerKey({ serverKey }: Context): ServerKey {

@@ -7,8 +7,8 @@ import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
 import { type Origin, unit } from '../http/unit.ts'
 import { secondFactorOf } from './oidc-claims.ts'
-import type { Audit } from './sessions.ts'
 import { acceptMembership, findUser, hasInvitation, takeInvitations, upsertUser } from './store.ts'
+import type { Audit } from './trail.ts'
 
 export interface Person {
   issuer: string

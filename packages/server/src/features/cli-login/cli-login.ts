@@ -5,7 +5,7 @@ import { fail, Refusal } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
-import { recordOfPerson } from '../me/trail.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { notifyUser } from '../notifications/notify.ts'
 import { newCode } from './code.ts'
 import { decided, statusOf } from './states.ts'
@@ -98,17 +98,17 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
   const { sessionId: id, deviceLabel, client, ipAddress } = request
   const expiresAt = later(now, limits.cliSessionTtlSeconds)
   await insertSession(db, request, { userId: principal.id, session: principal.session }, { createdAt: now, expiresAt })
-  await recordOfPerson(input, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
+  await auditPerson(input, principal.id, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
   await notifyUser(input, principal.id, 'cli_session_approved', { deviceLabel, client, ipAddress, at: now, expiresAt })
   return { session: { id, expiresAt } }
 }
 
 export async function deny(input: In<typeof cliLogin.deny, Person>): Out<typeof cliLogin.deny> {
-  const { db, params, now } = input
+  const { db, principal, params, now } = input
   const request = await requestOf(db, input, params.code, lockRequest)
   if (request instanceof Refusal) return request
   await updateRequest(db, request.code, decided(request, 'deny', now))
   const { sessionId, deviceLabel, client, ipAddress } = request
-  await recordOfPerson(input, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })
+  await auditPerson(input, principal.id, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })
   return { ok: true }
 }

@@ -2,7 +2,7 @@ import type { cliSessions } from '@skerry/contract/cli-login'
 import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
-import { recordOfPerson } from '../me/trail.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { findSession, listSessions, revokeSession } from './store.ts'
 
 interface Person {
@@ -19,6 +19,7 @@ export async function revoke(input: In<typeof cliSessions.revoke, Person>): Out<
   const session = await findSession(db, principal.id, params.cliSessionId)
   if (!session) throw fail('not_found', 'no such session')
   const revoked = await revokeSession(db, session.id, now)
-  if (revoked) await recordOfPerson(input, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
+  if (revoked)
+    await auditPerson(input, principal.id, 'cli_session.revoked', session.id, { deviceLabel: session.deviceLabel })
   return { ok: true }
 }

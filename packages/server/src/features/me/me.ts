@@ -5,9 +5,9 @@ import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson } from '../../identity/store.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { allOrgs } from '../orgs/orgs.ts'
 import { findKeys, setKeys } from './store.ts'
-import { recordOfPerson } from './trail.ts'
 
 export async function get({ db, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
   const user = principal.type === 'user' ? ((await findPerson(db, principal.id)) ?? null) : null
@@ -32,6 +32,6 @@ export async function putKeys(input: In<typeof me.putKeys, Person>): Out<typeof 
   if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
   const stored = await setKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!stored) throw fail('conflict', 'keys were uploaded before')
-  await recordOfPerson(input, 'user.keys_uploaded', principal.id)
+  await auditPerson(input, principal.id, 'user.keys_uploaded', principal.id)
   return { ok: true }
 }

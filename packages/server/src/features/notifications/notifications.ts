@@ -2,7 +2,7 @@ import { type NotificationType, type notifications, notificationTypes } from '@s
 import type { Sql } from '../../db/database.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
-import { recordOfPerson } from '../me/trail.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { listPreferences, upsertPreferences } from './store.ts'
 
 interface Person {
@@ -25,7 +25,7 @@ export async function put(input: In<typeof notifications.put, Person>): Out<type
       given.map(([type]) => type),
       given.map(([, wanted]) => wanted),
     )
-    await recordOfPerson(input, 'user.notifications_updated', principal.id, { prefs: body.prefs })
+    await auditPerson(input, principal.id, 'user.notifications_updated', principal.id, { prefs: body.prefs })
   }
   return { prefs: await prefsOf(db, principal.id) }
 }

@@ -3,7 +3,7 @@ import type { passkeys } from '@skerry/contract/passkeys'
 import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
-import { recordOfPerson } from '../me/trail.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys, lockUser } from './store.ts'
 
 interface Person {
@@ -21,7 +21,7 @@ export async function create(input: In<typeof passkeys.create, Person>): Out<typ
     throw fail('conflict', `${limits.passkeysMax} passkeys are there already; remove one first`)
   const passkey = await insertPasskey(db, principal.id, { id: newId('passkey'), ...body, createdAt: now })
   if (!passkey) throw fail('conflict', 'body.credentialId: enrolled already')
-  await recordOfPerson(input, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
+  await auditPerson(input, principal.id, 'user.passkey_enrolled', passkey.id, { label: passkey.label })
   return { passkey }
 }
 
@@ -30,6 +30,6 @@ export async function remove(input: In<typeof passkeys.delete, Person>): Out<typ
   const { db, principal, params } = input
   const passkey = await deletePasskey(db, principal.id, params.passkeyId)
   if (!passkey) throw fail('not_found', 'no such passkey')
-  await recordOfPerson(input, 'user.passkey_removed', params.passkeyId, { label: passkey.label })
+  await auditPerson(input, principal.id, 'user.passkey_removed', params.passkeyId, { label: passkey.label })
   return { ok: true }
 }

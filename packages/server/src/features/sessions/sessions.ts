@@ -3,7 +3,7 @@ import { fail } from '../../http/errors.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { endSession } from '../../identity/session-store.ts'
-import { auditPerson } from '../../identity/sessions.ts'
+import { auditPerson } from '../../identity/trail.ts'
 import { listSessions } from './store.ts'
 
 interface Person {

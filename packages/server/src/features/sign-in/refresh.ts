@@ -12,7 +12,8 @@ import {
   spendRefreshToken,
   useSession,
 } from '../../identity/session-store.ts'
-import { auditPerson, idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
+import { idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
+import { auditPerson } from '../../identity/trail.ts'
 
 const graceMs = 10_000
 
