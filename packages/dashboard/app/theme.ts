@@ -67,9 +67,23 @@ const darkTints = Object.fromEntries(
   ]),
 )
 
-/** Quiet text that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
+const redFilled = { '--mantine-color-red-filled': '#c92a2a', '--mantine-color-red-filled-hover': '#b02525' }
+
+/** Quiet and red text that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6c737a', ...lightTints },
-  dark: { '--mantine-color-dimmed': '#a6a7ab', '--mantine-color-placeholder': '#909296', ...darkTints },
+  light: {
+    ...lightTints,
+    ...redFilled,
+    '--mantine-color-dimmed': '#5c636a',
+    '--mantine-color-placeholder': '#6c737a',
+    '--mantine-color-error': '#c92a2a',
+  },
+  dark: {
+    ...darkTints,
+    ...redFilled,
+    '--mantine-color-dimmed': '#a6a7ab',
+    '--mantine-color-placeholder': '#909296',
+    '--mantine-color-error': '#ff8787',
+  },
 })

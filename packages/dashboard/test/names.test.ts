@@ -82,6 +82,10 @@ describe('a bad name', () => {
       await field('Name').fill('Another')
       await field('Slug').fill(slug)
       await dialogOf(page).getByText('Lowercase letters, digits and inner hyphens.').waitFor()
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await expect.poll(() => axeProblems(page)).toEqual([])
+      }
       expect(await creating().isDisabled()).toBe(true)
       await page.keyboard.press('Escape')
       await closed()
