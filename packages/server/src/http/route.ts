@@ -95,7 +95,11 @@ interface Shortcuts<Body> {
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
  * else that the long way does (limits, counts), or gives undefined and leaves the request to it.
  */
-export type FromMemory = (context: Context, request: IncomingMessage, rawQuery: string) => Reply<unknown> | undefined
+export type FromMemory = (
+  context: Context,
+  request: IncomingMessage,
+  rawQuery: string,
+) => Reply<Uint8Array | null> | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to
