@@ -12,6 +12,11 @@ const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/se
 // A browser on a busy machine takes its time.
 const browser = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } }
 
+// What says nothing of a database: looks, accessibility, speed, how files are served.
+const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'sign-in-time'].map(
+  (name) => `packages/dashboard/test/${name}.test.ts`,
+)
+
 // What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
 const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
@@ -90,7 +95,8 @@ export default defineConfig({
         test: {
           ...browser,
           name: 'browser-postgres',
-          include: ['packages/dashboard/test/{first-walk,exchange}.test.ts'],
+          include: ['packages/dashboard/test/**/*.test.ts'],
+          exclude: looks,
           globalSetup: ['packages/dashboard/test/setup-postgres.ts'],
         },
       },
