@@ -108,12 +108,12 @@ function Details({ entry }: { entry: Entry }) {
       <Table withRowBorders={false} verticalSpacing={2} highlightOnHover={false} layout="fixed">
         <Table.Tbody>
           <Table.Tr>
-            <Table.Th w={90}>At</Table.Th>
+            <Table.Th w={120}>At</Table.Th>
             <Table.Td className="mono">{entry.createdAt}</Table.Td>
           </Table.Tr>
           {facts.map(([label, value]) => (
             <Table.Tr key={label}>
-              <Table.Th w={90}>{label}</Table.Th>
+              <Table.Th w={120}>{label}</Table.Th>
               <Table.Td className="mono" style={{ overflowWrap: 'anywhere' }}>
                 {value ?? 'unknown'}
               </Table.Td>

@@ -83,7 +83,7 @@ function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
     <div className="rows">
-      <Table miw={560} layout="fixed">
+      <Table miw={600} layout="fixed">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Branch</Table.Th>
