@@ -145,10 +145,12 @@ describe('the order of groups', () => {
   const said = (text: string) => page.getByRole('status').getByText(text).waitFor()
 
   async function take(name: string, over: string) {
-    const [from, to] = [await handle(name).boundingBox(), await handle(over).boundingBox()]
-    if (!from || !to) throw new Error('a handle is out of sight')
-    await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2)
+    // What is still being loaded above would move the list away from under the mouse.
+    await expect.poll(() => page.getByRole('main').locator('[aria-busy=true]').count()).toBe(0)
+    await handle(name).hover()
     await page.mouse.down()
+    const to = await handle(over).boundingBox()
+    if (!to) throw new Error('a handle is out of sight')
     await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 12 })
   }
 
@@ -166,6 +168,7 @@ describe('the order of groups', () => {
 
   test('stays when a drag is given up', async () => {
     await openEnvironment(page, 'Production')
+    await expectOrder('Shared', 'Company')
     await take('Company', 'Shared')
     await said('Company is at place 1 of 2.')
     await page.keyboard.press('Escape')
