@@ -45,7 +45,7 @@ describe('a branch', () => {
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
     await dialogOf(page).getByRole('alert').getByText('Slug: taken').waitFor()
-    expect(await dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
+    await expect.poll(() => dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
     expect(await axeProblems(page)).toEqual([])
@@ -81,7 +81,7 @@ describe('a branch', () => {
     await page.keyboard.press('Escape')
     await addSecret(page, 'IN_BOTH', 'planted-in-both', ['Production'])
     await row('IN_BOTH').getByText('same').waitFor()
-    expect(await row('IN_BOTH').getByTitle(/^from/).count()).toBe(0)
+    await expect.poll(() => row('IN_BOTH').getByTitle(/^from/).count()).toBe(0)
   })
 
   test('is torn down, and its environment stays as it is', async () => {
@@ -91,7 +91,7 @@ describe('a branch', () => {
     await page.getByText('No branch').waitFor()
     await page.getByRole('link', { name: 'Web shop' }).click()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
-    expect(await page.getByRole('button', { name: 'Branches' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Branches' }).count()).toBe(0)
   })
 })
 

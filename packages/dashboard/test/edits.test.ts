@@ -92,7 +92,7 @@ describe('two people who edit the same secret at once', () => {
     await compare(page, 'planted-undecided', 'planted-of-grace-too')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
-    expect(await page.getByLabel('Value of API_KEY in Staging').inputValue()).toBe('planted-undecided')
+    await expect.poll(() => page.getByLabel('Value of API_KEY in Staging').inputValue()).toBe('planted-undecided')
     await page.getByRole('button', { name: 'Compare' }).click()
     await dialogOf(page).getByRole('button', { name: 'Keep mine' }).click()
     await expectShown(page, 'API_KEY', 'Staging', 'planted-undecided')

@@ -69,8 +69,8 @@ describe('where an identity provider signs people in', () => {
   test('the sign-in page leads there, and neither mails a link nor asks for a passkey', async () => {
     await page.goto('/account/signing-in')
     await page.getByRole('link', { name: 'Continue with your identity provider' }).waitFor()
-    expect(await page.getByRole('button').count()).toBe(0)
-    expect(await page.getByRole('textbox').count()).toBe(0)
+    await expect.poll(() => page.getByRole('button').count()).toBe(0)
+    await expect.poll(() => page.getByRole('textbox').count()).toBe(0)
   })
 
   test('whoever turns back there is told so here, and what to do', async () => {

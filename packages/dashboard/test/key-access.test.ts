@@ -70,20 +70,20 @@ describe('the holders of a key', () => {
   test('are listed, and a member without it can give it to nobody', async () => {
     await openPage(owner.page, 'Production')
     await row(owner.page, 'Ada').getByText('yours').waitFor()
-    expect(await row(owner.page, grace).count()).toBe(0)
+    await expect.poll(() => row(owner.page, grace).count()).toBe(0)
     const { page } = member
     await openApp(page, 'Web shop')
     await page.getByRole('link', { name: 'Production' }).click()
     await page.getByText('You hold no key to this environment').waitFor()
-    expect(await page.getByRole('button', { name: /^(Grant access|Revoke|Re-key)$/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /^(Grant access|Revoke|Re-key)$/ }).count()).toBe(0)
   })
 
   test('become more once the words of a key were compared', async () => {
     const { page } = owner
     const { dialog, grant, words, accept } = await beginGrant(page, grace)
     const { body: own } = await world.call(me.get, { as: member.bearer() })
-    expect(await words.innerText()).toBe(await fingerprintWords(own.user?.publicKeyJwk as string))
-    expect(await grant.isDisabled()).toBe(true)
+    await expect.poll(() => words.innerText()).toBe(await fingerprintWords(own.user?.publicKeyJwk as string))
+    await expect.poll(() => grant.isDisabled()).toBe(true)
     await accept()
     await grant.click()
     await dialog.waitFor({ state: 'hidden' })
@@ -109,8 +109,8 @@ describe('a server that shows another key for a member', () => {
     await openEnvironment(page, 'Staging')
     const { dialog, grant, words } = await beginGrant(page, grace)
     await dialog.getByRole('alert').getByText('This is another key than before').waitFor()
-    expect(await words.innerText()).toBe(await fingerprintWords(mallory))
-    expect(await grant.isDisabled()).toBe(true)
+    await expect.poll(() => words.innerText()).toBe(await fingerprintWords(mallory))
+    await expect.poll(() => grant.isDisabled()).toBe(true)
     expect(await axeProblems(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
@@ -204,8 +204,8 @@ describe('re-keying', () => {
     for (const text of ['may have kept the values', 'Earlier versions', 'Changes that wait', 'Branches'])
       await dialogOf(page).getByRole('listitem').filter({ hasText: text }).waitFor()
     await dialogOf(page).getByText('not compared').waitFor()
-    expect(await dialogOf(page).getByRole('checkbox', { name: 'Ada' }).isDisabled()).toBe(true)
-    expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialogOf(page).getByRole('checkbox', { name: 'Ada' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
     expect(await axeProblems(page)).toEqual([])
   })
 

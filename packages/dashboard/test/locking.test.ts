@@ -137,7 +137,7 @@ describe('what was typed and not stored', () => {
     await idle(16)
     await dialogOf(page).getByText('what stood here was forgotten').waitFor()
     expect(await pageText()).not.toContain('planted')
-    expect(await dialogOf(page).getByLabel('Name').inputValue()).toBe('OTHER')
+    await expect.poll(() => dialogOf(page).getByLabel('Name').inputValue()).toBe('OTHER')
   })
 })
 
@@ -158,7 +158,7 @@ describe('unlocking from inside a dialog', () => {
     await unlocking().waitFor()
     await page.keyboard.press('Escape')
     await unlocking().waitFor({ state: 'hidden' })
-    expect(await adding.getByLabel('Value').inputValue()).toBe('planted-other')
+    await expect.poll(() => adding.getByLabel('Value').inputValue()).toBe('planted-other')
     await adding.getByRole('button', { name: 'Add', exact: true }).click()
     await unlock()
     await adding.waitFor({ state: 'hidden' })

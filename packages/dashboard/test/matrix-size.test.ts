@@ -79,7 +79,7 @@ test('opens with all secrets in reach, and makes only the rows that can be seen'
   const rowsAt = performance.now()
   await page.locator('.matrix-letter').first().waitFor()
   const marksAt = performance.now()
-  expect(await page.getByText(`${rows} secrets`).count()).toBe(1)
+  await expect.poll(() => page.getByText(`${rows} secrets`).count()).toBe(1)
   expect(await page.getByRole('row').count()).toBeLessThan(60)
   expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(rows + 1))
   report(`rows after ${ms(startedAt, rowsAt)}, compared where seen after ${ms(startedAt, marksAt)}`)

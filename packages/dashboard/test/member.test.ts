@@ -125,15 +125,15 @@ describe('a page for admins', () => {
       await main().getByText('This is for owners and admins').waitFor()
       await main().getByText('Ask one of its admins').waitFor()
       expect([await offered(), await commands()]).toEqual([[], []])
-      expect(await page.getByRole('dialog').count()).toBe(0)
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
     },
   )
 
   test('leaves the invitation to admins, too', async () => {
     await page.goto('/orgs/acme-co/members?begin=true')
     await page.getByRole('row', { name: grace }).waitFor()
-    expect(await page.getByRole('dialog').count()).toBe(0)
-    expect(await main().getByText('Invitations').count()).toBe(0)
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+    await expect.poll(() => main().getByText('Invitations').count()).toBe(0)
   })
 })
 
@@ -152,7 +152,7 @@ describe('a member with a key', () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
     await addSecret(page, 'PARTNER_KEY', 'planted-partner', ['Production'])
     await value(page, 'PARTNER_KEY', 'Production').waitFor()
-    expect(await page.getByRole('button', { name: 'New environment' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'New environment' }).count()).toBe(0)
   })
 
   test('forks branches and ends them, and changes neither access nor protection nor composition', async () => {

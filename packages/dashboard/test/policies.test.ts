@@ -53,7 +53,7 @@ describe('that every member needs a second factor', () => {
     await policy().click()
     await setOneUp(first.page)
     await journey.goTo(first.page, 'Settings')
-    expect(await policy().isChecked()).toBe(false)
+    await expect.poll(() => policy().isChecked()).toBe(false)
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(true)
   })
@@ -79,7 +79,7 @@ describe('that every member needs a second factor', () => {
     await setOneUp(second.page)
     await journey.goTo(second.page, 'Members')
     await row(second.page, grace).waitFor()
-    expect(await asking(second.page).isVisible()).toBe(false)
+    await expect.poll(() => asking(second.page).isVisible()).toBe(false)
   })
 
   test('is taken back, and whoever has none is in', async () => {
@@ -107,10 +107,10 @@ describe('a role', () => {
   test('of a member lets nobody be invited or changed', async () => {
     await journey.goTo(second.page, 'Members')
     await rowHas(second.page, person.email, 'owner')
-    expect(await second.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
+    await expect.poll(() => second.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
     await second.page.getByRole('button', { name: `What can be done with ${person.name}` }).click()
     await second.page.getByRole('menuitem', { name: 'Compare the key…' }).waitFor()
-    expect(await second.page.getByRole('menuitem').count()).toBe(1)
+    await expect.poll(() => second.page.getByRole('menuitem').count()).toBe(1)
     await second.page.keyboard.press('Escape')
   })
 
@@ -124,11 +124,11 @@ describe('a role', () => {
 
   test('of an owner is not for an admin to give or to take', async () => {
     await choose(second.page, grace, 'Change the role…')
-    expect(await dialog(second.page).getByLabel('owner', { exact: true }).isDisabled()).toBe(true)
+    await expect.poll(() => dialog(second.page).getByLabel('owner', { exact: true }).isDisabled()).toBe(true)
     await dialog(second.page).getByRole('button', { name: 'Cancel' }).click()
     await second.page.getByRole('button', { name: `What can be done with ${person.name}` }).click()
     await second.page.getByRole('menuitem', { name: 'Compare the key…' }).waitFor()
-    expect(await second.page.getByRole('menuitem').count()).toBe(1)
+    await expect.poll(() => second.page.getByRole('menuitem').count()).toBe(1)
     await second.page.keyboard.press('Escape')
   })
 
@@ -143,7 +143,7 @@ describe('a role', () => {
     await rowHas(first.page, grace, 'owner')
     await change(first.page, person.name, 'member')
     await rowHas(first.page, person.email, 'member')
-    expect(await first.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
+    await expect.poll(() => first.page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
     await first.page.goto('/orgs/acme-co/settings')
     await first.page.getByText('This is for owners and admins').waitFor()
   })

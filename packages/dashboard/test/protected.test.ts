@@ -79,7 +79,7 @@ describe('a member', () => {
     const { page } = member
     await openEnvironment(page, 'Production')
     await page.getByText('Needs one approval').waitFor()
-    expect(await page.getByRole('button', { name: /^(Change|Stop protecting)$/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /^(Change|Stop protecting)$/ }).count()).toBe(0)
     await openApp(page, 'Web shop')
   })
 
@@ -131,7 +131,7 @@ describe('a member', () => {
     await page.getByText('2 wait for approval.').waitFor()
     await queued(page, /NEW_ONE/).waitFor()
     await queued(page, /NEW_TWO/).waitFor()
-    expect(await row(page, /NEW_THREE/).count()).toBe(0)
+    await expect.poll(() => row(page, /NEW_THREE/).count()).toBe(0)
     expect(await axeProblems(page)).toEqual([])
   })
 
@@ -149,7 +149,7 @@ describe('a member', () => {
       .waitFor()
     for (const name of [/Create NEW_ONE/, /Create NEW_TWO/])
       await row(page, name).getByText('for the new partner').waitFor()
-    expect(await page.getByRole('row').filter({ hasText: 'open' }).count()).toBe(5)
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'open' }).count()).toBe(5)
   })
 })
 
@@ -200,7 +200,7 @@ describe('the owner, who reviews', () => {
     await openApp(page, 'Web shop')
     await expectValue(page, 'API_KEY', 'Production', planted.proposed)
     await expectValue(page, 'ROTATED', 'Production', planted.first)
-    for (const name of [/API_KEY/, /ROTATED/, /OLD_KEY/]) expect(await queued(page, name).count()).toBe(0)
+    for (const name of [/API_KEY/, /ROTATED/, /OLD_KEY/]) await expect.poll(() => queued(page, name).count()).toBe(0)
     await queued(page, /NEW_ONE/).waitFor()
   })
 })
@@ -210,7 +210,7 @@ describe('the member, who proposed', () => {
     const { page } = member
     await openChange(page, 'Create NEW_TWO')
     await page.getByText('You proposed this, so you can take it back.').waitFor()
-    expect(await page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Withdraw' }).click()
     await page.getByText('withdrawn', { exact: true }).waitFor()
   })
@@ -247,8 +247,8 @@ describe('the member, who proposed', () => {
     await expectValue(page, 'ROTATED', 'Production', planted.first)
     await expectValue(page, 'OLD_KEY', 'Production', planted.old)
     await queued(page, /NEW_ONE/).waitFor()
-    expect(await page.getByText('queued', { exact: true }).count()).toBe(1)
-    expect(await row(page, /NEW_TWO/).count()).toBe(0)
+    await expect.poll(() => page.getByText('queued', { exact: true }).count()).toBe(1)
+    await expect.poll(() => row(page, /NEW_TWO/).count()).toBe(0)
   })
 })
 

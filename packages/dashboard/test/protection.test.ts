@@ -57,7 +57,7 @@ describe('one’s own approval', () => {
     await propose(page, 'API_KEY', 'Production', planted.own)
     await openChange(page, 'Change API_KEY')
     await page.getByText('Someone else has to approve what you proposed.').waitFor()
-    expect(await approve(page).isDisabled()).toBe(true)
+    await expect.poll(() => approve(page).isDisabled()).toBe(true)
   })
 
   test('counts for what is proposed once they do, and for nothing from before', async () => {
@@ -68,7 +68,7 @@ describe('one’s own approval', () => {
     await page.getByText('Needs one approval; one’s own counts. One change waits.').waitFor()
     await openChange(page, 'Change API_KEY')
     await page.getByText('Someone else has to approve what you proposed.').waitFor()
-    expect(await approve(page).isDisabled()).toBe(true)
+    await expect.poll(() => approve(page).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Withdraw' }).click()
     await page.getByText('withdrawn', { exact: true }).waitFor()
     await openApp(page, 'Web shop')

@@ -57,9 +57,9 @@ describe('a terminal', () => {
   test('is described on the page of its code: what it says of itself as unverified, where and when it asked', async () => {
     await visitor.page.goto(new URL(shown.address).pathname)
     await visitor.page.getByText(shown.code, { exact: true }).waitFor()
-    expect(await fact('It calls itself').innerText()).toMatch(new RegExp(`${hostname()}\\s+unverified`, 'i'))
-    expect(await fact('Program').innerText()).toMatch(/skerry\S*\s+unverified/i)
-    expect(await fact('Address').innerText()).toMatch(/(127\.0\.0\.1|::1)$/)
+    await expect.poll(() => fact('It calls itself').innerText()).toMatch(new RegExp(`${hostname()}\\s+unverified`, 'i'))
+    await expect.poll(() => fact('Program').innerText()).toMatch(/skerry\S*\s+unverified/i)
+    await expect.poll(() => fact('Address').innerText()).toMatch(/(127\.0\.0\.1|::1)$/)
     expect(await fact('It would act as').innerText()).toContain(journey.person.email)
     const asked = await fact('Asked').locator('time').getAttribute('datetime')
     const secondsAgo = (world.clock.now().getTime() - Date.parse(asked as string)) / 1000

@@ -47,8 +47,8 @@ describe('a pasted .env file', () => {
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill(broken)
     await dialogOf(page).getByText('Line 2: is not NAME=value and not a comment').waitFor()
-    expect(await storing().isDisabled()).toBe(true)
-    expect(await text().inputValue()).toBe(broken)
+    await expect.poll(() => storing().isDisabled()).toBe(true)
+    await expect.poll(() => text().inputValue()).toBe(broken)
   })
 
   test('is shown as changes when it is right, and stored', async () => {
@@ -97,7 +97,7 @@ describe('an environment', () => {
     await openColumnMenu(page, 'Staging', 'Copy to another…')
     await dialogOf(page).getByText('1 changed, 3 unchanged').waitFor()
     await dialogOf(page).getByLabel('DATABASE_URL').uncheck()
-    expect(await storing().isDisabled()).toBe(true)
+    await expect.poll(() => storing().isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
   })
