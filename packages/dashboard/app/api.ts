@@ -43,7 +43,6 @@ async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<u
   if (endpoint.open) return call()
   await session.fresh()
   const used = session.token()
-  const closings = stepUp.closings()
   return call()
     .catch(async (error) => {
       if (isRefusal(error, 'unauthorized') && (await session.renew(used))) return call()
@@ -51,7 +50,7 @@ async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<u
     })
     .catch(async (error) => {
       if (!isRefusal(error, 'mfa_required')) throw error
-      await stepUp.ask(closings)
+      await stepUp.ask()
       return call()
     })
 }

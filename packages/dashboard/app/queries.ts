@@ -9,7 +9,8 @@ export const queryClient = new QueryClient({
     queries: {
       // A server on this machine is there without a network, and one that is not has to be told of, not waited for.
       networkMode: 'always',
-      staleTime: 10_000,
+      // As long as a page takes to open: whoever comes back to a list sees what others did meanwhile.
+      staleTime: 1000,
       // The client below has repeated already what may be repeated.
       retry: false,
       throwOnError: (error) => !(error instanceof SkerryError || error instanceof Cancelled),

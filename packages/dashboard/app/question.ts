@@ -10,7 +10,12 @@ export class Cancelled extends Error {}
  */
 export function createQuestion() {
   let open: { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } | null = null
-  let closings = 0
+  /** By the person, who has done nothing since: whatever else is asked then is answered for, too. */
+  let closed = false
+  const reopen = () => {
+    closed = false
+  }
+  for (const deed of ['click', 'keydown', 'popstate']) addEventListener(deed, reopen, { capture: true })
   const listeners = new Set<() => void>()
   const change = (to: typeof open) => {
     open = to
@@ -21,9 +26,8 @@ export function createQuestion() {
     return () => void listeners.delete(listener)
   }
   return {
-    /** With what `closings` said when the work began: then it was answered for, if it has been closed since. */
-    ask(closingsBefore = closings): Promise<void> {
-      if (closingsBefore !== closings) return Promise.reject(new Cancelled())
+    ask(): Promise<void> {
+      if (closed) return Promise.reject(new Cancelled())
       if (!open) change(Promise.withResolvers<void>())
       return open!.promise
     },
@@ -34,11 +38,10 @@ export function createQuestion() {
     },
     cancel() {
       const was = open
-      closings++
+      closed = true
       change(null)
       was?.reject(new Cancelled())
     },
-    closings: () => closings,
     isOpen: () => open !== null,
     useOpen: () => useSyncExternalStore(subscribe, () => open !== null),
   }
