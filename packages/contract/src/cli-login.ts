@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { del, get, post } from './endpoint.ts'
-import { CliLoginCode, DisplayName, Id, Instant, Nullable, Ok, Strict } from './schema.ts'
+import { CliLoginCode, DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from './schema.ts'
 
 export const CliLoginStatus = Type.Union([
   Type.Literal('pending'),
@@ -93,8 +93,13 @@ const CliSession = Strict({
 export const cliSessions = {
   list: get('/v1/me/cli-sessions', {
     summary: 'The caller’s CLI sessions, revoked and expired ones too, newest first',
+    query: Page,
     responses: {
-      200: Strict({ sessions: Type.Array(CliSession), currentSessionId: Nullable(Id('cliSession')) }),
+      200: Strict({
+        sessions: Type.Array(CliSession),
+        currentSessionId: Nullable(Id('cliSession')),
+        nextCursor: NextCursor,
+      }),
     },
     refuses: ['forbidden'],
   }),

@@ -128,7 +128,13 @@ export const branches = {
       ),
       wrappedDek: WrappedKey,
       recoveryWrappedDek: Type.Optional(WrappedKey),
-      grants: Type.Optional(Type.Array(BranchGrant, { maxItems: limits.branchGrantsMax })),
+      grants: Type.Optional(
+        Type.Array(BranchGrant, {
+          maxItems: limits.branchGrantsMax,
+          description:
+            'only to holders of the parent’s key; the caller has the key from `wrappedDek`, named here or not',
+        }),
+      ),
     }),
     responses: { 201: Strict({ branch: Environment }) },
     refuses: ['conflict'],

@@ -77,6 +77,7 @@ export const composition = {
       position: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.compositionPositionMax })),
     }),
     responses: { 200: Strict({ group: Composition }), 201: Strict({ group: Composition }) },
+    refuses: ['conflict'],
     audits: ['composition.set'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/groups/:groupId', {

@@ -30,7 +30,11 @@ export const honeyTokens = {
         description: 'base64url SHA-256 of the exact string that is planted',
       }),
       placement: Type.Optional(
-        Type.String({ minLength: 1, maxLength: limits.noteCharacters, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+        Type.String({
+          minLength: 1,
+          maxLength: limits.noteCharacters,
+          pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+        }),
       ),
     }),
     responses: { 201: Strict({ honeyToken: HoneyToken }) },

@@ -10,7 +10,7 @@ export const limits = {
   emailCharacters: 254,
   noteCharacters: 2000,
   branchTtlDefaultSeconds: 7 * 86_400,
-  branchTtlMinSeconds: 60,
+  branchTtlMinSeconds: 1,
   branchTtlMaxSeconds: 30 * 86_400,
   branchGrantsMax: 200,
   resolveWithMax: 50,

@@ -145,6 +145,15 @@ describe('the endpoint table', () => {
     expect(find('apps.list').security).toEqual([{ bearer: [] }, { basic: [] }])
     expect(find('signup.create').security).toEqual([])
     expect(find('oauth.token').security).toEqual([{ basic: [] }, {}])
+    expect(find('signIn.refresh').security).toEqual([{ refreshCookie: [] }])
+    expect(find('signIn.redeemLink').security).toEqual([])
+  })
+
+  test('an answer with an ETag can be asked for with it', () => {
+    const { parameters, responses } = find('resolve.get')
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-None-Match', in: 'header', required: false }))
+    for (const status of ['200', '304']) expect(responses[status]).toHaveProperty('headers.ETag')
+    expect(find('apps.list').responses['200']).not.toHaveProperty('headers')
   })
 
   test('a body with a required field is required', () => {

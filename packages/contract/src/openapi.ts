@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Endpoint } from './endpoint.ts'
 import { type endpoints, listEndpoints } from './endpoints.ts'
@@ -90,7 +90,7 @@ export interface OpenApiDocument {
     schemas: Record<string, JsonSchema>
     parameters: Record<string, Parameter>
     responses: Record<string, Response>
-    securitySchemes: Record<string, { type: 'http'; scheme: string; description: string }>
+    securitySchemes: Record<string, SecurityScheme>
   }
 }
 
@@ -98,10 +98,20 @@ const securitySchemes = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A service token (`skt_...`), a person’s session JWT, or a machine client’s access token (`skm_...`)',
+    description:
+      'A service token (`skt_...`), a person’s session JWT or CLI session (`skc_...`), or a machine client’s access ' +
+      'token (`skm_...`)',
   },
   basic: { type: 'http', scheme: 'basic', description: 'A machine client: its id and its secret' },
+  refreshCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'skerry',
+    description: 'What signing in has set. Over TLS it is called `__Host-skerry`',
+  },
 } as const
+
+type SecurityScheme = (typeof securitySchemes)[keyof typeof securitySchemes]
 
 /**
  * The OpenAPI 3.1 document of the whole API, made from the endpoint table alone.
@@ -138,7 +148,7 @@ export function openApiDocument(): OpenApiDocument {
 }
 
 function operationOf(heading: string, name: string, endpoint: Endpoint): OpenApiOperation {
-  const requestBody = requestBodyOf(heading, endpoint)
+  const requestBody = requestBodyOf(endpoint)
   return {
     operationId: `${heading}.${name}`,
     tags: [heading],
@@ -181,20 +191,25 @@ function parameter(name: string, place: 'query' | 'header', schema: TSchema, req
   }
 }
 
-const headerParameters = ({ headers }: Endpoint): Parameter[] =>
-  Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema))
+const headerParameters = ({ headers, tagged }: Endpoint): Parameter[] => [
+  ...Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema)),
+  ...(tagged
+    ? [parameter('If-None-Match', 'header', Type.String({ description: 'The ETag of an earlier answer' }))]
+    : []),
+]
 
-/** RFC 6749 section 3.2: OAuth libraries send a form. */
-const alsoTakesForms = new Set(['oauth'])
+/** RFC 6749 sections 2.3.1 and 3.2: OAuth libraries send a form, and a machine client’s credentials in the header or in it. */
+const isTokenEndpoint = ({ path }: Endpoint): boolean => path === '/oauth/token'
 
-function requestBodyOf(heading: string, { body }: Endpoint): OpenApiOperation['requestBody'] {
+function requestBodyOf(endpoint: Endpoint): OpenApiOperation['requestBody'] {
+  const { body } = endpoint
   if (Object.keys(body.properties).length === 0) return undefined
   const schema = referTo(body)
   return {
     required: (body.required ?? []).length > 0,
     content: {
       'application/json': { schema },
-      ...(alsoTakesForms.has(heading) && { 'application/x-www-form-urlencoded': { schema } }),
+      ...(isTokenEndpoint(endpoint) && { 'application/x-www-form-urlencoded': { schema } }),
     },
   }
 }
@@ -206,6 +221,7 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
     status,
     {
       description: status === '201' ? 'Created' : status === '202' ? 'Queued for approval' : 'Done',
+      ...(endpoint.tagged && { headers: etag }),
       content: json(schema),
     },
   ])
@@ -214,10 +230,12 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
     { $ref: `#/components/responses/${refusalName(codes)}` },
   ])
   const unchanged: [string, Response][] = endpoint.tagged
-    ? [['304', { description: 'Not changed since the answer with the ETag that `If-None-Match` names' }]]
+    ? [['304', { description: 'Not changed since the answer with the ETag that `If-None-Match` names', headers: etag }]]
     : []
   return Object.fromEntries([...answers, ...unchanged, ...refusals])
 }
+
+const etag = { ETag: { description: 'For `If-None-Match`', schema: { type: 'string' } } }
 
 const refusalName = (codes: ErrorCode[]) => codes.join('.')
 
@@ -227,10 +245,13 @@ function refusalOf(status: number, codes: ErrorCode[]): Response {
   return { description, ...(status === 429 && { headers: retryAfter }), content: json(ErrorBody) }
 }
 
-/** Where an open operation can refuse a credential, it takes one in the header or in its body. */
+const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out'])
+
+/** The other open operations take what they check, if anything, in their body. */
 function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
   if (!endpoint.open) return [{ bearer: [] }, { basic: [] }]
-  return endpoint.refuses.includes('unauthorized') ? [{ basic: [] }, {}] : []
+  if (isTokenEndpoint(endpoint)) return [{ basic: [] }, {}]
+  return takesRefreshCookie.has(endpoint.path) ? [{ refreshCookie: [] }] : []
 }
 
 /**

@@ -47,7 +47,7 @@ export interface Reference {
 
 const conventions = [
   'Bodies and answers are JSON in UTF-8; `content-type: application/json`.',
-  'A credential goes into the `Authorization` header: `Bearer` with a service token, a session JWT or an access token; ' +
+  'A credential goes into the `Authorization` header: `Bearer` with a service token, a session JWT, a CLI session or an access token; ' +
     '`Basic` with the id and secret of a machine client.',
   'A field or query parameter that an operation does not name is refused, never ignored.',
   'Lists that can grow take `limit` and `cursor`; `nextCursor` of one page is the `cursor` of the next, and null at the end.',

@@ -45,7 +45,7 @@ describe('the reference', () => {
       ['path', 'envId', 'id `env_...`', true],
       ['body', 'slug', 'slug', true],
       ['body', 'name', 'text without control characters, 1 to 200 characters', false],
-      ['body', 'ttlSeconds', 'integer, 60 to 2,592,000 or null', false],
+      ['body', 'ttlSeconds', 'integer, 1 to 2,592,000 or null', false],
       ['body', 'wrappedDek', 'blob `wd1.`, at most 4,096 characters', true],
       ['body', 'recoveryWrappedDek', 'blob `wd1.`, at most 4,096 characters', false],
       ['body', 'grants', 'list of object, at most 200', false],
@@ -96,7 +96,7 @@ describe('the tables', () => {
   test('a limit is given in its own unit and in one for people', () => {
     const rows = new Map(reference().tables.flatMap(({ rows }) => rows.map(([name, value]) => [name, value])))
     expect(rows.get('`bodyBytes`')).toBe('2,097,152 (2 MiB)')
-    expect(rows.get('`branchTtlMinSeconds`')).toBe('60 (1 minute)')
+    expect(rows.get('`inviteTtlSeconds`')).toBe('604,800 (7 days)')
     expect(rows.get('`listMax`')).toBe('1,000')
   })
 })

@@ -25,16 +25,17 @@ export const Slug = Type.String({
   description: 'lowercase letters, digits and inner hyphens, at most 63',
 })
 
+/** Printed by terminals as it is, so it holds nothing that steers one: U+0080 to U+009F do, in some. */
 export const DisplayName = Type.String({
   minLength: 1,
   maxLength: limits.displayNameCharacters,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
 })
 
 /** What people write to each other; lines may break. */
 export const FreeText = Type.String({
   maxLength: limits.noteCharacters,
-  pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$',
+  pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$',
   description: 'free text',
 })
 
@@ -44,7 +45,7 @@ export const SecretName = Type.String({
   description: 'an environment variable name',
 })
 
-const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f]+'
+const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f-\\u009f]+'
 export const Email = Type.String({
   maxLength: limits.emailCharacters,
   // Without what separates addresses in a header, so that one can never be read as several.

@@ -17,6 +17,7 @@ export const signup = {
         }),
       }),
     },
+    refuses: ['conflict'],
     audits: ['org.created', 'machine_client.created'],
   }),
 }
