@@ -13,6 +13,7 @@ import { openWrites } from './features/secrets/writes.ts'
 import { mountExternal } from './features/sign-in/external.ts'
 import { mountKeys } from './features/sign-in/keys.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
+import { closeWhenIdle } from './http/close.ts'
 import type { Context } from './http/context.ts'
 import { describe } from './http/errors.ts'
 import { openLimiter, unlimited } from './http/limits.ts'
@@ -71,7 +72,7 @@ export async function startServer(
     config.baseUrl ??= url
     const setUpLink = await makeSetUpLink(context)
     const close = async () => {
-      await app.close()
+      await closeWhenIdle(app)
       clearInterval(flushing)
       clearInterval(recording)
       await hearing?.stop()

@@ -9,7 +9,7 @@ import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { performer, rawQueryOf } from './perform.ts'
 import { Reply, type Route } from './route.ts'
 import { type Origin, recordDenial } from './unit.ts'
-import { answerUnreadable, unreadablePath } from './unreadable.ts'
+import { answerUnreadable, answerUnusual, lacksHost, unreadablePath } from './unreadable.ts'
 import { type Checks, compileChecks } from './validate.ts'
 
 declare module 'fastify' {
@@ -18,6 +18,9 @@ declare module 'fastify' {
     origin: Origin
   }
 }
+
+/** What Node allows otherwise, and the longest note: percent-encoded, a character has up to 12 bytes. */
+const headBytesMax = 16 * 1024 + 12 * limits.noteCharacters
 
 /** Makes the HTTP server of a list of routes. */
 export function serve(context: Context, routes: Route[]): FastifyInstance {
@@ -29,16 +32,26 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     genReqId: () => `req_${boot}${(count++).toString(36)}`,
     // As long as a request line can be: what is too long, the table of parameters says.
-    routerOptions: { maxParamLength: 16_384 },
-    forceCloseConnections: true,
+    routerOptions: { maxParamLength: headBytesMax },
+    // What comes while the server closes is served by what is still open (http/close.ts): 503 is no refusal of ours.
+    return503OnClosing: false,
+    http: { maxHeaderSize: headBytesMax, requireHostHeader: false },
+    // What Node would do by itself: a request that trickles in would keep its connection for as long as it likes.
+    requestTimeout: 300_000,
     frameworkErrors: (_error, request, reply) => void refuse(context, request, reply, unreadablePath()),
     clientErrorHandler: answerUnreadable,
   })
+  answerUnusual(app.server)
   app.decorateRequest('origin')
   acceptBodies(app)
   const noSuchPath = () => fail('not_found', 'no such path')
-  // Before the body is read, here too.
-  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? noSuchPath() : undefined))
+  // Before the body is read, here too. Whoever tries a decoy may not know our paths.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (lacksHost(request.raw)) return done(fail('invalid_request', 'Host: is required'))
+    if (!request.is404) return done()
+    noteStrayToken(context, request.raw, originOf(request))
+    done(noSuchPath())
+  })
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
@@ -50,8 +63,9 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
 /** JSON in UTF-8; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
 function acceptBodies(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, undefined)
+    if (isEncoded(request)) return done(encoded())
     let body: unknown
     try {
       body = JSON.parse(utf8.decode(bytes as Buffer))
@@ -62,6 +76,7 @@ function acceptBodies(app: FastifyInstance) {
     done(null, body)
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, text, done) => {
+    if (isEncoded(request)) return done(encoded())
     if (request.routeOptions.url !== '/oauth/token') return done(fail('invalid_request', 'body: send JSON'))
     const fields = new URLSearchParams(text as string)
     // RFC 6749 section 3.2: parameters must not be included more than once.
@@ -69,6 +84,9 @@ function acceptBodies(app: FastifyInstance) {
     done(null, Object.fromEntries(fields))
   })
 }
+
+const isEncoded = ({ headers }: FastifyRequest): boolean => !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')
+const encoded = () => fail('invalid_request', 'body: send it as it is, without content-encoding')
 
 /** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -132,13 +150,19 @@ function answerAtOnce(
   else reply.raw.writeHead(status, { ...own, 'content-type': json, 'content-length': body.length }).end(body)
 }
 
+/**
+ * For every answer that does not say otherwise. Nothing between us and a client keeps what was meant for one (of tokens RFC
+ * 6749 section 5.1 demands it), and no browser takes JSON for anything else.
+ */
+const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
 function answerWith(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, body, headers }: Reply<unknown>,
 ): FastifyReply {
-  reply.header('x-request-id', request.id)
-  return send(reply.code(status).headers(headers), body)
+  reply.headers({ ...always, 'x-request-id': request.id, ...headers })
+  return send(reply.code(status), body)
 }
 
 function originOf(request: FastifyRequest): Origin {
@@ -173,9 +197,9 @@ async function refuse(
   error: unknown,
 ): Promise<FastifyReply> {
   const refusal = await asRefusal(context, request, error)
+  reply.headers({ ...always, 'x-request-id': request.id })
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds))
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  reply.header('x-request-id', request.id)
   return send(reply.code(refusal.status), { error: { code: refusal.code, message: refusal.message } })
 }
 

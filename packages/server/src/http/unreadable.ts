@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { fail, type Refusal } from './errors.ts'
 
 // Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat
@@ -7,16 +8,28 @@ import { fail, type Refusal } from './errors.ts'
 /** A path whose escapes are no UTF-8: all that the router itself refuses. */
 export const unreadablePath = (): Refusal => fail('invalid_request', 'path: is not percent-encoded UTF-8')
 
+const body = JSON.stringify({ error: { code: 'invalid_request', message: 'the request could not be read' } })
+const headers = {
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': String(body.length),
+  'cache-control': 'no-store',
+  connection: 'close',
+}
+
 /** What is not HTTP, or has a header longer than Node reads: there is no request to answer, only a connection. */
-export function answerUnreadable(error: { code?: string }, socket: Socket): void {
+export function answerUnreadable(error: { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const body = JSON.stringify({ error: { code: 'invalid_request', message: 'the request could not be read' } })
-  const head = [
-    'HTTP/1.1 400 Bad Request',
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${body.length}`,
-    'connection: close',
-  ]
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  if (socket.writable) socket.end(`${['HTTP/1.1 400 Bad Request', ...lines].join('\r\n')}\r\n\r\n${body}`)
   else socket.destroy()
 }
+
+/** What Node would answer by itself: an expectation that it does not know with 417, a tunnel by hanging up. */
+export function answerUnusual(server: Server): void {
+  server.on('checkExpectation', (_request, response) => response.writeHead(400, headers).end(body))
+  server.on('connect', (_request, socket) => answerUnreadable({}, socket))
+}
+
+/** RFC 9112 section 3.2: a request of HTTP/1.1 names its host. Node is told not to ask, for it would refuse in no words. */
+export const lacksHost = (request: IncomingMessage): boolean =>
+  request.headers.host === undefined && request.httpVersion === '1.1'
