@@ -8,7 +8,7 @@ import type { Principal, TokenPrincipal } from '../http/principal.ts'
 import type { Origin } from '../http/unit.ts'
 import { presentedToken } from './presented.ts'
 import { isOwnToken } from './session-tokens.ts'
-import { sessionUser } from './sessions.ts'
+import { issuerOf, sessionUser } from './sessions.ts'
 import { findAccessToken, findCliSession, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
 import { signedInUser } from './users.ts'
 import { noteCliUse, noteUse } from './uses.ts'
@@ -121,7 +121,7 @@ async function serviceToken(context: Context, bearer: string, origin: Origin): P
 
 /** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
 async function cliSession(context: Context, bearer: string): Promise<Principal> {
-  const session = await findCliSession(context.db, sha256(bearer))
+  const session = await findCliSession(context.db, sha256(bearer), issuerOf(context))
   const usable =
     session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
   if (!usable) throw fail('unauthorized', 'unknown CLI session')

@@ -1,14 +1,11 @@
 import { me } from '@skerry/contract/me'
 import { secondFactor } from '@skerry/contract/second-factor'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorld, type World } from '../../test/world.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openWorld } from '../../test/world.ts'
 
 // What an external issuer says of a second factor, and what is believed of it.
 
-let world: World
-beforeAll(async () => {
-  world = await openWorld()
-})
+const world = await openWorld()
 afterAll(() => world.close())
 
 const seconds = (offset = 0) => Math.floor(world.clock.now().getTime() / 1000) + offset

@@ -31,15 +31,17 @@ export const insertSigningKey = (db: Sql, key: SigningKeyRow) =>
 export const deleteSigningKeys = (db: Sql, before: string) =>
   db.rows('delete from signing_keys where created_at <= $1', [before])
 
-/** Of `sessions s`: an external issuer’s word, or what Skerry keeps itself. */
-const hasSecondFactor = `coalesce(s.issuer_second_factor,
-  exists (select from totp_factors f where f.user_id = s.user_id and f.confirmed_at is not null)
-  or exists (select from sign_in_passkeys p where p.user_id = s.user_id))`
+/** Of `users u`: whether Skerry keeps a second factor of the person. */
+export const hasOwnFactor = `(exists (select from totp_factors f where f.user_id = u.id and f.confirmed_at is not null)
+  or exists (select from sign_in_passkeys p where p.user_id = u.id))`
 
-/** A session in force, of a person whom the issuer that is configured now knows. */
+/**
+ * A session in force, of a person whom the issuer that is configured now knows. Of a second factor an external issuer gave
+ * its word; what Skerry keeps itself is looked up.
+ */
 export const findSession = (db: Sql, id: string, userId: string, issuer: string, now: string) =>
   db.row<{ mfaAt: string | null; secondFactor: boolean }>(
-    `select s.mfa_at, ${hasSecondFactor} as second_factor
+    `select s.mfa_at, coalesce(s.issuer_second_factor, ${hasOwnFactor}) as second_factor
        from sessions s join users u on u.id = s.user_id
       where s.id = $1 and s.user_id = $2 and u.issuer = $3 and s.ended_at is null and s.expires_at > $4`,
     [id, userId, issuer, now],

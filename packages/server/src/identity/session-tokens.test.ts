@@ -93,7 +93,7 @@ const seconds = (target: Target) => Math.floor(target.world.clock.now().getTime(
 
 async function hmac(target: Target, secretOf: (jwk: JWK) => Promise<string> | string, alg = 'HS256') {
   const secret = new TextEncoder().encode((await secretOf(target.publicJwk)).padEnd(64, '\0').slice(0, 200))
-  return new SignJWT(target.claims() as never).setProtectedHeader({ ...target.header, alg } as never).sign(secret)
+  return new SignJWT(target.claims()).setProtectedHeader({ ...target.header, alg }).sign(secret)
 }
 
 /** Every row is a whole token with one thing wrong. */
@@ -307,6 +307,6 @@ describe('our own session tokens', () => {
       ...world.server.context,
       oidc: { issuer: 'https://issuer.example', verify: () => Promise.reject() },
     }
-    await expect(sessionUser(external as never, token)).rejects.toMatchObject({ code: 'unauthorized' })
+    await expect(sessionUser(external, token)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 })

@@ -87,7 +87,7 @@ export async function signedIn(
   const cookie = refreshToken && cookieLine(context.config, 'skerry', refreshToken, { maxAge, sameSite: 'strict' })
   return {
     answer: { session: { id, token, expiresAt, mfaAt } },
-    headers: { 'cache-control': 'no-store', ...(cookie ? { 'set-cookie': cookie } : {}) },
+    headers: cookie ? { 'set-cookie': cookie } : {},
   }
 }
 

@@ -1,6 +1,18 @@
 import type { User } from '@skerry/contract/me'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
+import { hasOwnFactor } from './session-store.ts'
+import { ownIssuer } from './session-tokens.ts'
+
+/** Whom an issuer tells of. */
+export interface Person {
+  issuer: string
+  subject: string
+  /** Only an address that the issuer has verified counts. */
+  verifiedEmail: string | null
+  email: string | null
+  name: string | null
+}
 
 export interface StoredToken {
   id: string
@@ -12,16 +24,21 @@ export interface StoredToken {
   deletedAt: string | null
 }
 
+/** One that is bound to a branch expires with it at the latest, swept or not. */
 export const findServiceToken = (db: Sql, tokenHash: string) =>
   db.row<StoredToken>(
-    `select id, org_id, role, environment_id, expires_at, revoked_at, deleted_at
-       from service_tokens where token_hash = $1`,
+    `select t.id, t.org_id, t.role, t.environment_id, least(t.expires_at, e.expires_at) as expires_at, t.revoked_at,
+            t.deleted_at
+       from service_tokens t left join environments e on e.org_id = t.org_id and e.id = t.environment_id
+      where t.token_hash = $1`,
     [tokenHash],
   )
 
 /** Of `service_tokens t`, at the instant of a parameter. */
 export const tokenInForce = (now: `$${number}`) =>
-  `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})`
+  `t.revoked_at is null and t.deleted_at is null and (t.expires_at is null or t.expires_at > ${now})
+   and (t.environment_id is null or not exists (
+     select from environments b where b.org_id = t.org_id and b.id = t.environment_id and b.expires_at <= ${now}))`
 
 export const isTokenInForce = async (db: Sql, tokenHash: string, now: string): Promise<boolean> =>
   (await db.row(`select 1 from service_tokens t where t.token_hash = $1 and ${tokenInForce('$2')}`, [
@@ -45,10 +62,17 @@ export interface StoredCliSession {
   revokedAt: string | null
 }
 
-export const findCliSession = (db: Sql, tokenHash: string) =>
+/**
+ * Of a person whom the issuer that is configured now knows. A second factor that Skerry keeps itself is looked up, so that
+ * one removed since no longer counts; of an external issuer there is what it said at the approval.
+ */
+export const findCliSession = (db: Sql, tokenHash: string, issuer: string) =>
   db.row<StoredCliSession>(
-    'select id, user_id, second_factor, mfa_at, expires_at, revoked_at from cli_sessions where token_hash = $1',
-    [tokenHash],
+    `select s.id, s.user_id, s.mfa_at, s.expires_at, s.revoked_at,
+            case when u.issuer = '${ownIssuer}' then ${hasOwnFactor} else s.second_factor end as second_factor
+       from cli_sessions s join users u on u.id = s.user_id
+      where s.token_hash = $1 and u.issuer = $2`,
+    [tokenHash, issuer],
   )
 
 export const upsertCliSessionUse = (db: Sql, sessionId: string, at: string) =>
@@ -91,16 +115,17 @@ export const findUser = (db: Sql, issuer: string, subject: string) =>
 export const hasInvitation = async (db: Sql, email: string, now: string): Promise<boolean> =>
   (await db.row('select 1 from invitations where email = $1 and expires_at > $2 limit 1', [email, now])) !== undefined
 
-/** Two first requests of one person at once make one user: the second takes the row of the first. */
-export const upsertUser = (
-  db: Tx,
-  user: { id: string; issuer: string; subject: string; email: string | null; name: string | null; now: string },
-) =>
+/**
+ * Two first requests of one person at once make one user: the second takes the row of the first. Others know a person by
+ * the address, so it gives way to none but a verified one.
+ */
+export const upsertUser = (db: Tx, user: Person & { id: string; now: string }) =>
   db.row<{ id: string; created: boolean }>(
     `insert into users (id, issuer, subject, email, name, created_at) values ($1, $2, $3, $4, $5, $6)
-     on conflict (issuer, subject) do update set email = excluded.email, name = coalesce(excluded.name, users.name)
+     on conflict (issuer, subject) do update
+       set email = coalesce($7, users.email, excluded.email), name = coalesce(excluded.name, users.name)
      returning id, id = $1 as created`,
-    [user.id, user.issuer, user.subject, user.email, user.name, user.now],
+    [user.id, user.issuer, user.subject, user.email, user.name, user.now, user.verifiedEmail],
   )
 
 export const takeInvitations = (db: Tx, email: string, now: string) =>

@@ -1,17 +1,11 @@
 import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
 import { invites, orgs } from '@skerry/contract/orgs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../test/scene.ts'
 import { newOwner, signUp, type Tenant } from '../../test/tenant.ts'
-import { openWorld, type World } from '../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const invite = (email: string, role: 'admin' | 'member' = 'member', by: Tenant = tenant) =>
   world.call(invites.create, { as: by.machine.as, params: { orgId: by.orgId }, body: { email, role } })
@@ -39,10 +33,20 @@ describe('a person', () => {
     expect(rows).toHaveLength(1)
   })
 
+  test('is known to others by the address that the issuer verified last, and by no other', async () => {
+    const address = async (claims: object) => (await signIn('moving', claims)).user?.email
+    expect(await address({ email: 'claimed@example.com' })).toBe('claimed@example.com')
+    expect(await address(verified('one@example.com'))).toBe('one@example.com')
+    expect(await address({ email: 'boss@example.com', email_verified: false })).toBe('one@example.com')
+    expect(await address({})).toBe('one@example.com')
+    expect(await address(verified('Two@example.com'))).toBe('two@example.com')
+  })
+
   test.each([
     ['name', 'two\nlines\0and a NUL', { name: 'two lines and a NUL' }],
     ['name', ` ${'é'.repeat(300)}`, { name: 'é'.repeat(200) }],
     ['name', `${'x'.repeat(199)}😀`, { name: `${'x'.repeat(199)}\ufffd` }],
+    ['name', 'one\u009b2Jtwo', { name: 'one 2Jtwo' }],
     ['name', 7, { name: null }],
     ['name', '\n', { name: null }],
     ['email', 'nul\0@example.com', { email: null }],

@@ -7,17 +7,8 @@ import { fail } from '../http/errors.ts'
 import type { UserPrincipal } from '../http/principal.ts'
 import { type Origin, unit } from '../http/unit.ts'
 import { secondFactorOf } from './oidc-claims.ts'
-import { acceptMembership, findUser, hasInvitation, takeInvitations, upsertUser } from './store.ts'
+import { acceptMembership, findUser, hasInvitation, type Person, takeInvitations, upsertUser } from './store.ts'
 import type { Audit } from './trail.ts'
-
-export interface Person {
-  issuer: string
-  subject: string
-  /** Only an address that the issuer has verified counts. */
-  verifiedEmail: string | null
-  email: string | null
-  name: string | null
-}
 
 /** The person whose session token of the external issuer this is. Made known on first sight, with what they were invited to. */
 export async function signedInUser(context: Context, jwt: string, origin: Origin): Promise<UserPrincipal> {
@@ -26,14 +17,16 @@ export async function signedInUser(context: Context, jwt: string, origin: Origin
   const person = personOf(context.oidc.issuer, claims)
   const known = await findUser(context.db, person.issuer, person.subject)
   const now = instant(context)
-  const invited = person.verifiedEmail !== null && (await hasInvitation(context.db, person.verifiedEmail, now))
-  const id = known && !invited ? known.id : await welcome(context, person, now, origin)
+  const { verifiedEmail } = person
+  const hasNews =
+    verifiedEmail !== null && (known?.email !== verifiedEmail || (await hasInvitation(context.db, verifiedEmail, now)))
+  const id = known && !hasNews ? known.id : await welcome(context, person, now, origin)
   return { type: 'user', id, session: { kind: 'browser', id: null, ...secondFactorOf(claims, now) } }
 }
 
 const emailForm = new RegExp((Email as typeof Email & { pattern: string }).pattern)
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are taken out
-const controls = /[\u0000-\u001f\u007f]+/g
+const controls = /[\u0000-\u001f\u007f-\u009f]+/g
 /** OpenID Connect Core, section 2: `sub` is at most 255 ASCII characters. */
 const subjectForm = /^[\u0020-\u007e]{1,255}$/
 

@@ -1,18 +1,12 @@
 import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
 import { orgs } from '@skerry/contract/orgs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { publicKeyJwk, sealedPrivateKey } from '../../../test/blobs.ts'
-import { type Actor, newMember, newOwner, newPerson, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, newMember, newOwner, newPerson, newToken } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() })
 const upload = (actor: Actor, body: Record<string, unknown>) => world.call(me.putKeys, { as: actor.as, body })

@@ -28,6 +28,8 @@ interface Row<T extends NotificationType> {
   subject: (facts: Facts[T], place: Place) => string
   /** Lines of text. */
   text: (facts: Facts[T], place: Place) => string[]
+  /** Whether a link goes along that signs its recipient in, who may not be anybody here yet. */
+  signsIn?: true
 }
 
 const day = (instant: string) => instant.slice(0, 10)
@@ -45,6 +47,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       'If you did not expect this, do nothing: without your sign-in nothing happens.',
     ],
+    signsIn: true,
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
@@ -116,6 +119,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
 export interface Letter {
   subject: string
   text: string
+  signsIn: boolean
 }
 
 /** Facts may come from strangers: what would begin a line of its own, or hide what follows, is taken out. */
@@ -126,7 +130,11 @@ export function letterOf<T extends NotificationType>(type: T, facts: Facts[T], p
   const row = mails[type] as Row<T>
   const at = { ...place, orgName: oneLine(place.orgName) }
   const end = ['', `You get this mail when ${notificationTypes[type].when}.`]
-  return { subject: row.subject(lines, at), text: [...row.text(lines, at), ...end].join('\n') }
+  return {
+    subject: row.subject(lines, at),
+    text: [...row.text(lines, at), ...end].join('\n'),
+    signsIn: row.signsIn ?? false,
+  }
 }
 
 const factCharacters = 300

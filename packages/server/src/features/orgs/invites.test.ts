@@ -1,16 +1,10 @@
 import { audit } from '@skerry/contract/audit'
 import { invites } from '@skerry/contract/orgs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Actor, newMember, newPerson, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, newMember, newPerson, newToken, signUp } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const params = () => ({ orgId: tenant.orgId })
 const invite = (email: string, more: object = {}, actor: Actor = tenant.admin) =>
@@ -112,13 +106,14 @@ describe('an invitation', () => {
     expect(await pending()).toContain('theirs@example.com')
   })
 
-  test('runs out after seven days: it is not shown, admits nobody, and may be made again', async () => {
+  test('runs out after seven days: it is not shown, waits for no revocation, admits nobody, and may be made again', async () => {
     const first = (await invite('slow@example.com', { role: 'admin' })).body.invite
     world.clock.advance(7 * day - 60)
     expect(await pending()).toContain('slow@example.com')
     expect((await invite('slow@example.com')).status).toBe(409)
     world.clock.advance(61)
     expect(await pending()).not.toContain('slow@example.com')
+    expect((await revoke(first.id)).status).toBe(404)
     const person = await newPerson(world, 'slow@example.com')
     expect((await world.call(invites.list, { as: person.as, params: params() })).status).toBe(404)
     const again = await invite('slow@example.com')

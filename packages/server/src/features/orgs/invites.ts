@@ -35,7 +35,8 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
 
 export async function remove(input: In<typeof invites.delete, InOrg & { invite: Invite }>): Out<typeof invites.delete> {
   const { db, org, invite, audit } = input
-  await deleteInvite(db, org, invite)
+  const revoked = await deleteInvite(db, org, invite)
+  if (!revoked) throw fail('not_found', 'no such invite')
   audit('invite.revoked', invite.id)
   return { ok: true }
 }

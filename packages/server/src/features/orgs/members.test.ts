@@ -3,8 +3,9 @@ import { grants } from '@skerry/contract/grants'
 import { me } from '@skerry/contract/me'
 import { invites, members, orgs } from '@skerry/contract/orgs'
 import { resolve } from '@skerry/contract/resolve'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { engine } from '../../../test/engine.ts'
+import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   grantKey,
@@ -15,17 +16,10 @@ import {
   newPerson,
   newToken,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { call, openWorld, start, type World } from '../../../test/world.ts'
+import { call, start } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const setRole = (by: Actor, userId: string, role: string, orgId = tenant.orgId) =>
   world.call(members.update, { as: by.as, params: { orgId, userId }, body: { role } })

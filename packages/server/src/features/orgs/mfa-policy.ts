@@ -2,6 +2,7 @@ import type { mfaPolicy } from '@skerry/contract/orgs'
 import type { InOrg } from '../../http/access.ts'
 import type { Context } from '../../http/context.ts'
 import { fail } from '../../http/errors.ts'
+import { isSecondFactorBehind } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { isMfaRequired, updateMfaRequired } from './store.ts'
 
@@ -18,7 +19,7 @@ export async function update(input: In<typeof mfaPolicy.update, InOrg>): Out<typ
   const { required } = body
   if (required && !isConfigured(context))
     throw fail('conflict', 'this server has no way to sign people in, so none could enter a second factor')
-  if (required && principal.type === 'user' && principal.session.mfaAt === null)
+  if (required && principal.type === 'user' && !isSecondFactorBehind(principal.session))
     throw fail('mfa_required', 'enroll a second factor and enter it first; else this would lock you out')
   const changed = await updateMfaRequired(db, org, required, now)
   if (changed) audit('org.mfa_policy_updated', org.id, { required })

@@ -107,5 +107,7 @@ export const insertInvite = (
     [org.id, invite.id, invite.email, invite.role, invite.invitedById, invite.now, invite.expiresAt],
   )
 
-export const deleteInvite = (db: Tx, org: Org, invite: ScopedInvite) =>
-  db.rows('delete from invitations where org_id = $1 and id = $2', [org.id, invite.id])
+/** False where it was taken or revoked since it was found. */
+export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Promise<boolean> =>
+  (await db.row('delete from invitations where org_id = $1 and id = $2 returning id', [org.id, invite.id])) !==
+  undefined

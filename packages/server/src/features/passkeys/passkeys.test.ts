@@ -1,19 +1,13 @@
 import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
 import { passkeys } from '@skerry/contract/passkeys'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newPasskeyBody, sealedPrivateKey } from '../../../test/blobs.ts'
-import { type Actor, newCliSession, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, newCliSession, newMember, newPerson } from '../../../test/tenant.ts'
 import { newId } from '../../http/context.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const enroll = ({ as }: Pick<Actor, 'as'>, more = {}) =>
   world.call(passkeys.create, { as, body: { ...newPasskeyBody(), ...more } })

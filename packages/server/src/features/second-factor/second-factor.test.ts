@@ -1,23 +1,18 @@
 import { audit } from '@skerry/contract/audit'
 import { limits } from '@skerry/contract/limits'
 import { me } from '@skerry/contract/me'
-import { orgs } from '@skerry/contract/orgs'
+import { mfaPolicy, orgs } from '@skerry/contract/orgs'
 import { secondFactor } from '@skerry/contract/second-factor'
 import { sessions } from '@skerry/contract/sign-in'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { setUp, signInByLink } from '../../../test/people.ts'
-import { newMember, signUp, type Tenant } from '../../../test/tenant.ts'
-import { builtIn, openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { newCliSession, newMember, signUp } from '../../../test/tenant.ts'
+import { builtIn, openWorld } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  tenant = await signUp(world)
-  await setUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant(builtIn)
+await setUp(world)
 
 const email = 'first@example.com'
 const signIn = () => signInByLink(world, email)
@@ -211,6 +206,26 @@ describe('a second factor', () => {
     await enter(as, { code: codeOf(secret) })
     expect(await ask()).toEqual([undefined, undefined, undefined])
     await remove()
+  })
+
+  test('that was removed stands behind nothing: not its session, not a terminal approved with it', async () => {
+    const { as, secret } = await withApp()
+    await enter(as, { code: codeOf(secret) })
+    const terminal = await newCliSession(world, { as })
+    const params = { orgId: (await world.call(me.get, { as })).body.orgs[0]?.id as string }
+    const require = (required: boolean) => world.call(mfaPolicy.update, { as, params, body: { required } })
+    const ask = async () =>
+      Promise.all([as, terminal.as].map(async (bearer) => (await world.call(orgs.get, { as: bearer, params })).status))
+    expect((await require(true)).status).toBe(200)
+    expect(await ask()).toEqual([200, 200])
+    await world.call(secondFactor.removeTotp, { as })
+    expect(await ask()).toEqual([403, 403])
+    expect((await require(false)).error?.code).toBe('mfa_required')
+    await enroll(as)
+    expect(await ask()).toEqual([200, 200])
+    await require(false)
+    await world.call(secondFactor.removeTotp, { as })
+    expect((await require(true)).error?.code).toBe('mfa_required')
   })
 
   test('cannot be entered where there is none, nor two at once', async () => {

@@ -2,28 +2,20 @@ import { limits } from '@skerry/contract/limits'
 import { me } from '@skerry/contract/me'
 import { secondFactor, signInPasskeys } from '@skerry/contract/second-factor'
 import { signIn } from '@skerry/contract/sign-in'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assert, newPasskey, type Passkey, register } from '../../../test/authenticator.ts'
 import { browserOf, setUp, signInByLink } from '../../../test/people.ts'
-import { invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
-import { builtIn, openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { invitePerson } from '../../../test/tenant.ts'
+import { builtIn } from '../../../test/world.ts'
 
 const here = { origin: 'https://skerry.example', rpId: 'skerry.example' }
-let world: World
-let tenant: Tenant
-let ada: string
-let eve: string
-let passkey: Passkey
-beforeAll(async () => {
-  world = await openWorld({ ...builtIn, SKERRY_BASE_URL: here.origin })
-  tenant = await signUp(world)
-  await setUp(world)
-  for (const email of ['ada@example.com', 'eve@example.com']) await invitePerson(world, tenant, email)
-  ada = (await signInByLink(world, 'ada@example.com')).as
-  eve = (await signInByLink(world, 'eve@example.com')).as
-  passkey = newPasskey()
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant({ ...builtIn, SKERRY_BASE_URL: here.origin })
+await setUp(world)
+for (const email of ['ada@example.com', 'eve@example.com']) await invitePerson(world, tenant, email)
+let ada = (await signInByLink(world, 'ada@example.com')).as
+let eve = (await signInByLink(world, 'eve@example.com')).as
+let passkey = newPasskey()
 
 async function enroll(as: string, made: Passkey, where = here, label = 'a passkey') {
   const { body } = await world.call(signInPasskeys.options, { as })

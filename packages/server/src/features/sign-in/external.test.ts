@@ -77,6 +77,17 @@ describe('signing in at an external issuer', () => {
     expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
   })
 
+  test('with an address that is not verified leaves the one that was', async () => {
+    const sub = 'unverified-boss@example.com'
+    const whoIs = async ({ cookie }: { cookie: string }) => {
+      const { token } = (await refresh(cookie)).body.session
+      return (await world.call(me.get, { as: `Bearer ${token}` })).body.user?.email
+    }
+    expect(await whoIs(await signedIn(sub))).toBe(sub)
+    await world.server.context.db.rows(`update users set email = 'clerk@example.com' where subject = $1`, [sub])
+    expect(await whoIs(await signedIn(sub))).toBe('clerk@example.com')
+  })
+
   test('asks with state, nonce and PKCE', async () => {
     const { asked } = await there('ada@example.com')
     const query = Object.fromEntries(asked.searchParams)

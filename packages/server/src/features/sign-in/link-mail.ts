@@ -5,22 +5,36 @@ import type { Mail, SendMail } from '../../jobs/mail.ts'
 import type { Jobs } from '../../jobs/queue.ts'
 import { insertLink, isWelcome } from './store.ts'
 
-/**
- * Mails a link to whoever is a user or is invited. The token is made here, and not where it was asked for, so that it is in
- * the mail alone: what waits in the queue is in the database, where only its hash may be.
- */
+/** Mails a link to whoever is a user or is invited. */
 export async function mailLink(
   context: Context,
   send: SendMail,
   { email, returnTo }: Jobs['sign_in.link'],
 ): Promise<void> {
+  const link = await makeLink(context, email, returnTo)
+  if (link) await send(linkMail(email, link))
+}
+
+/** A letter with such a link at its end, so that who is invited need not ask for one; without where none would work. */
+export async function mailWithLink(context: Context, send: SendMail, letter: Mail): Promise<void> {
+  const link = context.oidc || !context.serverKey ? null : await makeLink(context, letter.to, null)
+  if (!link) return send(letter)
+  const text = [letter.text, '', 'This link signs you in within 15 minutes. It works once:', '', link].join('\n')
+  await send({ ...letter, text })
+}
+
+/**
+ * Null for who is neither a user nor invited. The token is made by the job that mails it, and not where it was asked for,
+ * so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
+ */
+async function makeLink(context: Context, email: string, returnTo: string | null): Promise<string | null> {
   const { db, config } = context
   const now = instant(context)
-  if (!(await isWelcome(db, email, now))) return
+  if (!(await isWelcome(db, email, now))) return null
   const token = newSecret()
   await insertLink(db, { tokenHash: sha256(token), email, returnTo, expiresAt: after(now, limits.magicLinkTtlSeconds) })
   // After the mark, which browsers do not send: it reaches no log on the way.
-  await send(linkMail(email, `${config.baseUrl}/sign-in/link#${token}`))
+  return `${config.baseUrl}/sign-in/link#${token}`
 }
 
 const linkMail = (to: string, link: string): Mail => ({

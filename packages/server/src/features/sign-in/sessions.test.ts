@@ -2,21 +2,16 @@ import { audit } from '@skerry/contract/audit'
 import { limits } from '@skerry/contract/limits'
 import { me } from '@skerry/contract/me'
 import { sessions, signIn } from '@skerry/contract/sign-in'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { browserOf, cookieOf, fromOwnPage, type SignedInBrowser, setUp, signInByLink } from '../../../test/people.ts'
 import { invitePerson, signUp } from '../../../test/tenant.ts'
-import { builtIn, openWorld, type World } from '../../../test/world.ts'
+import { builtIn, openWorld } from '../../../test/world.ts'
 import { sweepSignIn } from './sweep.ts'
 
-let world: World
-let orgId: string
-let first: SignedInBrowser
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  first = await setUp(world)
-  orgId = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
-})
+const world = await openWorld(builtIn)
 afterAll(() => world.close())
+const first = await setUp(world)
+const orgId = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
 
 /** The one signed in last. The clock moves on each time, for a mailbox gets five links in a quarter of an hour. */
 let turn: SignedInBrowser

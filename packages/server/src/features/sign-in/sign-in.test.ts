@@ -1,21 +1,23 @@
 import { me } from '@skerry/contract/me'
 import { invites } from '@skerry/contract/orgs'
 import { signIn } from '@skerry/contract/sign-in'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mailedToken, outbox, type SignedInBrowser, setUp, signInByLink } from '../../../test/people.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  browserOf,
+  mailedToken,
+  outbox,
+  type SignedInBrowser,
+  setUp,
+  signInByLink,
+  tokenOf,
+} from '../../../test/people.ts'
+import { openTenant } from '../../../test/scene.ts'
 import { auditRows, tableDump } from '../../../test/state.ts'
-import { signUp, type Tenant } from '../../../test/tenant.ts'
-import { builtIn, openWorld, type World } from '../../../test/world.ts'
+import { builtIn } from '../../../test/world.ts'
 import { newSecret, sha256 } from '../../http/context.ts'
 
-let world: World
-let tenant: Tenant
+const { world, tenant } = await openTenant(builtIn)
 let owner: SignedInBrowser
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
 
 const invite = (email: string, role = 'member') =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email, role } })
@@ -84,6 +86,23 @@ describe('a magic link', () => {
     const { user, orgs } = (await whoAmI(as)).body
     expect(user?.email).toBe('ada@example.com')
     expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+  })
+
+  test('comes with an invitation: hashed in the database, good once, and for nothing once that is revoked', async () => {
+    const invited = (email: string) => tokenOf(world, email, 'You are invited', () => invite(email))
+    const token = await invited('grace@example.com')
+    expect(await tablesWith(token)).toEqual([])
+    const answer = await redeem(token)
+    expect(answer.status).toBe(200)
+    const { orgs } = (await whoAmI(browserOf(answer).as)).body
+    expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'member']])
+    expect((await redeem(token)).status).toBe(401)
+    const useless = await invited('edith@example.com')
+    const params = { orgId: tenant.orgId }
+    const waiting = (await world.call(invites.list, { as: tenant.admin.as, params })).body.invites
+    const inviteId = waiting.find(({ email }) => email === 'edith@example.com')?.id as string
+    await world.call(invites.delete, { as: tenant.admin.as, params: { ...params, inviteId } })
+    expect((await redeem(useless)).status).toBe(401)
   })
 
   test('knows its person again', async () => {
