@@ -3,7 +3,8 @@ import { envs } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
 import { me } from '@skerry/contract/me'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   grantKey,
@@ -14,17 +15,9 @@ import {
   newToken,
   putSecret,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const org = () => ({ orgId: tenant.orgId })
 const create = (slug: string, actor: Actor = tenant.admin, name = slug) =>

@@ -37,12 +37,14 @@ export async function get(input: In<typeof apps.get, InApp>): Out<typeof apps.ge
 
 export async function update({ db, app, body, now, audit }: In<typeof apps.update, InApp>): Out<typeof apps.update> {
   const after = await applications.rename(db, app, body.name, now)
+  if (!after) throw fail('not_found', 'no such app')
   audit('app.updated', app.id, { name: body.name })
   return { app: after }
 }
 
 export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>): Out<typeof apps.delete> {
-  await applications.delete(db, app)
+  const deleted = await applications.delete(db, app)
+  if (!deleted) throw fail('not_found', 'no such app')
   audit('app.deleted', app.id, { slug: app.slug })
   return { ok: true }
 }

@@ -7,7 +7,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { App } from '../../http/scope.ts'
 import { makeEnv, shown } from '../envs/create.ts'
-import { giveKey, toOneself } from '../grants/give.ts'
+import { giveNewKey, toOneself } from '../grants/give.ts'
 import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
@@ -52,7 +52,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
   })
   // Started together, so that two hundred of them do not take two hundred round trips.
   const given = [toOneself(principal, body.wrappedDek), ...grants]
-  await Promise.all(given.map((grant) => giveKey(input, { orgId: env.orgId, id: branch.id }, grant)))
+  await Promise.all(given.map((grant) => giveNewKey(input, { orgId: env.orgId, id: branch.id }, grant)))
   const metadata = {
     slug: branch.slug,
     parentEnvironmentId: env.id,
@@ -68,18 +68,22 @@ function expiry(ttlSeconds: number | null | undefined, now: string): string | nu
   return new Date(Date.parse(now) + (ttlSeconds ?? limits.branchTtlDefaultSeconds) * 1000).toISOString()
 }
 
-/** Forking must not widen who can read: each grant names a holder on the parent, once. */
+/**
+ * Forking must not widen who can read: each grant names a holder on the parent, once. The caller is one of them, so whoever
+ * wraps to all of them names the caller too; that key is the one of the body, and this one is not needed.
+ */
 async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
   const grants = body.grants ?? []
   const holders = new Set((await listHolders(db, env)).map(key))
-  const seen = new Set([key({ principalType: principal.type, principalId: principal.id })])
+  const seen = new Set<string>()
   for (const [index, grant] of grants.entries()) {
     if (!holders.has(key(grant)))
       throw fail('invalid_request', `body.grants.${index}: ${grant.principalId} holds no key grant on the parent`)
     if (seen.has(key(grant))) throw fail('invalid_request', `body.grants.${index}: ${grant.principalId} is named twice`)
     seen.add(key(grant))
   }
-  return grants
+  const own = key({ principalType: principal.type, principalId: principal.id })
+  return grants.filter((grant) => key(grant) !== own)
 }
 
 const key = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`

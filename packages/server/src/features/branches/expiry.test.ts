@@ -6,25 +6,15 @@ import { me } from '@skerry/contract/me'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
-import { newApp, newEnv, newToken, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { grantKey, newToken, putSecret } from '../../../test/tenant.ts'
 import { expireBranches } from './jobs.ts'
 
 // The server's own schedule may run the job between two lines of a test. No line here minds.
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-})
-afterAll(() => world.close())
+const { world, tenant, appId, envId } = await openEnv()
 
 const org = () => ({ orgId: tenant.orgId })
 const on = (id: string) => ({ ...org(), envId: id })
@@ -66,6 +56,25 @@ test('a branch whose time is up is gone from every route, swept or not', async (
   const list = await world.call(branches.list, { as: as(), params: on(envId) })
   const all = await world.call(apps.branches, { as: as(), params: { ...org(), appId } })
   for (const { id } of [...list.body.branches, ...all.body.branches]) expect(id).not.toBe(branch.id)
+})
+
+test('a token that is bound to it is unknown from that instant on, whatever its role and whoever remembers it', async () => {
+  const branch = await fork('bound-to')
+  const reader = await newToken(world, tenant, { environmentId: branch.id })
+  const admin = await newToken(world, tenant, { environmentId: branch.id, role: 'admin' })
+  for (const id of [envId, branch.id]) await grantKey(world, tenant, id, reader)
+  const put = { params: { ...on(envId), name: 'B' }, body: { ciphertext: ciphertext() } }
+  const answers = () =>
+    Promise.all([
+      world.call(resolve.get, { as: reader.as }),
+      world.call(me.get, { as: reader.as }),
+      world.call(secrets.put, { as: reader.as, ...put }),
+      world.call(apps.update, { as: admin.as, params: { ...org(), appId }, body: { name: 'Renamed' } }),
+    ])
+  for (const { status } of await answers()) expect(status).toBeLessThan(300)
+  world.clock.advance(61)
+  for (const { status, error } of await answers())
+    expect([status, error?.message]).toEqual([401, 'unknown service token'])
 })
 
 test('its slug is free at once: whoever forks again need not wait for the sweep', async () => {

@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../../db/sql-errors.ts'
 import { fail } from '../../http/errors.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Env } from '../../http/scope.ts'
-import { giveKey, toOneself } from '../grants/give.ts'
+import { giveNewKey, toOneself } from '../grants/give.ts'
 import { insertEnv, type NewEnvironment } from './store.ts'
 
 type EnvironmentRow = Static<typeof Environment>
@@ -36,7 +36,7 @@ export async function createEnvironment(
     expiresAt: null,
     now,
   })
-  await giveKey(input, { orgId: owner.orgId, id: environment.id }, toOneself(principal, body.wrappedDek))
+  await giveNewKey(input, { orgId: owner.orgId, id: environment.id }, toOneself(principal, body.wrappedDek))
   return environment
 }
 

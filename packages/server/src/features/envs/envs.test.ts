@@ -4,8 +4,9 @@ import { grants } from '@skerry/contract/grants'
 import { groups } from '@skerry/contract/groups'
 import { me } from '@skerry/contract/me'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
+import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   grantKey,
@@ -17,21 +18,11 @@ import {
   newToken,
   putSecret,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let groupId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  groupId = (await newGroup(world, tenant)).id
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const appId = (await newApp(world, tenant)).id
+const groupId = (await newGroup(world, tenant)).id
 
 const org = () => ({ orgId: tenant.orgId })
 const inApp = (slug: string, actor: Actor = tenant.admin, more: object = {}) =>

@@ -1,5 +1,6 @@
 import type { envs } from '@skerry/contract/envs'
 import type { InEnv } from '../../http/access.ts'
+import { fail } from '../../http/errors.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { shown } from './create.ts'
@@ -11,13 +12,15 @@ export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.
 
 export async function update({ db, env, body, now, audit }: In<typeof envs.update, InEnv>): Out<typeof envs.update> {
   const environment = await renameEnv(db, env, body.name, now)
+  if (!environment) throw fail('not_found', 'no such env')
   audit('env.updated', env.id, { name: body.name })
   return { environment }
 }
 
 /** Takes its branches, secrets, history, key grants, compositions and bound service tokens with it. */
 export async function remove({ db, env, audit }: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
-  await deleteEnv(db, env)
+  const deleted = await deleteEnv(db, env)
+  if (!deleted) throw fail('not_found', 'no such env')
   const { slug, parentEnvironmentId, applicationId, groupId } = env
   if (parentEnvironmentId) audit('branch.deleted', env.id, { slug, parentEnvironmentId })
   else audit('env.deleted', env.id, { slug, applicationId, groupId })

@@ -21,14 +21,17 @@ export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
     returning ${ownerColumns}`
   const rename = `
     update ${table} set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${ownerColumns}`
-  const remove = `delete from ${table} where org_id = $1 and id = $2`
+  const remove = `delete from ${table} where org_id = $1 and id = $2 returning id`
   return {
     list: (db: Sql, org: Org, mark: Mark) => db.rows<Row>(list, [org.id, mark.at, mark.id, mark.take]),
     /** Undefined where the slug is taken. */
     insert: (db: Tx, org: Org, row: { id: string; name: string; slug: string; now: string }) =>
       db.row<Row>(insert, [org.id, row.id, row.name, row.slug, row.now]),
-    rename: async (db: Tx, owner: Owner, name: string, now: string): Promise<Row> =>
-      (await db.row<Row>(rename, [owner.orgId, owner.id, name, now])) as Row,
-    delete: (db: Tx, owner: Owner) => db.rows(remove, [owner.orgId, owner.id]),
+    /** Undefined where it has been deleted since it was found. */
+    rename: (db: Tx, owner: Owner, name: string, now: string) =>
+      db.row<Row>(rename, [owner.orgId, owner.id, name, now]),
+    /** False where somebody else has deleted it since it was found. */
+    delete: async (db: Tx, owner: Owner): Promise<boolean> =>
+      (await db.row(remove, [owner.orgId, owner.id])) !== undefined,
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
@@ -69,26 +70,28 @@ describe('a large environment', () => {
 
   test('is read once at a time from one caller; what is not large always passes', async () => {
     const url = `${scene.world.url}/v1/orgs/${scene.tenant.orgId}/envs/${scene.envId}/rekey`
-    const length = String(limits.bodyBytes + 1)
     const headers = {
       authorization: scene.tenant.admin.as,
       'content-type': 'application/json',
-      'content-length': length,
+      'content-length': String(limits.bodyBytes + 1),
+      // So that it is known to have arrived first.
+      expect: '100-continue',
     }
     const slow = request(url, { method: 'POST', headers })
     slow.on('error', () => {})
-    slow.write('{')
+    await once(slow, 'continue')
+    // Beyond every limit, it would not be waited for where it is let through.
+    const another = () => announce(limits.rekeyBodyBytes + 1, scene.tenant.admin.as)
     try {
       const refused = await until('the first one is being read', async () => {
-        const answer = await announce(limits.bodyBytes + 2, scene.tenant.admin.as).catch(() => undefined)
-        return answer?.status === 429 ? answer : undefined
+        const answer = await another()
+        return answer.status === 429 ? answer : undefined
       })
       expect(JSON.parse(refused.text).error.code).toBe('rate_limited')
       expect((await run()).status).toBe(200)
     } finally {
       slow.destroy()
     }
-    const again = () => announce(limits.rekeyBodyBytes + 1, scene.tenant.admin.as)
-    await until('the place is free again', async () => (await again()).status === 400)
+    await until('the place is free again', async () => (await another()).status === 400)
   })
 })

@@ -67,16 +67,17 @@ export async function insertEnv(db: Tx, env: NewEnvironment): Promise<Environmen
   return row as EnvironmentRow
 }
 
-export async function renameEnv(db: Tx, env: Env, name: string, now: string): Promise<EnvironmentRow> {
-  const row = await db.row<EnvironmentRow>(
+/** Undefined where it has been deleted since it was found. */
+export const renameEnv = (db: Tx, env: Env, name: string, now: string) =>
+  db.row<EnvironmentRow>(
     `update environments e set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${environmentColumns}`,
     [env.orgId, env.id, name, now],
   )
-  return row as EnvironmentRow
-}
 
-export const deleteEnv = (db: Tx, env: Env) =>
-  db.rows('delete from environments where org_id = $1 and id = $2', [env.orgId, env.id])
+/** False where it has ended by other hands since it was found. */
+export const deleteEnv = async (db: Tx, env: Env): Promise<boolean> =>
+  (await db.row('delete from environments where org_id = $1 and id = $2 returning id', [env.orgId, env.id])) !==
+  undefined
 
 /** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
 export const listGrantees = (db: Sql, env: Env, now: string, mark: Mark) =>

@@ -1,5 +1,6 @@
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Tx } from '../../db/database.ts'
+import { fail } from '../../http/errors.ts'
 import type { Principal } from '../../http/principal.ts'
 import { insertGrant } from './store.ts'
 
@@ -10,7 +11,7 @@ interface Request {
   newId: (kind: Extract<IdKind, 'keyGrant'>) => string
 }
 
-/** Gives someone the key of an environment; undefined where they hold one already. */
+/** Gives someone the key of an environment; undefined where they hold one already, or are no longer there to hold any. */
 export const giveKey = (
   { db, principal, now, newId }: Request,
   env: { orgId: string; id: string },
@@ -23,6 +24,12 @@ export const giveKey = (
     grantedBy: principal,
     now,
   })
+
+/** The same where the environment is new, so that nobody holds its key: who cannot be given it has just lost access. */
+export async function giveNewKey(...[request, env, grant]: Parameters<typeof giveKey>): Promise<void> {
+  const given = await giveKey(request, env, grant)
+  if (!given) throw fail('conflict', `${grant.principalId} has just lost access`)
+}
 
 /** The grant to whoever makes an environment. */
 export const toOneself = ({ type, id }: Principal, wrappedDek: string) => ({

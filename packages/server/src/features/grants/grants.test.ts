@@ -2,8 +2,9 @@ import { branches } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
+import { openEnv } from '../../../test/scene.ts'
 import {
   type Actor,
   grantKey,
@@ -14,21 +15,9 @@ import {
   newMember,
   newToken,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-})
-afterAll(() => world.close())
+const { world, tenant, appId, envId } = await openEnv()
 
 const on = (id = envId) => ({ orgId: tenant.orgId, envId: id })
 const typeOf = ({ id }: Actor) => (id.startsWith('usr_') ? 'user' : 'service_token')

@@ -1,29 +1,12 @@
 import { branches } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
-import {
-  type Actor,
-  newApp,
-  newEnv,
-  newGroup,
-  newGroupEnv,
-  newMember,
-  newToken,
-  signUp,
-  type Tenant,
-} from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, newApp, newEnv, newGroup, newGroupEnv, newMember, newToken, signUp } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const appId = (await newApp(world, tenant)).id
 
 let count = 0
 const newPlace = async () => (await newEnv(world, tenant, appId, `place-${++count}`)).id

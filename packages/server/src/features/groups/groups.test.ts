@@ -1,6 +1,7 @@
 import { envs } from '@skerry/contract/envs'
 import { composition, groups } from '@skerry/contract/groups'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   grantKey,
@@ -12,17 +13,9 @@ import {
   newToken,
   putSecret,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const org = () => ({ orgId: tenant.orgId })
 const create = (slug: string, actor: Actor = tenant.admin) =>

@@ -43,12 +43,14 @@ export async function update({
   audit,
 }: In<typeof groups.update, InGroup>): Out<typeof groups.update> {
   const after = await stored.rename(db, group, body.name, now)
+  if (!after) throw fail('not_found', 'no such group')
   audit('group.updated', group.id, { name: body.name })
   return { group: after }
 }
 
 export async function remove({ db, group, audit }: In<typeof groups.delete, InGroup>): Out<typeof groups.delete> {
-  await stored.delete(db, group)
+  const deleted = await stored.delete(db, group)
+  if (!deleted) throw fail('not_found', 'no such group')
   audit('group.deleted', group.id, { slug: group.slug })
   return { ok: true }
 }
