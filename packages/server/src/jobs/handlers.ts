@@ -1,7 +1,7 @@
 import { deleteOldChanges } from '../db/invalidations.ts'
 import { expireBranches } from '../features/branches/jobs.ts'
 import { sweepCliLogins } from '../features/cli-login/jobs.ts'
-import { mailLink } from '../features/sign-in/link-mail.ts'
+import { mailLink, mailWithLink } from '../features/sign-in/link-mail.ts'
 import { sweepSignIn } from '../features/sign-in/sweep.ts'
 import { type Context, instant } from '../http/context.ts'
 import { deleteExpiredAccessTokens } from '../identity/store.ts'
@@ -13,7 +13,7 @@ import type { Handlers } from './queue.ts'
 export function handlers(context: Context): Handlers {
   const mail = openMail(context.config)
   return {
-    mail,
+    mail: ({ signsIn, ...letter }) => (signsIn ? mailWithLink(context, mail, letter) : mail(letter)),
     'sign_in.link': (request) => mailLink(context, mail, request),
     'branches.expire': () => expireBranches(context),
     sweep: async () => {

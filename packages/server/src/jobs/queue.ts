@@ -6,7 +6,8 @@ import type { Mail } from './mail.ts'
 
 /** What can be done later, and what each is given. */
 export interface Jobs {
-  mail: Mail
+  /** With `signsIn`, a link goes along that signs its recipient in, where Skerry itself signs people in. */
+  mail: Mail & { signsIn?: boolean }
   /** Someone asked for a link to this address; whether anyone has it is not known yet. */
   'sign_in.link': { email: string; returnTo: string | null }
   'branches.expire': object

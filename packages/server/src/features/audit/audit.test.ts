@@ -1,31 +1,12 @@
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type Actor,
-  newApp,
-  newEnv,
-  newGroup,
-  newMember,
-  newToken,
-  putSecret,
-  signUp,
-  type Tenant,
-} from '../../../test/tenant.ts'
+import { describe, expect, test } from 'vitest'
+import { openEnv } from '../../../test/scene.ts'
+import { type Actor, newApp, newGroup, newMember, newToken, putSecret, signUp } from '../../../test/tenant.ts'
 import { walk } from '../../../test/walk.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  const app = await newApp(world, tenant)
-  envId = (await newEnv(world, tenant, app.id)).id
-  for (const name of ['A', 'B', 'C']) await putSecret(world, tenant, envId, name)
-})
-afterAll(() => world.close())
+const { world, tenant, envId } = await openEnv()
+for (const name of ['A', 'B', 'C']) await putSecret(world, tenant, envId, name)
 
 const ask = (query: Record<string, unknown> = {}, actor: Actor = tenant.admin, at = tenant) =>
   world.call(audit.list, { as: actor.as, params: { orgId: at.orgId }, query })

@@ -2,19 +2,13 @@ import { audit } from '@skerry/contract/audit'
 import { changes, protection } from '@skerry/contract/changes'
 import { branches, envs } from '@skerry/contract/envs'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
-import { type Actor, newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, newMember, newToken, signUp } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
 
 const read = (envId: string, by: Actor = tenant.admin) =>
   world.call(protection.get, { as: by.as, params: { orgId: tenant.orgId, envId } })

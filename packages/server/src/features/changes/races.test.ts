@@ -1,22 +1,15 @@
 import { protection } from '@skerry/contract/changes'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { decide, newGuarded, proposePut, protect } from '../../../test/guarded.ts'
+import { openTenant } from '../../../test/scene.ts'
 import { newEntries } from '../../../test/state.ts'
-import { type Actor, newMember, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { type Actor, newMember, putSecret } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-let reviewers: Actor[]
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  reviewers = []
-  for (let n = 0; n < 4; n++) reviewers.push(await newMember(world, tenant, 'admin'))
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const reviewers: Actor[] = []
+for (let n = 0; n < 4; n++) reviewers.push(await newMember(world, tenant, 'admin'))
 
 const by = (index: number) => reviewers[index % reviewers.length] as Actor
 const versions = async (envId: string, name: string) => {

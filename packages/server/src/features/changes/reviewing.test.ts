@@ -2,30 +2,23 @@ import { audit } from '@skerry/contract/audit'
 import { changes } from '@skerry/contract/changes'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { type Decision, decide, newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
-import { type Actor, grantKey, newMember, newToken, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { type Actor, grantKey, newMember, newToken, putSecret } from '../../../test/tenant.ts'
 import { moves } from './moves.ts'
 import type { Status } from './store.ts'
 
-let world: World
-let tenant: Tenant
-let envId: string
-let [alice, bob]: Actor[] = []
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  ;[alice, bob] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant, 'admin')]
-  envId = await newGuarded(world, tenant)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const alice = await newMember(world, tenant, 'admin')
+const bob = await newMember(world, tenant, 'admin')
+const envId = await newGuarded(world, tenant)
 
 const org = () => ({ orgId: tenant.orgId })
 const by = (actor: Actor = tenant.admin) => ({ as: actor.as })
 const propose = (name: string, more: { by?: Actor; text?: string } = {}) => proposePut(world, tenant, envId, name, more)
-const approve = (id: string, who = alice as Actor, comment?: string) =>
+const approve = (id: string, who = alice, comment?: string) =>
   decide(world, tenant, 'approve', id, who, comment === undefined ? {} : { comment })
 const versions = async (name: string, env = envId) =>
   (await world.call(secrets.versions, { ...by(), params: { ...org(), envId: env, name } })).body
@@ -113,7 +106,7 @@ describe('approving', () => {
     expect(await reviewsOf(id)).toMatchObject([
       { reviewerId: alice?.id, decision: 'approve', comment: 'second\nthought' },
     ])
-    await decide(world, tenant, 'reject', id, alice as Actor)
+    await decide(world, tenant, 'reject', id, alice)
     expect(await reviewsOf(id)).toMatchObject([{ reviewerId: alice?.id, decision: 'reject', comment: null }])
     expect(await statusOf(id)).toBe('rejected')
   })
@@ -132,14 +125,14 @@ describe('approving', () => {
   })
 
   test('by the proposer is refused, unless the environment allowed it when the change was proposed', async () => {
-    await grantKey(world, tenant, envId, alice as Actor)
-    const { id } = await propose('SELF', { by: alice as Actor })
+    await grantKey(world, tenant, envId, alice)
+    const { id } = await propose('SELF', { by: alice })
     const { status, error } = await approve(id)
     expect([status, error?.code]).toEqual([403, 'forbidden'])
     expect(await reviewsOf(id)).toEqual([])
     await protect(world, tenant, envId, { allowSelfApproval: true })
     expect((await approve(id)).status).toBe(403)
-    const { id: later } = await propose('SELF', { by: alice as Actor })
+    const { id: later } = await propose('SELF', { by: alice })
     await protect(world, tenant, envId, { allowSelfApproval: false })
     expect((await approve(later)).body.status).toBe('applied')
     expect((await versions('SELF')).versions[0]).toMatchObject({ createdByType: 'user', createdById: alice?.id })
@@ -252,7 +245,7 @@ describe('withdrawing', () => {
       const { id } = await propose('WITHDRAWN', { by: holder })
       expect((await decide(world, tenant, 'withdraw', id, holder)).body.changeRequest.status).toBe('withdrawn')
     }
-    for (const admin of [alice as Actor, tenant.admin, tenant.machine]) {
+    for (const admin of [alice, tenant.admin, tenant.machine]) {
       const { id } = await propose('WITHDRAWN', { by: token })
       expect((await decide(world, tenant, 'withdraw', id, person)).status).toBe(403)
       expect((await decide(world, tenant, 'withdraw', id, admin)).status).toBe(200)
@@ -275,8 +268,8 @@ describe('the states of a change request', () => {
       await approve(id)
     }
     if (status === 'applied') for (const who of [alice, bob]) await approve(id, who)
-    if (status === 'rejected') await decide(world, tenant, 'reject', id, alice as Actor)
-    if (status === 'withdrawn') await decide(world, tenant, 'withdraw', id, alice as Actor)
+    if (status === 'rejected') await decide(world, tenant, 'reject', id, alice)
+    if (status === 'withdrawn') await decide(world, tenant, 'withdraw', id, alice)
     expect(await statusOf(id)).toBe(status)
     return id
   }
@@ -286,7 +279,7 @@ describe('the states of a change request', () => {
     const id = await changeIn(from, own)
     const allowed = moves.filter(([status, by]) => status === from && by === trigger).map(([, , to]) => to)
     const before = await reviewsOf(id)
-    const { status, error } = await decide(world, tenant, trigger, id, bob as Actor)
+    const { status, error } = await decide(world, tenant, trigger, id, bob)
     if (allowed.length > 0) {
       expect(status).toBe(200)
       return expect(allowed).toContain(await statusOf(id))

@@ -2,8 +2,9 @@ import { audit } from '@skerry/contract/audit'
 import { cliLogin } from '@skerry/contract/cli-login'
 import { me } from '@skerry/contract/me'
 import { orgs } from '@skerry/contract/orgs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bearerSecret } from '../../../test/blobs.ts'
+import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   askForCliSession,
@@ -12,24 +13,14 @@ import {
   newPerson,
   newToken,
   sessionOf,
-  signUp,
-  type Tenant,
   withFactor,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 import { newId, sha256 } from '../../http/context.ts'
 import { sweepCliLogins } from './jobs.ts'
 import { decided, type Status, type Stored, statusOf, type Trigger, transitions } from './states.ts'
 
-let world: World
-let tenant: Tenant
-let person: Actor
-beforeAll(async () => {
-  world = await openWorld({ SKERRY_BASE_URL: 'https://skerry.example' })
-  tenant = await signUp(world)
-  person = await newMember(world, tenant)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant({ SKERRY_BASE_URL: 'https://skerry.example' })
+const person = await newMember(world, tenant)
 
 const ask = (more = {}) => askForCliSession(world, more)
 const poll = (code: string) => world.call(cliLogin.poll, { body: { code } })

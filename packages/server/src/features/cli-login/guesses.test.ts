@@ -1,17 +1,14 @@
 import { cliLogin } from '@skerry/contract/cli-login'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Actor, askForCliSession, newPerson, sessionOf } from '../../../test/tenant.ts'
-import { call, openWorld, start, type World } from '../../../test/world.ts'
+import { call, openWorld, start } from '../../../test/world.ts'
 import { rates } from '../../http/limits.ts'
 import { attemptRules } from '../../identity/attempts.ts'
 import { newCode } from './code.ts'
 
 const { max: wrongCodesMax } = attemptRules.cli_code
 
-let world: World
-beforeAll(async () => {
-  world = await openWorld({ SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
-})
+const world = await openWorld({ SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
 afterAll(() => world.close())
 
 const from = (address: string) => ({ 'x-forwarded-for': address })

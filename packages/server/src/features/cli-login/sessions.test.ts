@@ -2,33 +2,18 @@ import { audit } from '@skerry/contract/audit'
 import { cliLogin, cliSessions } from '@skerry/contract/cli-login'
 import { me } from '@skerry/contract/me'
 import { orgs } from '@skerry/contract/orgs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bearerSecret } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
-import {
-  type Actor,
-  askForCliSession,
-  newCliSession,
-  newMember,
-  newPerson,
-  sessionOf,
-  signUp,
-  type Tenant,
-  withFactor,
-} from '../../../test/tenant.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { askForCliSession, newCliSession, newMember, newPerson, sessionOf, withFactor } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { call, openWorld, start, type World } from '../../../test/world.ts'
+import { walk } from '../../../test/walk.ts'
+import { call, start } from '../../../test/world.ts'
 import { newId } from '../../http/context.ts'
 
-let world: World
-let tenant: Tenant
-let person: Actor
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  person = await newMember(world, tenant)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const person = await newMember(world, tenant)
 
 const list = async (as = person.as) => (await world.call(cliSessions.list, { as })).body
 const revoke = (cliSessionId: string, as = person.as) =>
@@ -50,6 +35,19 @@ describe('the list', () => {
     expect(sessions[0]).toMatchObject({ deviceLabel: 'laptop', client: 'skerry/1.0', ipAddress: '127.0.0.1' })
     expect(currentSessionId).toBe(second.id)
     expect((await list(someone.as)).currentSessionId).toBeNull()
+  })
+
+  test('is walked by cursor, since ended sessions stay in it', async () => {
+    const someone = await newPerson(world, 'pages@example.com')
+    for (let n = 0; n < 4; n++) await newCliSession(world, someone)
+    const all = await list(someone.as)
+    expect(all.nextCursor).toBeNull()
+    const pages = await walk(async (cursor) => {
+      const { body } = await world.call(cliSessions.list, { as: someone.as, query: { limit: 3, ...cursor } })
+      return { rows: body.sessions.map(({ id }) => id), nextCursor: body.nextCursor }
+    })
+    expect(pages.map((page) => page.length)).toEqual([3, 1])
+    expect(pages.flat()).toEqual(all.sessions.map(({ id }) => id))
   })
 
   test('says when a session was last used, exact to a minute', async () => {
@@ -127,6 +125,15 @@ describe('a bearer that does not work', () => {
     expect(new Set(answers).size).toBe(1)
     expect(answers[0]).toContain('unknown CLI session')
   })
+})
+
+test('a session of a person whom another issuer knew is as unknown as that person', async () => {
+  const former = await newMember(world, tenant)
+  const session = await newCliSession(world, former)
+  expect(await works(session.as)).toBe(true)
+  await world.server.context.db.rows(`update users set issuer = 'https://before.example' where id = $1`, [former.id])
+  const { status, error } = await world.call(me.get, { as: session.as })
+  expect([status, error?.message]).toEqual([401, 'unknown CLI session'])
 })
 
 describe('the second factor of a CLI session', () => {

@@ -1,5 +1,6 @@
 import type { cliSessions } from '@skerry/contract/cli-login'
 import { fail } from '../../http/errors.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
@@ -9,9 +10,15 @@ interface Person {
   principal: UserPrincipal
 }
 
-export async function list({ db, principal }: In<typeof cliSessions.list, Person>): Out<typeof cliSessions.list> {
+export async function list({
+  db,
+  principal,
+  query,
+}: In<typeof cliSessions.list, Person>): Out<typeof cliSessions.list> {
   const { kind, id } = principal.session
-  return { sessions: await listSessions(db, principal.id), currentSessionId: kind === 'cli' ? id : null }
+  const mark = pageFrom(query, 'cliSession')
+  const page = pageOf(await listSessions(db, principal.id, mark), mark, byCreation)
+  return { sessions: page.rows, currentSessionId: kind === 'cli' ? id : null, nextCursor: page.nextCursor }
 }
 
 export async function revoke(input: In<typeof cliSessions.revoke, Person>): Out<typeof cliSessions.revoke> {

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
+import type { Mark } from '../../http/page.ts'
 import type { Session } from '../../http/principal.ts'
 import type { Status, Stored } from './states.ts'
 
@@ -98,12 +99,13 @@ export interface CliSession {
   revokedAt: string | null
 }
 
-export const listSessions = (db: Sql, userId: string) =>
+export const listSessions = (db: Sql, userId: string, { at, id, take }: Mark) =>
   db.rows<CliSession>(
     `select s.id, s.device_label, s.client, s.ip_address, s.created_at, u.last_used_at, s.expires_at, s.revoked_at
        from cli_sessions s left join cli_session_uses u on u.session_id = s.id
-      where s.user_id = $1 order by s.created_at desc, s.id desc`,
-    [userId],
+      where s.user_id = $1 and ($2::timestamptz is null or (s.created_at, s.id) < ($2, $3))
+      order by s.created_at desc, s.id desc limit $4`,
+    [userId, at, id, take],
   )
 
 export const findSession = (db: Sql, userId: string, id: string) =>

@@ -1,13 +1,10 @@
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openWorld } from '../../../test/world.ts'
 import { routes } from '../../app.ts'
 import { accessWords, wordsOf } from './access-words.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await openWorld()
-})
+const world = await openWorld()
 afterAll(() => world.close())
 
 const read = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

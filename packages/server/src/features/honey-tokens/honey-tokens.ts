@@ -5,8 +5,12 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { HoneyToken } from '../../http/scope.ts'
 import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
+import { recordTrips } from './trips.ts'
 
-export async function list({ db, org, query }: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
+/** With every trip that this server has answered: whoever looks after an alarm must not be told of none. */
+export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
+  const { context, db, org, query } = input
+  await recordTrips(context)
   const mark = pageFrom(query, 'honeyToken')
   const page = pageOf(await listHoneyTokens(db, org, mark), mark, byCreation)
   return { honeyTokens: page.rows, nextCursor: page.nextCursor }
@@ -29,7 +33,8 @@ type OnHoneyToken = InOrg & { honeyToken: HoneyToken }
 export async function remove(input: In<typeof honeyTokens.delete, OnHoneyToken>): Out<typeof honeyTokens.delete> {
   const { db, org, honeyToken, audit } = input
   const { id, tokenId, placement, tripCount } = honeyToken
-  await deleteHoneyToken(db, org, honeyToken)
+  const deleted = await deleteHoneyToken(db, org, honeyToken)
+  if (!deleted) throw fail('not_found', 'no such honey token')
   audit('honey_token.deleted', id, { tokenId, placement, tripCount })
   return { ok: true }
 }

@@ -42,9 +42,10 @@ export async function insertHoneyToken(
   return row as Row
 }
 
-/** With its row among the service tokens, on which it hangs. */
-export const deleteHoneyToken = (db: Tx, org: Org, decoy: Found) =>
-  db.rows('delete from service_tokens where org_id = $1 and id = $2', [org.id, decoy.tokenId])
+/** With its row among the service tokens, on which it hangs. False where somebody else has deleted it since it was found. */
+export const deleteHoneyToken = async (db: Tx, org: Org, decoy: Found): Promise<boolean> =>
+  (await db.row('delete from service_tokens where org_id = $1 and id = $2 returning id', [org.id, decoy.tokenId])) !==
+  undefined
 
 /**
  * The decoys among what was presented. By hash, or by id: our clients present what they derive from the string that was

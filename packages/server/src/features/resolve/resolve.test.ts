@@ -5,12 +5,11 @@ import { composition } from '@skerry/contract/groups'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
+import { openEnv } from '../../../test/scene.ts'
 import {
-  type Actor,
   grantKey,
-  newApp,
   newEnv,
   newGroup,
   newGroupEnv,
@@ -18,45 +17,27 @@ import {
   newToken,
   putSecret,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-let low: { id: string; slug: string }
-let high: { id: string; slug: string }
-let lowEnvId: string
-let highEnvId: string
-let sandboxId: string
-let token: Actor
-
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-  low = await newGroup(world, tenant)
-  high = await newGroup(world, tenant)
-  lowEnvId = (await newGroupEnv(world, tenant, low.id)).id
-  highEnvId = (await newGroupEnv(world, tenant, high.id)).id
-  sandboxId = (await newGroupEnv(world, tenant, low.id, 'sandbox')).id
-  for (const group of [low, high]) await compose(group.id)
-  token = await newToken(world, tenant, { environmentId: envId })
-  for (const id of [envId, lowEnvId, highEnvId, sandboxId]) await grantKey(world, tenant, id, token)
-  await putSecret(world, tenant, envId, 'A')
-  await putSecret(world, tenant, lowEnvId, 'B')
-})
-afterAll(() => world.close())
-
+const { world, tenant, appId, envId } = await openEnv()
 const compose = (groupId: string, more = {}) =>
   world.call(composition.set, {
     as: tenant.admin.as,
     params: { orgId: tenant.orgId, envId },
     body: { groupId, ...more },
   })
+
+const low = await newGroup(world, tenant)
+const high = await newGroup(world, tenant)
+const lowEnvId = (await newGroupEnv(world, tenant, low.id)).id
+const highEnvId = (await newGroupEnv(world, tenant, high.id)).id
+const sandboxId = (await newGroupEnv(world, tenant, low.id, 'sandbox')).id
+for (const group of [low, high]) await compose(group.id)
+const token = await newToken(world, tenant, { environmentId: envId })
+for (const id of [envId, lowEnvId, highEnvId, sandboxId]) await grantKey(world, tenant, id, token)
+await putSecret(world, tenant, envId, 'A')
+await putSecret(world, tenant, lowEnvId, 'B')
+
 const ask = (query: Record<string, unknown> = {}, as = token.as, headers = {}) =>
   world.call(resolve.get, { as, query, headers })
 const denials = async () =>
@@ -135,6 +116,17 @@ describe('branches', () => {
     expect((await ask({ branch: 'short' })).status).toBe(200)
     world.clock.advance(61)
     expect((await ask({ branch: 'short' })).status).toBe(404)
+  })
+
+  test('an environment that is a branch answers as itself, and for no other branch', async () => {
+    const { body: one } = await fork({ slug: 'one' })
+    const { body: two } = await fork({ slug: 'two' })
+    const statusOf = async (query: object) => (await ask({ env: one.branch.id, ...query }, tenant.admin.as)).status
+    expect([await statusOf({}), await statusOf({ branch: 'one' }), await statusOf({ branch: one.branch.id })]).toEqual([
+      200, 200, 200,
+    ])
+    expect([await statusOf({ branch: 'two' }), await statusOf({ branch: two.branch.id })]).toEqual([404, 404])
+    expect(await statusOf({ branch: 'nowhere' })).toBe(404)
   })
 
   test('a branch that does not exist, or of another environment, is not found', async () => {
@@ -226,6 +218,8 @@ describe('freshness', () => {
     const etag = headers.get('etag') as string
     const unchanged = await ask({}, token.as, { 'if-none-match': etag })
     expect([unchanged.status, unchanged.headers.get('content-length')]).toEqual([304, null])
+    // RFC 9110 section 15.4.5: a cache that renews what it holds by this answer must not forget whom it is for.
+    expect(unchanged.headers.get('cache-control')).toBe(headers.get('cache-control'))
     expect((await ask({}, token.as, { 'if-none-match': `"other", W/${etag}` })).status).toBe(304)
     expect((await ask({}, token.as, { 'if-none-match': '"other"' })).status).toBe(200)
     const other = await ask({ env: envId }, tenant.admin.as)

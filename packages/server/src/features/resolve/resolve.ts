@@ -3,7 +3,7 @@ import { anyone, secondFactorNeeded } from '../../http/access.ts'
 import { type Context, sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
 import { matches } from '../../http/etag.ts'
-import type { TokenPrincipal, UserPrincipal } from '../../http/principal.ts'
+import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../http/principal.ts'
 import { type Access, type FromMemory, type In, type Out, type Ready, Reply } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import type { Answer } from './cache.ts'
@@ -46,7 +46,7 @@ async function checkMember({ db, query, now }: Request, { id, session }: UserPri
   if (query.env === undefined) return
   const found = await findMembershipOfEnv(db, query.env, id, now)
   if (!found) throw fail('not_found', 'no such env')
-  if (found.mfaRequired && session.mfaAt === null)
+  if (found.mfaRequired && !isSecondFactorBehind(session))
     throw fail('mfa_required', secondFactorNeeded, {
       denial: {
         orgId: found.orgId,
@@ -61,8 +61,9 @@ const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} 
 
 function replyOf(context: Context, headers: Request['headers'], answer: Answer): Reply<Ready> {
   context.meter.count(answer.orgId, 'resolves')
-  if (matches(headers['if-none-match'], answer.etag)) return new Reply(304, null, { etag: answer.etag })
-  return new Reply(200, answer.bytes, { etag: answer.etag, 'cache-control': 'private, no-cache' })
+  const described = { etag: answer.etag, 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' }
+  if (matches(headers['if-none-match'], answer.etag)) return new Reply(304, null, described)
+  return new Reply(200, answer.bytes, described)
 }
 
 /** The mark is taken before the database is read: what changes meanwhile is answered once and not kept. */

@@ -4,7 +4,7 @@ import type { Principal } from '../../http/principal.ts'
 export interface Asked {
   principal: Principal
   environmentId: string
-  /** Slug or id of a branch of that environment. */
+  /** Slug or id of a branch of that environment; where that is a branch, only its own will do. */
   branch: string | null
   groups: string[]
   slugs: string[]
@@ -60,7 +60,8 @@ const layers = (mayAsk: string) => `
       from asked a
       join environments e on e.org_id = a.org_id and e.parent_environment_id = a.base_id
                          and (e.expires_at is null or e.expires_at > $7)
-                         and case when a.parent_environment_id is null then e.slug = $6 or e.id = $6 else e.id = a.id end
+                         and case when a.parent_environment_id is null then e.slug = $6 or e.id = $6
+                                  else e.id = a.id and coalesce($6 in (e.slug, e.id), true) end
   )
   select l.source, l.id as environment_id, l.slug, l.group_slug, l.expires_at, k.wrapped_dek, s.secrets,
          o.id as org_id, o.slug as org_slug, p.id as app_id, p.slug as app_slug

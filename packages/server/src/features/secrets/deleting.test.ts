@@ -1,40 +1,19 @@
 import { audit } from '@skerry/contract/audit'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
-import {
-  type Actor,
-  grantKey,
-  newApp,
-  newEnv,
-  newMember,
-  newToken,
-  putSecret,
-  signUp,
-  type Tenant,
-  written,
-} from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { type Actor, grantKey, newEnv, newMember, newToken, putSecret, written } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-})
-afterAll(() => world.close())
+const { world, tenant, appId, envId } = await openEnv()
 
 const on = () => ({ orgId: tenant.orgId, envId })
 const at = (name: string) => ({ ...on(), name })
 const remove = (
   name: string,
-  more: { query?: object; body?: Record<string, unknown> } = {},
+  more: { query?: Record<string, unknown>; body?: Record<string, unknown> } = {},
   actor: Actor = tenant.admin,
-) => world.call(secrets.delete, { as: actor.as, params: at(name), ...more } as never)
+) => world.call(secrets.delete, { as: actor.as, params: at(name), ...more })
 const versions = (name: string) => world.call(secrets.versions, { as: tenant.admin.as, params: at(name) })
 
 describe('deleting', () => {

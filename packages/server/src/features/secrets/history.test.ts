@@ -1,32 +1,11 @@
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
-import {
-  type Actor,
-  grantKey,
-  newApp,
-  newEnv,
-  newMember,
-  newToken,
-  putSecret,
-  signUp,
-  type Tenant,
-  written,
-} from '../../../test/tenant.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { type Actor, grantKey, newMember, newToken, putSecret, written } from '../../../test/tenant.ts'
 import { walk } from '../../../test/walk.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-})
-afterAll(() => world.close())
+const { world, tenant, envId } = await openEnv()
 
 const at = (name: string) => ({ orgId: tenant.orgId, envId, name })
 const read = (name: string, query: Record<string, unknown> = {}, actor: Actor = tenant.admin) =>

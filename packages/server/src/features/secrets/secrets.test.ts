@@ -1,20 +1,11 @@
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
-import { grantKey, newApp, newEnv, newToken, putSecret, signUp, type Tenant, written } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { grantKey, newToken, putSecret, written } from '../../../test/tenant.ts'
 
-let world: World
-let tenant: Tenant
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  const app = await newApp(world, tenant)
-  envId = (await newEnv(world, tenant, app.id)).id
-})
-afterAll(() => world.close())
+const { world, tenant, envId } = await openEnv()
 
 const at = (name: string) => ({ orgId: tenant.orgId, envId, name })
 

@@ -3,34 +3,15 @@ import { secrets } from '@skerry/contract/secrets'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
+import { openEnv } from '../../../test/scene.ts'
 import { auditRows, newEntries, stateOf } from '../../../test/state.ts'
-import {
-  type Actor,
-  grantKey,
-  newApp,
-  newEnv,
-  newToken,
-  putSecret,
-  signUp,
-  type Tenant,
-  written,
-} from '../../../test/tenant.ts'
+import { type Actor, grantKey, newEnv, newToken, putSecret, written } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { call, openWorld, start, type World } from '../../../test/world.ts'
+import { call, start } from '../../../test/world.ts'
 import type { RunningServer } from '../../server.ts'
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-  await putSecret(world, tenant, envId, 'FIRST')
-})
-afterAll(() => world.close())
+const { world, tenant, appId, envId } = await openEnv()
+await putSecret(world, tenant, envId, 'FIRST')
 afterEach(() => vi.restoreAllMocks())
 
 interface Put {
@@ -60,6 +41,7 @@ async function together(puts: Put[]) {
   const held = Promise.withResolvers<void>()
   const sent = vi.spyOn(db, 'rows').mockImplementation(async (text, values) => {
     if (isGroup(text) && groups.push(values?.[2] as string[]) === 1) await held.promise
+    // A stand-in for a generic function answers what it was handed, of whatever type.
     return (await rows(text, values)) as never
   })
   const added = vi.spyOn(writes, 'add')
@@ -303,7 +285,7 @@ describe('a group whose statement fails', () => {
     vi.spyOn(db, 'rows').mockImplementation(async (text, values) => {
       const answer = await rows(text, values)
       if (isGroup(text)) throw lost
-      return answer as never
+      return answer as never // As in together().
     })
     const names = upTo(4).map((n) => `UNKNOWN_${n}`)
     const answers = await all(names.map((name) => ({ name })))

@@ -1,18 +1,13 @@
 import { me } from '@skerry/contract/me'
 import { oauth, signup } from '@skerry/contract/signup'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../../test/scene.ts'
+import { newToken, signUp } from '../../../test/tenant.ts'
+import { openWorld } from '../../../test/world.ts'
 import { Refusal } from '../../http/errors.ts'
 import { rates } from '../../http/limits.ts'
 
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  world = await openWorld({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
-  tenant = await signUp(world)
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 const wrong = `Basic ${Buffer.from(`m2m_${'0'.repeat(22)}:wrong`).toString('base64')}`

@@ -3,14 +3,11 @@ import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
 import { orgs } from '@skerry/contract/orgs'
 import { signup } from '@skerry/contract/signup'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { newOwner } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openWorld } from '../../../test/world.ts'
 
-let world: World
-beforeAll(async () => {
-  world = await openWorld()
-})
+const world = await openWorld()
 afterAll(() => world.close())
 
 const slugForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/

@@ -2,22 +2,14 @@ import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
 import { oauth } from '@skerry/contract/signup'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../../test/scene.ts'
+import { newToken, signUp } from '../../../test/tenant.ts'
 import { handlers } from '../../jobs/handlers.ts'
 
-let world: World
-let tenant: Tenant
-let clientId: string
-let clientSecret: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  clientId = tenant.machine.id
-  clientSecret = Buffer.from(tenant.machine.as.slice('Basic '.length), 'base64').toString().split(':')[1] as string
-})
-afterAll(() => world.close())
+const { world, tenant } = await openTenant()
+const clientId = tenant.machine.id
+const clientSecret = Buffer.from(tenant.machine.as.slice('Basic '.length), 'base64').toString().split(':')[1] as string
 
 const grant = { grant_type: 'client_credentials' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }

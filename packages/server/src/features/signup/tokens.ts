@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import type { oauth } from '@skerry/contract/signup'
 import { newSecret, sha256 } from '../../http/context.ts'
 import { fail, Refusal } from '../../http/errors.ts'
-import { type In, type Out, Reply } from '../../http/route.ts'
+import type { In, Out } from '../../http/route.ts'
 import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/authenticate.ts'
 import { insertAccessToken } from '../../identity/store.ts'
 
@@ -17,12 +17,7 @@ export async function issue(input: In<typeof oauth.token>): Out<typeof oauth.tok
   const expiresAt = new Date(Date.parse(now) + limits.machineAccessTtlSeconds * 1000).toISOString()
   await insertAccessToken(db, { orgId: client.orgId, clientId: client.id, tokenHash: sha256(accessToken), expiresAt })
   audit('machine_client.token_issued', client.id, { expiresAt }, { orgId: client.orgId, actor: client })
-  const answer = {
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: limits.machineAccessTtlSeconds,
-  } as const
-  return new Reply(200, answer, { 'cache-control': 'no-store' }) // RFC 6749 section 5.1
+  return { access_token: accessToken, token_type: 'Bearer', expires_in: limits.machineAccessTtlSeconds }
 }
 
 async function identify(input: In<typeof oauth.token>) {

@@ -2,22 +2,14 @@ import { audit } from '@skerry/contract/audit'
 import { grants } from '@skerry/contract/grants'
 import { me } from '@skerry/contract/me'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { publicKeyJwk } from '../../../test/blobs.ts'
-import { type Actor, grantKey, newApp, newEnv, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { type Actor, grantKey, newToken, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 import { sha256 } from '../../http/context.ts'
 
-let world: World
-let tenant: Tenant
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
-})
-afterAll(() => world.close())
+const { world, tenant, envId } = await openEnv()
 
 const org = () => ({ orgId: tenant.orgId })
 const revoke = ({ id }: Actor, by: Actor = tenant.admin) =>

@@ -1,31 +1,13 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bearerSecret, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
-import {
-  type Actor,
-  newApp,
-  newEnv,
-  newGroup,
-  newGroupEnv,
-  newMember,
-  newToken,
-  signUp,
-  type Tenant,
-} from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { type Actor, newApp, newGroup, newGroupEnv, newMember, newToken, signUp } from '../../../test/tenant.ts'
 import { newId, sha256 } from '../../http/context.ts'
 
-let world: World
-let tenant: Tenant
-let envId: string
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
-})
-afterAll(() => world.close())
+const { world, tenant, envId } = await openEnv()
 
 function made() {
   const tokenId = newId('serviceToken')
