@@ -2,19 +2,16 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { Compile } from 'typebox/compile'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPlace, type Place } from './callers.ts'
+import { describe, expect, test } from 'vitest'
 import { blobFaults, type Fault, faultsOf, formFaults, type Schema } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, isOfPerson, pathOf, type Sample, titleOf } from './samples.ts'
-import { stopSchedules } from './state.ts'
+import { openPlace } from './scene.ts'
 import { newPerson } from './tenant.ts'
-import { openWorld, type World } from './world.ts'
 
-let world: World
-let place: Place
-let samples: Record<string, Sample>
-let person: string
+const { world, place } = await openPlace()
+const samples = await buildSamples(world, place)
+const person = (await newPerson(world, 'sends@example.com')).as
 
 const withBody = listEndpoints()
   .map(({ endpoint }) => endpoint)
@@ -22,15 +19,6 @@ const withBody = listEndpoints()
 const mutations = listEndpoints()
   .map(({ endpoint }) => endpoint)
   .filter((endpoint) => endpoint.method !== 'GET')
-
-beforeAll(async () => {
-  world = await openWorld()
-  await stopSchedules(world)
-  place = await buildPlace(world)
-  samples = await buildSamples(world, place)
-  person = (await newPerson(world, 'sends@example.com')).as
-})
-afterAll(() => world.close())
 
 const sampleOf = (endpoint: Endpoint): Sample =>
   samples[titleOf(endpoint)] ?? { as: isOfPerson(endpoint) ? person : place.tenant.admin.as, body: {} }

@@ -5,34 +5,23 @@ import { branches } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { composition } from '@skerry/contract/groups'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wrappedKey } from './blobs.ts'
-import { buildPlace, type Place } from './callers.ts'
+import { buildPlace } from './callers.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, pathOf, type Sample, titleOf } from './samples.ts'
-import { stopSchedules } from './state.ts'
+import { openPlace } from './scene.ts'
 import { grantKey, newApp, newEnv, newGroup, newMember } from './tenant.ts'
-import { openWorld, type World } from './world.ts'
 
-let world: World
-let own: Place
+const { world, place: own } = await openPlace()
 /** Another tenant, with one of everything. */
-let other: Place
-let samples: Record<string, Sample>
+const other = await buildPlace(world)
+const samples = await buildSamples(world, own)
 
 const inOrg = listEndpoints()
   .map(({ endpoint }) => endpoint)
   .filter(({ path }) => path.includes('/:orgId'))
 const paramsOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)
-
-beforeAll(async () => {
-  world = await openWorld()
-  await stopSchedules(world)
-  own = await buildPlace(world)
-  other = await buildPlace(world)
-  samples = await buildSamples(world, own)
-})
-afterAll(() => world.close())
 
 /** Every endpoint of an organization, sound but for the parameters given. */
 function withParams(what: string, change: (name: string) => string[] | undefined): Broken[] {

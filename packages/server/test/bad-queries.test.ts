@@ -2,30 +2,18 @@ import { apps } from '@skerry/contract/apps'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { limits } from '@skerry/contract/limits'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildPlace, type Place } from './callers.ts'
+import { describe, expect, test } from 'vitest'
 import { type Broken, expectRefused } from './refusals.ts'
 import { isOfPerson, pathOf, titleOf } from './samples.ts'
-import { stopSchedules } from './state.ts'
+import { openPlace } from './scene.ts'
 import { newMember, newPerson, newToken, putSecret } from './tenant.ts'
-import { openWorld, type World } from './world.ts'
 
-let world: World
-let place: Place
-let personAs: string
-let reviewerAs: string
+const { world, place } = await openPlace()
+const personAs = (await newPerson(world, 'person@example.com')).as
+const reviewerAs = (await newMember(world, place.tenant, 'admin')).as
 
 const all = listEndpoints().map(({ endpoint }) => endpoint)
 const having = (parameter: string) => all.filter((endpoint) => parameter in endpoint.query.properties)
-
-beforeAll(async () => {
-  world = await openWorld()
-  await stopSchedules(world)
-  place = await buildPlace(world)
-  personAs = (await newPerson(world, 'person@example.com')).as
-  reviewerAs = (await newMember(world, place.tenant, 'admin')).as
-})
-afterAll(() => world.close())
 
 function callerOf(endpoint: Endpoint): string {
   if (isOfPerson(endpoint) || endpoint.path === '/v1/orgs') return personAs
@@ -187,7 +175,7 @@ describe('a limit', () => {
     const reader = await newMember(world, place.tenant, 'admin')
     for (const endpoint of having('limit')) {
       const { maximum } = endpoint.query.properties.limit as unknown as { maximum: number }
-      const as = endpoint.path === '/v1/orgs' ? reader.as : place.tenant.admin.as
+      const as = endpoint.path === '/v1/orgs' || isOfPerson(endpoint) ? reader.as : place.tenant.admin.as
       for (const limit of [1, maximum]) {
         const answer = await world.call(endpoint, { as, params: place.params, query: { limit } })
         expect([endpoint.path, limit, answer.status]).toEqual([endpoint.path, limit, 200])

@@ -1,29 +1,20 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { limits } from '@skerry/contract/limits'
 import { me } from '@skerry/contract/me'
 import { oauth } from '@skerry/contract/signup'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { routes } from '../src/app.ts'
-import { buildPlace, type Place } from './callers.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { pathOf } from './samples.ts'
-import { stateOf, stopSchedules } from './state.ts'
-import { openWorld, type World } from './world.ts'
+import { openPlace } from './scene.ts'
+import { stateOf } from './state.ts'
 
-let world: World
-let place: Place
-let as: string
-
-beforeAll(async () => {
-  world = await openWorld()
-  await stopSchedules(world)
-  place = await buildPlace(world)
-  as = place.tenant.admin.as
-})
+const { world, place } = await openPlace()
+const { as } = place.tenant.admin
 afterAll(async () => {
   expect((await world.call(me.get, { as })).status).toBe(200)
-  await world.close()
 })
 
 /** Sends bytes that no HTTP library would, and reads to the end. */
@@ -171,11 +162,18 @@ describe('a body of another type', () => {
     await expectRefused(world, [
       ...types.map((type) => typed(type, json, 'body: send application/json')),
       typed('application/x-www-form-urlencoded', 'name=Typed&slug=typed', 'body: send JSON'),
-      {
-        ...typed('application/json', '', 'body: is not JSON'),
-        body: Buffer.from([0x1f, 0x8b, 8, 0]),
-        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-      },
+    ])
+  })
+
+  test('is refused when it is encoded, or says so', async () => {
+    const encoded = (type: string, encoding: string, path = create()): Broken => ({
+      ...typed(type, json, 'body: send it as it is, without content-encoding', path),
+      headers: { 'content-type': type, 'content-encoding': encoding },
+    })
+    await expectRefused(world, [
+      { ...encoded('application/json', 'gzip'), body: gzipSync(json) },
+      ...['gzip', 'br', 'aes128gcm', 'identity, gzip'].map((encoding) => encoded('application/json', encoding)),
+      { ...encoded('application/x-www-form-urlencoded', 'gzip', oauth.token.path), as: undefined },
     ])
   })
 
@@ -212,6 +210,20 @@ describe('a body of another type', () => {
   })
 })
 
+describe('an answer', () => {
+  test('is kept by nothing on its way, and taken for nothing but JSON', async () => {
+    for (const { endpoint } of routes.filter(({ endpoint }) => endpoint.method === 'GET'))
+      for (const headers of [{}, { authorization: as }] as Record<string, string>[]) {
+        const answer = await fetch(`${world.url}${pathOf(endpoint, place.params)}`, { headers })
+        await answer.arrayBuffer()
+        // A resolve may be kept by its caller, and is asked for again each time.
+        const kept = answer.headers.has('etag') ? 'private, no-cache' : 'no-store'
+        expect([endpoint.path, answer.headers.get('cache-control')]).toEqual([endpoint.path, kept])
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      }
+  })
+})
+
 describe('HEAD', () => {
   test('answers as GET does, without a body, and asks for the same credential', async () => {
     const reads = routes.filter(({ endpoint }) => endpoint.method === 'GET')
@@ -240,14 +252,22 @@ describe('bytes that are no request', () => {
       '\u0000\u0001\u0002\r\n\r\n',
       '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001',
       'GET /v1/me HTTP/9.9\r\n\r\n',
-      head('GET', '/v1/me', { 'x-long': 'a'.repeat(20_000) }),
-      head('GET', `/v1/${'a'.repeat(20_000)}`),
+      head('GET', '/v1/me', { 'x-long': 'a'.repeat(50_000) }),
+      head('GET', `/v1/${'a'.repeat(50_000)}`),
       head('GET', '/v1/me', { 'x-bad': 'a\u0000b' }),
       head('POST', '/v1/signup', { 'content-length': 'many' }),
       head('POST', '/v1/signup', { 'content-length': '2', 'transfer-encoding': 'chunked' }),
+      head('POST', '/v1/signup', { expect: 'nothing', 'content-length': '2' }),
+      head('CONNECT', 'elsewhere:443'),
     ])
       expect([bytes.slice(0, 60), parsed(await exchange(bytes))]).toEqual([bytes.slice(0, 60), unreadable])
     expect(await stateOf(world)).toEqual(before)
+  })
+
+  test('a request that names no host is refused, but for one of HTTP/1.0', async () => {
+    const bare = (version: string) => `GET /health HTTP/${version}\r\nconnection: close\r\n\r\n`
+    expect(parsed(await exchange(bare('1.1')))).toEqual({ status: 400, body: refusal('Host: is required') })
+    expect(parsed(await exchange(bare('1.0')))).toEqual({ status: 200, body: { status: 'ok' } })
   })
 
   test('a body that says it is too large is refused before it has come', async () => {
@@ -262,6 +282,11 @@ describe('bytes that are no request', () => {
     const chunks = Array.from({ length: limits.bodyBytes / 0x10000 + 1 }, () => chunk)
     const answer = parsed(await exchange(head('POST', '/v1/signup', headers), ...chunks, '0\r\n\r\n'))
     expect(answer).toEqual({ status: 400, body: refusal(`body: larger than ${limits.bodyBytes} bytes`) })
+  })
+
+  test('a request that trickles in is not waited for without end', () => {
+    const { requestTimeout, headersTimeout } = world.server.app.server
+    expect([requestTimeout, headersTimeout]).toEqual([300_000, 60_000])
   })
 
   test('a body on a read is not looked at', async () => {

@@ -60,15 +60,23 @@ export async function signInByLink(world: World, email: string): Promise<SignedI
 
 /** Asks for a link, and takes its token out of the mail. */
 export async function mailedToken(world: World, email: string, body: object = {}): Promise<string> {
+  return tokenOf(world, email, 'Sign in to Skerry', async () => {
+    const { error } = await world.call(signIn.requestLink, { body: { email, ...body } })
+    if (error) throw new Error(error.message)
+  })
+}
+
+/** The token in the mail to this address with that subject which something makes the server send. */
+export async function tokenOf(world: World, email: string, subject: string, cause: () => Promise<unknown>) {
   const before = new Set(await outbox(world))
-  const { error } = await world.call(signIn.requestLink, { body: { email, ...body } })
-  if (error) throw new Error(error.message)
+  await cause()
   return until(`a mail to ${email}`, async () => {
     for (const name of await outbox(world)) {
       if (before.has(name)) continue
       const mail = await readMail(world, name)
       const token = /\/sign-in\/link#([\w-]{43})\s/.exec(mail)?.[1]
-      if (token !== undefined && mail.includes(`To: ${email.toLowerCase()}\n`)) return token
+      const isMeant = mail.includes(`To: ${email.toLowerCase()}\n`) && mail.includes(`Subject: ${subject}`)
+      if (token !== undefined && isMeant) return token
     }
     return undefined
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
 import { ErrorBody } from '@skerry/contract/errors'
+import { refusalsOf } from '@skerry/contract/refusals'
 import { Compile, type Validator } from 'typebox/compile'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
@@ -150,6 +151,9 @@ const validators = new Map<unknown, Validator>()
 function checkForm(endpoint: Endpoint, status: number, body: unknown): void {
   if (status >= 400) {
     if (!refusal.Check(body)) throw new Error(`${endpoint.path}: ${status} without the one error shape`)
+    const codes: string[] = refusalsOf(endpoint).get(status) ?? []
+    if (!codes.includes(body.error.code))
+      throw new Error(`${endpoint.method} ${endpoint.path}: the contract has no ${status} ${body.error.code}`)
     return
   }
   const schema = endpoint.responses[status as 200]

@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import { fail } from './errors.ts'
 import type { RateName } from './limits.ts'
-import type { Principal, UserPrincipal } from './principal.ts'
+import { isSecondFactorBehind, type Principal, type UserPrincipal } from './principal.ts'
 import type { Access } from './route.ts'
 import {
   type App,
@@ -136,7 +136,8 @@ export const member: Access<InOrg, 'orgId'> = {
 async function roleIn(db: Parameters<typeof findMembership>[0], principal: Principal, orgId: string) {
   if (principal.type === 'user') {
     const membership = await findMembership(db, orgId, principal.id)
-    if (membership?.mfaRequired && principal.session.mfaAt === null) throw fail('mfa_required', secondFactorNeeded)
+    if (membership?.mfaRequired && !isSecondFactorBehind(principal.session))
+      throw fail('mfa_required', secondFactorNeeded)
     return membership?.role
   }
   if (principal.orgId !== orgId) return undefined
@@ -178,14 +179,14 @@ const within =
   <Key extends string, Param extends string, Row>(
     key: Key,
     param: Param,
-    find: (db: Parameters<typeof findApp>[0], org: Org, id: string) => Promise<Row | undefined>,
+    find: (db: Parameters<typeof findApp>[0], org: Org, id: string, now: string) => Promise<Row | undefined>,
     noun: string = key,
   ) =>
   <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & Record<Key, Row>, N | Param> => ({
     name: `${key}(${base.name})`,
     resolve: async (call, params) => {
       const scope = await base.resolve(call, params)
-      const row = await find(call.db, scope.org, params[param])
+      const row = await find(call.db, scope.org, params[param], call.context.now().toISOString())
       if (!row) throw fail('not_found', `no such ${noun}`)
       return { ...scope, [key]: row } as S & Record<Key, Row>
     },

@@ -1,48 +1,50 @@
 import { apps } from '@skerry/contract/apps'
-import { branches } from '@skerry/contract/envs'
+import { branches, envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { composition, groups } from '@skerry/contract/groups'
+import { invites } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
 import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
-import { type Actor, newApp, newEnv, newGroup, newMember, newToken, signUp, type Tenant } from '../../test/tenant.ts'
+import { openTenant } from '../../test/scene.ts'
+import { type Actor, grantKey, invitePerson, newApp, newEnv, newGroup, newMember, newToken } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
-import { openWorld, type World } from '../../test/world.ts'
 import { newId } from './context.ts'
 
 // What a request hangs on may be deleted between its check and its write. Here it always is: the deletion holds its row
 // until the request waits for it. (The embedded database runs one transaction at a time, so there the request comes after.)
 
-let world: World
-let tenant: Tenant
+const { world, tenant } = await openTenant()
+const reviewer = await newMember(world, tenant, 'admin')
 let appId: string
 let envId: string
 let groupId: string
 let grantee: string
 let guardedId: string
 let changeId: string
-let reviewer: Actor
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  reviewer = await newMember(world, tenant, 'admin')
-})
-afterAll(() => world.close())
+let inviteId: string
 
 const as = () => ({ as: tenant.admin.as })
 const org = () => ({ orgId: tenant.orgId })
 const dek = () => ({ wrappedDek: wrappedKey() })
 
+const rows = {
+  app: 'applications where id',
+  env: 'environments where id',
+  grp: 'groups where id',
+  inv: 'invitations where id',
+  usr: 'memberships where user_id',
+} as const
+
 /** Deletes a row in a transaction that stays open until told to commit. */
 async function deleteAndHold(id: string) {
-  const tables = { app: 'applications', env: 'environments', grp: 'groups' } as const
   const deleted = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const transaction = world.server.context.db.transaction(async (tx) => {
-    await tx.rows(`delete from ${tables[id.slice(0, 3) as keyof typeof tables]} where id = '${id}'`)
+    await tx.rows(`delete from ${rows[id.slice(0, 3) as keyof typeof rows]} = '${id}'`)
     deleted.resolve()
     await released.promise
   })
@@ -58,6 +60,19 @@ async function deleteAndHold(id: string) {
 async function waits(): Promise<boolean> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   return (await world.server.context.db.row(waiting)) !== undefined
+}
+
+interface Refused {
+  status: number
+  error: { code: string } | undefined
+}
+
+async function whileDeleting(id: string, request: () => Promise<Refused>): Promise<Refused> {
+  const deletion = await deleteAndHold(id)
+  const pending = request()
+  if (engine() === 'postgres') await until('the request waits for the deletion', waits)
+  await deletion.commit()
+  return pending
 }
 
 test.each([
@@ -143,6 +158,26 @@ test.each([
         body: { name: 'x', slug: 'x', ...dek() },
       }),
   ],
+  [
+    'the name of an application',
+    () => appId,
+    () => world.call(apps.update, { ...as(), params: { ...org(), appId }, body: { name: 'x' } }),
+  ],
+  [
+    'the name of a group',
+    () => groupId,
+    () => world.call(groups.update, { ...as(), params: { ...org(), groupId }, body: { name: 'x' } }),
+  ],
+  [
+    'the name of an environment',
+    () => envId,
+    () => world.call(envs.update, { ...as(), params: { ...org(), envId }, body: { name: 'x' } }),
+  ],
+  ['an application', () => appId, () => world.call(apps.delete, { ...as(), params: { ...org(), appId } })],
+  ['a group', () => groupId, () => world.call(groups.delete, { ...as(), params: { ...org(), groupId } })],
+  ['an environment', () => envId, () => world.call(envs.delete, { ...as(), params: { ...org(), envId } })],
+  // As by whoever accepts it: then it was not revoked, and nobody may believe that it was.
+  ['an invitation', () => inviteId, () => world.call(invites.delete, { ...as(), params: { ...org(), inviteId } })],
 ])('%s that is being deleted is not found', async (_, target, request) => {
   appId = (await newApp(world, tenant)).id
   envId = (await newEnv(world, tenant, appId)).id
@@ -150,10 +185,37 @@ test.each([
   grantee = (await newToken(world, tenant)).id
   guardedId = await newGuarded(world, tenant)
   changeId = (await proposePut(world, tenant, guardedId, 'A')).id
-  const deletion = await deleteAndHold(target())
-  const pending = request()
-  if (engine() === 'postgres') await until('the request waits for the deletion', waits)
-  await deletion.commit()
-  const answer = await pending
+  inviteId = (await invitePerson(world, tenant, `${envId}@example.com`)).body.invite.id
+  const answer = await whileDeleting(target(), request)
   expect([answer.status, answer.error?.code]).toEqual([404, 'not_found'])
+})
+
+test.each([
+  [
+    'by making an environment',
+    (person: Actor) =>
+      world.call(apps.createEnv, {
+        as: person.as,
+        params: { ...org(), appId },
+        body: { name: 'theirs', slug: 'theirs', ...dek() },
+      }),
+  ],
+  [
+    'by a fork of someone else',
+    (person: Actor) =>
+      world.call(branches.create, {
+        ...as(),
+        params: { ...org(), envId },
+        body: { slug: 'shared', ...dek(), grants: [{ principalType: 'user', principalId: person.id, ...dek() }] },
+      }),
+  ],
+])('a member who is being removed is given no key, %s: it would be there on coming back', async (_, request) => {
+  appId = (await newApp(world, tenant)).id
+  envId = (await newEnv(world, tenant, appId)).id
+  const person = await newMember(world, tenant, 'admin')
+  await grantKey(world, tenant, envId, person)
+  const answer = await whileDeleting(person.id, () => request(person))
+  expect(answer.status).toBeGreaterThanOrEqual(400)
+  const { db } = world.server.context
+  expect(await db.rows('select 1 from key_grants where principal_id = $1', [person.id])).toEqual([])
 })

@@ -5,10 +5,10 @@ import { groups } from '@skerry/contract/groups'
 import { invites, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../test/blobs.ts'
+import { openEnv } from '../../test/scene.ts'
 import {
-  type Actor,
   grantKey,
   newApp,
   newEnv,
@@ -18,30 +18,15 @@ import {
   newPerson,
   newToken,
   putSecret,
-  signUp,
-  type Tenant,
 } from '../../test/tenant.ts'
 import { walk } from '../../test/walk.ts'
-import { openWorld, type World } from '../../test/world.ts'
 
 // Every list that is paginated by the same rules; versions and the audit trail have limits of their own and suites of
 // their own.
 
-let world: World
-let tenant: Tenant
-let appId: string
-let envId: string
-let groupId: string
-let person: Actor
-beforeAll(async () => {
-  world = await openWorld()
-  tenant = await signUp(world)
-  appId = (await newApp(world, tenant)).id
-  envId = (await newEnv(world, tenant, appId)).id
-  groupId = (await newGroup(world, tenant)).id
-  person = await newPerson(world, 'lists@example.com')
-})
-afterAll(() => world.close())
+const { world, tenant, appId, envId } = await openEnv()
+const groupId = (await newGroup(world, tenant)).id
+const person = await newPerson(world, 'lists@example.com')
 
 let count = 0
 const next = (word: string) => `${word}-${++count}`

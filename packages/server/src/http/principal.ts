@@ -10,6 +10,9 @@ export interface Session {
   mfaAt: string | null
 }
 
+/** Whether a second factor stands behind a session: it was entered, and the person has not removed it since. */
+export const isSecondFactorBehind = ({ secondFactor, mfaAt }: Session): boolean => secondFactor && mfaAt !== null
+
 export interface UserPrincipal {
   type: 'user'
   id: string

@@ -55,8 +55,13 @@ export const findApp = (db: Sql, org: Org, appId: string) =>
 export const findGroup = (db: Sql, org: Org, groupId: string) =>
   db.row<Group>(`select ${ownerColumns} from groups where org_id = $1 and id = $2`, [org.id, groupId])
 
-export const findInvite = (db: Sql, org: Org, inviteId: string) =>
-  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2`, [org.id, inviteId])
+/** Only one that still waits: one that has run out is in no list either. */
+export const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
+  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and expires_at > $3`, [
+    org.id,
+    inviteId,
+    now,
+  ])
 
 export const findToken = (db: Sql, org: Org, tokenId: string) =>
   db.row<Token>(

@@ -60,6 +60,11 @@ test.each([
   expect(bodySays(body)).toMatch(place)
 })
 
+test('what is none of several fixed values is told which there are', () => {
+  for (const role of ['owner', '', 7, null])
+    expect(bodySays({ name: 'A', role })).toBe('body.role: must be admin or member')
+})
+
 test('what is missing is named, and so is where', () => {
   expect(bodySays({})).toBe('body: name is required')
   expect(bodySays(undefined)).toBe('body: name is required')

@@ -94,7 +94,12 @@ function complaint(validator: Validator, value: unknown, place: string): string 
   const missing = problems.find((problem) => problem.keyword === 'required')
   if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties[0]} is required`
   const first = problems.find((problem) => problem.keyword !== 'boolean') ?? problems[0]
-  return `${at(place, first?.instancePath ?? '')}: ${first?.message ?? 'is not valid'}`
+  const pointer = first?.instancePath ?? ''
+  const choices = problems.flatMap((problem) =>
+    problem.keyword === 'const' && problem.instancePath === pointer ? [String(problem.params.allowedValue)] : [],
+  )
+  const rule = choices.length > 0 ? `must be ${choices.join(' or ')}` : (first?.message ?? 'is not valid')
+  return `${at(place, pointer)}: ${rule}`
 }
 
 const at = (place: string, pointer: string) => place + pointer.replaceAll('/', '.')

@@ -41,6 +41,10 @@ describe.skipIf(missing)(`a PostgreSQL of one's own${missing ? ` (skipped: ${mis
     await expect(ask(service.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   })
 
+  it('that does not start says why, and nobody waits for it', async () => {
+    await expect(startPostgres({ settings: { nonsense: '1' } })).rejects.toThrow('unrecognized configuration parameter')
+  })
+
   it('makes databases, empty or from a template', async () => {
     service = (await startPostgres({ fsync: false, settings: { max_connections: '20' } })) as PostgresService
     expect(await ask(service.url, 'show fsync')).toEqual([{ fsync: 'off' }])

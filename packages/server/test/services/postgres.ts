@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 
 export interface PostgresService {
   /** Of the database `postgres`, as a superuser without a password. */
@@ -131,8 +131,9 @@ async function start(cluster: Cluster): Promise<void> {
     cluster.server = server
     const failure = await untilReady(server)
     if (failure === undefined) return
+    dismissWatcher(server)
     // Processes of a server that was killed may hold its shared memory for a moment.
-    if (attempt >= 20 || !failure.includes('still in use')) throw new Error(`PostgreSQL did not start:\n${failure}`)
+    if (attempt >= 100 || !failure.includes('still in use')) throw new Error(`PostgreSQL did not start:\n${failure}`)
   }
 }
 
@@ -144,20 +145,26 @@ function untilReady(server: ChildProcess): Promise<string | undefined> {
       if (output.length < 10_000) output += chunk
       if (output.includes('ready to accept connections')) resolve(undefined)
     })
-    server.once('close', () => resolve(output))
+    // Not `close` of the process, which waits for the watcher, too.
+    server.stderr?.once('end', () => resolve(output))
   })
 }
 
 async function end(cluster: Cluster, signal: (pid: number) => void): Promise<void> {
   const { server } = cluster
   cluster.server = undefined
-  if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
+  if (server?.pid === undefined) return
+  dismissWatcher(server)
+  if (server.exitCode !== null || server.signalCode !== null) return
   const exited = once(server, 'exit')
+  signal(server.pid)
+  await exited
+}
+
+function dismissWatcher(server: ChildProcess): void {
   const watcher = server.stdio[3] as NodeJS.WritableStream
   watcher.on('error', () => {})
   watcher.end('stopped\n')
-  signal(server.pid)
-  await exited
 }
 
 function killTree(pid: number): void {
@@ -203,14 +210,4 @@ function unprivilegedUser(): User {
     if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) }
   }
   throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody')
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No port')
-  return address.port
 }
