@@ -92,6 +92,7 @@ describe('what is asked', () => {
   })
 
   test.each([
+    { with: JSON.parse('"shared:staging"') },
     { with: ['shared'] },
     { with: ['shared:a:b'] },
     { with: ['Shared:a'] },

@@ -33,6 +33,8 @@ export function toResolveQuery(asked: {
   with?: Readonly<Record<string, string>> | readonly string[] | undefined
 }): ResolveQuery {
   const groups = asked.with ?? []
+  // To a caller without types, a text is a list of its characters.
+  if (typeof groups !== 'object') throw invalid('with: an object or an array expected')
   const pairs = Array.isArray(groups) ? [...groups] : Object.entries(groups).map(([group, env]) => `${group}:${env}`)
   const names = pairs.map((pair) => {
     const [group = '', env = '', ...more] = String(pair).split(':')

@@ -36,12 +36,12 @@ export interface Merged {
  * @example const layers = await decryptLayers(parseResolveBody(text, asked), privateKey)
  */
 export async function decryptLayers(body: ResolveBody, holder: KeyHolder): Promise<DecryptedLayer[]> {
-  return Promise.all(body.layers.map((layer) => decryptLayer(layer, holder)))
+  return inOrder(body.layers.map((layer) => decryptLayer(layer, holder)))
 }
 
 async function decryptLayer(layer: Layer, holder: KeyHolder): Promise<DecryptedLayer> {
   const dek = await layerKey(layer, holder)
-  const plaintexts = await Promise.all(
+  const plaintexts = await inOrder(
     layer.secrets.map(({ name, ciphertext }) =>
       openSecret(ciphertext, dek, layer.environmentId, name).catch(() => {
         throw new DecryptionError(layer.slug, name)
@@ -51,6 +51,12 @@ async function decryptLayer(layer: Layer, holder: KeyHolder): Promise<DecryptedL
   const values: Record<string, string> = Object.create(null)
   for (const [i, { name }] of layer.secrets.entries()) values[name] = plaintexts[i]!
   return { ...originOf(layer), values }
+}
+
+/** Of several failures the first in order, not the first in time: what is refused twice is refused in the same words. */
+async function inOrder<T>(pending: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(pending)
+  return Promise.all(pending)
 }
 
 async function layerKey(layer: Layer, holder: KeyHolder): Promise<Dek> {

@@ -101,9 +101,17 @@ describe('a note', () => {
     })
   })
 
+  test('is measured in characters, as the server does', async () => {
+    const { server, client, last } = await world()
+    server.on('secrets.delete', () => ({ json: { ok: true } }))
+    const note = '🔑'.repeat(1200)
+    await deleteSecret(client, place, { note })
+    expect(last().headers).toMatchObject({ 'x-skerry-change-note': encodeURIComponent(note) })
+  })
+
   test('that is too long or no Unicode is refused before anything is sent', async () => {
     const { server, client } = await world()
-    for (const note of ['x'.repeat(2001), '\ud800'])
+    for (const note of ['x'.repeat(2001), '🔑'.repeat(2001), '\ud800'])
       await expect(deleteSecret(client, place, { note })).rejects.toMatchObject({ code: 'invalid_request' })
     expect(server.requests).toEqual([])
   })

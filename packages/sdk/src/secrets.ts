@@ -160,7 +160,7 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
 /** Header values are bytes, and proxies differ in which they let through: percent-encoded, a note is ASCII. */
 function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
-  if (note.length > limits.noteCharacters) throw invalid(`note: at most ${limits.noteCharacters} characters`)
+  if ([...note].length > limits.noteCharacters) throw invalid(`note: at most ${limits.noteCharacters} characters`)
   if (!note.isWellFormed()) throw invalid('note: not well-formed Unicode')
   return { ...options, headers: { ...headers, [changeNoteHeader]: encodeURIComponent(note) } }
 }

@@ -240,7 +240,8 @@ async function fetchCopy(
   now: () => number,
   signal: AbortSignal | undefined,
 ): Promise<Copy> {
-  const input = { query: { ...query, with: query.with.length === 0 ? undefined : query.with } }
+  const { with: groups, ...rest } = query
+  const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
   const received = await client.request(endpoints.resolve.get, input, options)
   if (received.status === 304) return { ...known!, fetchedAtMs: now() }

@@ -90,7 +90,9 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
     if (timeout.aborted) {
       return { error: clientError('timeout', `${settings.timeoutMs} ms`), retryAfterMs: undefined }
     }
-    return { error: clientError('unavailable', causeOf(thrown)), retryAfterMs: repeatable ? backoffMs : undefined }
+    const cause = causeOf(thrown)
+    const detail = cause === undefined ? settings.baseUrl : `${settings.baseUrl} (${cause})`
+    return { error: clientError('unavailable', detail), retryAfterMs: repeatable ? backoffMs : undefined }
   }
 }
 

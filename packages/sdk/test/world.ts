@@ -4,6 +4,7 @@ import { type NewToken, newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Layer, ResolveBody } from '../src/resolve-body.ts'
 import { environmentKeyOf, sealFor } from '../src/secrets.ts'
+import { createSkerry, type SkerrySettings } from '../src/skerry.ts'
 import { type Reply, startServer } from './server.ts'
 
 export const ids = {
@@ -101,3 +102,9 @@ export const refuse = (status: number, code: string): Reply => ({
 
 /** No waiting between attempts. */
 export const fast = { retry: { backoffMs: 1 } }
+
+/** A client of that server. */
+export const openSkerry = (
+  { server, reader }: Awaited<ReturnType<typeof resolveWorld>>,
+  settings: Partial<SkerrySettings> = {},
+) => createSkerry({ baseUrl: server.baseUrl, token: reader.token, ...fast, ...settings } as SkerrySettings)

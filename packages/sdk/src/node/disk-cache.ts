@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { Cache } from '../cache.ts'
 
@@ -51,7 +51,9 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
 /** The XDG base directory specification tells to ignore a relative path. */
 function defaultDirectory(): string {
   const { XDG_CACHE_HOME: base } = process.env
-  return join(base && isAbsolute(base) ? base : join(homedir(), '.cache'), 'skerry')
+  // With HOME empty or relative, copies would lie in whatever folder the program runs in.
+  const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir
+  return join(base && isAbsolute(base) ? base : join(home, '.cache'), 'skerry')
 }
 
 function nameOf(key: string): string {
