@@ -88,6 +88,12 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
     const tookMs = Date.now() - before
     if (!live.ok)
       return [{ what, state: 'fail', message: `${url} answers ${live.status}`, next: 'is it a Skerry server?' }]
+    const isOurs = await live.json().then(
+      (body) => body?.status === 'ok',
+      () => false,
+    )
+    if (!isOurs)
+      return [{ what, state: 'fail', message: `${url} answers, but not as a Skerry server`, next: 'check the address' }]
     const ready = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(8000) })
     return [
       { what, state: 'ok', message: `${url} answers in ${tookMs} ms` },

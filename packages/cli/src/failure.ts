@@ -65,6 +65,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   kdf_too_strong: 'this server’s answer is not to be trusted with your keyring',
   went_back:
     'the server may be lying; if it was meant (a re-key, a group taken out), accept it with `skerry env trust`',
+  malformed_answer: 'check that a Skerry server is at that address with `skerry doctor`',
   decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
 }
 
@@ -73,8 +74,22 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   const name = typeof code === 'string' ? code : ''
+  // A fault here, or an answer that no server of this version gives: the words of the engine help nobody.
+  if (error instanceof TypeError || error instanceof RangeError) return unexpected(message)
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
-  return new Failure(rowOf(kindOfCode, name) ?? 'failure', firstLine(text), rowOf(nextOfCode, name))
+  return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), rowOf(nextOfCode, name))
+}
+
+/** The server says where in a request something is wrong; whoever types a command has made no request. */
+function withoutPlace(text: string): string {
+  return text
+    .replace(/^(?:body|query|params)\.(\w+): /, '$1: ')
+    .replace(/: must match pattern .*/, ': has a character that is not allowed, or misses one')
+}
+
+function unexpected(message: unknown): Failure {
+  const text = `the server’s answer was not understood, or this is a fault of skerry (${firstLine(String(message))})`
+  return new Failure('failure', text, 'see `skerry doctor`; --debug shows where it happened')
 }
 
 /** The code is a server's word, and `constructor` is a word, too. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from './failure.ts'
 import { makePrivate } from './folders.js'
@@ -36,7 +36,8 @@ export function writeWhole(path: string, text: string, mode: number): void {
   try {
     const file = openSync(beside, 'wx', mode)
     try {
-      writeSync(file, text)
+      // Not `writeSync`, which on a full disk writes a part and is content.
+      writeFileSync(file, text)
       fsyncSync(file)
     } finally {
       closeSync(file)
@@ -49,9 +50,25 @@ export function writeWhole(path: string, text: string, mode: number): void {
 }
 
 export function unreadable(path: string, error: unknown): Failure {
-  return new Failure('failure', `cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`)
+  return new Failure('failure', `cannot read ${path}: ${reasonOf(error)}`)
 }
 
 export function cannotWrite(path: string, error: unknown): Failure {
-  return new Failure('failure', `cannot write ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`)
+  return new Failure('failure', `cannot write ${path}: ${reasonOf(error)}`)
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EISDIR: 'it is a folder',
+  EBUSY: 'it is in use, or a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+function reasonOf(error: unknown): string {
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException
+  return reasons[code] ?? code
 }

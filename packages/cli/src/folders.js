@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 
 const ownerOnly = 0o700
 
@@ -11,8 +11,11 @@ const ownerOnly = 0o700
  */
 function baseFolder(variable, inHome) {
   const set = process.env[variable]
-  return set?.startsWith('/') ? set : join(homedir(), inHome)
+  return set?.startsWith('/') ? set : join(home(), inHome)
 }
+
+/** With HOME empty or relative, credentials would be written into whatever folder a command runs in. */
+const home = () => (isAbsolute(homedir()) ? homedir() : userInfo().homedir)
 
 export const configFolder = () => join(baseFolder('XDG_CONFIG_HOME', '.config'), 'skerry')
 export const stateFolder = () => join(baseFolder('XDG_STATE_HOME', '.local/state'), 'skerry')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { usage } from './failure.ts'
 
 /**
  * One command that does something, with the options that all of them share. The shared ones stand on each command
@@ -24,6 +25,12 @@ export function addressed(command: Command, options: { branch?: boolean } = {}):
     .option('--env <slug>', 'environment')
     .option('--group <slug>', 'group, instead of an application')
   return options.branch === false ? command : command.option('--branch <slug>', 'branch of the environment')
+}
+
+/** The text of `--limit` -> how many; 0 only where that means all. */
+export function parseLimit(text: string, least: 0 | 1): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
+  throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
 }
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')

@@ -28,8 +28,14 @@ export function writeData(text: string): void {
   writeAll(stdout, text)
 }
 
+/** Data, to the byte. */
 export function writeLine(text: string): void {
   writeAll(stdout, `${text}\n`)
+}
+
+/** A line with names in it, for people. */
+export function writeText(text: string): void {
+  writeLine(printable(text))
 }
 
 /** One JSON document. */
@@ -37,13 +43,13 @@ export function writeJson(value: unknown): void {
   writeAll(stdout, `${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** A remark for the person at the keyboard. */
+/** A remark for the person at the keyboard: one line. */
 export function note(text: string): void {
-  writeAll(stderr, `${text}\n`)
+  writeAll(stderr, `${printable(text)}\n`)
 }
 
 export function warn(text: string): void {
-  writeAll(stderr, `${paint('yellow', 'warning:')} ${text}\n`)
+  writeAll(stderr, `${paint('yellow', 'warning:')} ${printable(text)}\n`)
 }
 
 export function writeStderr(text: string): void {

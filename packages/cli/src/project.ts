@@ -56,7 +56,7 @@ function scopeOf(project: Project, folder: string): ProjectScope {
 function parseProject(text: string, file: string): Project {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     throw new Failure('usage', `${file} is not JSON`, 'mend it, or delete it and run `skerry init`')
   }

@@ -10,16 +10,47 @@ export const canAsk = () => isTerminal.stdin() && isTerminal.stderr()
 /** Asks for a value that does not show while it is typed. */
 export async function askHidden(question: string): Promise<string> {
   const { password, isCancel } = await import('@clack/prompts')
-  const answer = await password({ message: question, output: process.stderr })
-  if (isCancel(answer)) throw cancelled()
-  return answer ?? ''
+  let lines = 1
+  // The question ends at the first line break, and what was pasted behind it would be lost without a word.
+  const count = (chunk: Buffer) => {
+    lines +=
+      chunk
+        .toString('utf8')
+        .replace(/[\r\n]+$/, '')
+        .split(/\r\n?|\n/).length - 1
+  }
+  process.stdin.on('data', count)
+  try {
+    const answer = await onTerminal((how) => password({ message: question, ...how }))
+    if (isCancel(answer)) throw cancelled()
+    if (lines > 1) throw usage('more than one line was pasted, and nothing was kept', 'pipe it in, or use --file')
+    return answer ?? ''
+  } finally {
+    process.stdin.off('data', count)
+  }
 }
 
 export async function ask(question: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts')
-  const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr })
+  const answer = await onTerminal((how) => confirm({ message: printable(question), initialValue: false, ...how }))
   if (isCancel(answer)) throw cancelled()
   return answer
+}
+
+type Asked = { output: NodeJS.WriteStream; signal: AbortSignal }
+
+/** Ctrl-C cancels, and so does the end of input (Ctrl-D), after which nothing would ever answer. */
+async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
+  // A terminal that does not know its width says 0, at which every character would stand on a line of its own.
+  if (process.stderr.columns === 0) process.stderr.columns = 80
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  process.once('beforeExit', end)
+  try {
+    return await question({ output: process.stderr, signal: ended.signal })
+  } finally {
+    process.off('beforeExit', end)
+  }
 }
 
 /** Lets a destructive command go on: `--yes`, or a person who says so. A script that says neither is refused. */

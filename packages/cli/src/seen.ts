@@ -34,8 +34,17 @@ export const openSeen = (
     baseUrl: url,
     principalId,
     onGone: (label, names) => warn(`${label} no longer has ${names.join(', ')}`),
-    warn,
+    warn: tellOnce,
     ...more,
   })
+
+const told = new Set<string>()
+
+/** A command looks several times, and fails each time for the same reason. */
+function tellOnce(message: string): void {
+  if (told.has(message)) return
+  told.add(message)
+  warn(`${message}: check that ${join(stateFolder(), 'seen')} is yours and can be written`)
+}
 
 const describeChange = (error: WentBackError) => `${error.message}: this may be an old answer, or a false one`

@@ -42,7 +42,7 @@ export interface Settings {
 /** Options, then variables, then `skerry.json`, then the profile, then the default: the first that says it wins. */
 export function readSettings(flags: Flags): Settings {
   const variable = (name: string) => process.env[name] || undefined
-  const found = findProject(process.cwd())
+  const found = findProject(currentFolder())
   const url = flags.url ?? variable('SKERRY_URL') ?? found?.project.url
   const org = flags.org ?? variable('SKERRY_ORG') ?? found?.project.org
   const allowInsecure = variable('SKERRY_ALLOW_INSECURE') === '1'
@@ -65,6 +65,14 @@ export function readSettings(flags: Flags): Settings {
   }
 }
 
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    throw new Failure('failure', 'the folder that this runs in does not exist any more', 'change to another')
+  }
+}
+
 function checkUrl(url: string, allowInsecure: boolean): string {
   try {
     return parseBaseUrl(url, { allowInsecure })
@@ -79,7 +87,7 @@ function checkUrl(url: string, allowInsecure: boolean): string {
 function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {
   const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
   const wanted = flags.profile ?? (SKERRY_TOKEN || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)
-  if (wanted) return { from: 'profile', ...namedProfile(wanted) }
+  if (flags.profile !== undefined || wanted) return { from: 'profile', ...namedProfile(wanted ?? '') }
   if (SKERRY_TOKEN) return { from: 'environment', token: SKERRY_TOKEN.trim() }
   if (SKERRY_CLIENT_ID && SKERRY_CLIENT_SECRET) {
     const name = profileName(url ?? defaultUrl, SKERRY_CLIENT_ID)

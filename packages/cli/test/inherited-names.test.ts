@@ -112,9 +112,9 @@ describe('a secret that is called like what every object has', () => {
     expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('isPrototypeOf') })
   })
 
-  it('comes from --env-file and from the process environment, too', async () => {
+  it('comes from --dotenv and from the process environment, too', async () => {
     await machine.write('local.env', '__proto__=file\ntoString=file\n')
-    const args = ['run', '--env-file', 'local.env', '--explain', '--', ...tell, '__proto__', 'toString', 'constructor']
+    const args = ['run', '--dotenv', 'local.env', '--explain', '--', ...tell, '__proto__', 'toString', 'constructor']
     const { stdout, stderr } = await done(args, { env: Object.fromEntries([['__proto__', 'process']]) })
     expect(JSON.parse(stdout)).toEqual([
       ['__proto__', 'process'],

@@ -38,6 +38,8 @@ interface Running {
   ended: Promise<Ended>
   /** Waits until stdout holds the text. */
   says: (text: string) => Promise<void>
+  /** Waits until stderr holds it. */
+  tells: (text: string) => Promise<void>
 }
 
 const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
@@ -94,9 +96,9 @@ export async function signedUp(url: string, orgName: string): Promise<Machine> {
 function running(child: ChildProcess, input: string | Buffer | null = ''): Running {
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   const text = (of: Buffer[]) => Buffer.concat(of).toString('utf8')
-  const waiting: { text: string; done: () => void }[] = []
+  const waiting: { on: keyof typeof chunks; text: string; done: () => void }[] = []
   const tell = () => {
-    for (const one of waiting) if (text(chunks.stdout).includes(one.text)) one.done()
+    for (const one of waiting) if (text(chunks[one.on]).includes(one.text)) one.done()
   }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream]!.on('data', (chunk: Buffer) => {
@@ -113,11 +115,11 @@ function running(child: ChildProcess, input: string | Buffer | null = ''): Runni
       resolve({ code, signal, stdout: text(chunks.stdout), stderr: text(chunks.stderr) }),
     )
   })
-  const says = (wanted: string) =>
+  const waitFor = (on: keyof typeof chunks) => (wanted: string) =>
     new Promise<void>((done, fail) => {
-      waiting.push({ text: wanted, done })
+      waiting.push({ on, text: wanted, done })
       tell()
       ended.then(({ stderr }) => fail(new Error(`ended without saying ${wanted}: ${stderr}`)), fail)
     })
-  return { child, ended, says }
+  return { child, ended, says: waitFor('stdout'), tells: waitFor('stderr') }
 }

@@ -128,16 +128,25 @@ describe('what the program gets', () => {
     }
   })
 
-  it('the process environment wins over --env-file, and that over the secrets', async () => {
+  it('the process environment wins over --dotenv, and that over the secrets', async () => {
     await machine.skerry(['secrets', 'import', '-'], { input: 'A=secret\nB=secret\nC=secret\n' })
     await machine.write('local.env', 'B=file\nC=file\n')
-    const args = ['run', '--env-file', 'local.env', '--explain', '--', 'sh', '-c', 'echo $A $B $C']
+    const args = ['run', '--dotenv', 'local.env', '--explain', '--', 'sh', '-c', 'echo $A $B $C']
     const { stdout, stderr } = await machine.skerry(args, { env: { C: 'process' } })
     expect(stdout).toBe('secret file process\n')
     expect(stderr).toMatch(/^A +shop\/development$/m)
     expect(stderr).toMatch(/^B +local.env +shop\/development$/m)
     expect(stderr).toMatch(/^C +process environment +local.env, shop\/development$/m)
     expect(stderr).not.toContain('secret\n')
+  })
+
+  it('a --dotenv file is for the program alone, and told by the command when it is missing', async () => {
+    await machine.write('options.env', 'NODE_OPTIONS=--no-such-option\n')
+    const given = await machine.skerry(['run', '--dotenv', 'options.env', '--', 'printenv', 'NODE_OPTIONS'])
+    expect(given).toMatchObject({ code: 0, stdout: '--no-such-option\n' })
+    const missing = await machine.skerry(['run', '--dotenv', 'none.env', '--', 'true'])
+    expect(missing.code).toBe(1)
+    expect(missing.stderr).toContain('skerry: cannot read none.env')
   })
 
   it('--explain never shows a value', async () => {
@@ -160,6 +169,24 @@ describe('what the program gets', () => {
     const refused = await machine.skerry(['run', '--only', 'CANARY,NOT_1', '--only', 'NOT_2', '--', 'true'])
     expect(refused).toMatchObject({ code: 4 })
     expect(refused.stderr).toContain('NOT_1, NOT_2')
+  })
+
+  it.each([
+    ['--only', ''],
+    ['--with', 'shared'],
+    ['--with', 'shared=a=b'],
+    ['--profile', ''],
+  ])('%s "%s" is refused, not guessed at', async (option, text) => {
+    const { code, stdout } = await machine.skerry(['run', option, text, '--', 'echo', 'started'])
+    expect(code).toBe(option === '--profile' ? 4 : 2)
+    expect(stdout).toBe('')
+  })
+
+  it('--explain --json tells the same for scripts, on stderr', async () => {
+    const { stdout, stderr } = await machine.skerry(['run', '--explain', '--json', '--', 'echo', 'started'])
+    expect(stdout).toBe('started\n')
+    const from = 'shop/development'
+    expect(JSON.parse(stderr).secrets).toContainEqual({ name: 'CANARY', from, overrides: [] })
   })
 
   it('--with takes a group at another environment', async () => {
@@ -212,6 +239,19 @@ describe('--watch', () => {
     const { code, stdout } = await run.ended
     expect(code).toBe(4)
     expect(stdout).not.toContain('has two')
+  })
+
+  it('waits out a value that no program can be started with', async () => {
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'one' })
+    const program = `echo "has $GROWING"; while :; do sleep 0.2; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'x'.repeat(140_000) })
+    await run.tells('not started anew: GROWING is larger')
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'two' })
+    await run.says('has two\n')
+    run.child.kill('SIGTERM')
+    expect(await run.ended).toMatchObject({ signal: 'SIGTERM' })
   })
 
   it('ends as the program ends', async () => {

@@ -24,6 +24,13 @@ it('values are masked on a terminal, and shown when asked for', async () => {
   expect(json.stdout).toMatch(/"value": null,\s+"masked": true/)
 })
 
+it('a stored name cannot steer it, in remarks and in what is shown of one thing', async () => {
+  const renamed = await machine.skerry(['org', 'rename', 'good\u202elive'])
+  expect([renamed.code, renamed.stderr]).toEqual([0, expect.stringContaining('is called good?live now')])
+  expect((await machine.skerry(['whoami'])).stdout).toContain('good?live (terminal-org)')
+  expect((await machine.skerry(['org', 'rename', 'good\u009b2Jlive'])).stderr).toContain('name')
+})
+
 it('an export does not pour values onto a terminal', async () => {
   const refused = await machine.terminal('skerry secrets export')
   expect(refused.code).toBe(2)
@@ -37,6 +44,26 @@ it('a value that is typed does not show', async () => {
   expect(stdout).toContain('Value of TYPED')
   expect(stdout).not.toContain('typed-in-secret')
   expect((await machine.skerry(['secrets', 'get', 'TYPED'])).stdout).toBe('typed-in-secret')
+})
+
+it('what is pasted in several lines is refused, not cut off', async () => {
+  const { stdout, code } = await machine.terminal('skerry secrets set PASTED', [
+    ['Value of PASTED', 'one\rtwo\rthree\r'],
+  ])
+  expect(code).toBe(2)
+  expect(stdout).toContain('--file')
+  expect((await machine.skerry(['secrets', 'get', 'PASTED'])).code).toBe(4)
+})
+
+it('the end of input at a question ends as Ctrl-C does', async () => {
+  const { stdout, code } = await machine.terminal('skerry secrets set ENDED', [['Value of ENDED', '\x04']])
+  expect(code).toBe(130)
+  expect(stdout).toContain('nothing was changed')
+})
+
+it('a terminal that does not know its width is asked in lines all the same', async () => {
+  const { stdout } = await machine.terminal('sh -c "stty cols 0; exec skerry secrets set A"', [['Value of A', '\x03']])
+  expect(stdout).toContain('Value of A (is not shown)')
 })
 
 it('a destructive command asks, and does nothing when told no', async () => {

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newMachine, signedUp } from './machine.ts'
 import { openProxy, type Refuse } from './proxy.ts'
@@ -91,6 +95,56 @@ describe('the credentials file', () => {
   })
 })
 
+describe('a profile', () => {
+  it('is presented to its own server alone, whatever a skerry.json names', async () => {
+    const machine = await signedUp(server.url, 'Stays Home')
+    const heard: string[] = []
+    const stranger = createServer((request, response) => {
+      heard.push(request.headers.authorization ?? '')
+      response.end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(stranger, 'listening')
+    try {
+      const { port } = stranger.address() as AddressInfo
+      await machine.write('skerry.json', JSON.stringify({ url: `http://127.0.0.1:${port}` }))
+      const { code, stderr } = await machine.skerry(['secrets', 'list', '--profile', 'stays-home'], {
+        env: { SKERRY_URL: '' },
+      })
+      expect(code).toBe(3)
+      expect(stderr).toContain(`belongs to ${server.url}`)
+      expect(heard).toEqual([])
+    } finally {
+      stranger.close()
+      await machine.remove()
+    }
+  })
+})
+
+describe('a home folder', () => {
+  it('that HOME does not name is the user’s own, not the folder that a command runs in', async () => {
+    const machine = await newMachine(server.url)
+    try {
+      const places = { XDG_CONFIG_HOME: machine.home, XDG_STATE_HOME: machine.home }
+      await machine.skerry(['doctor'], { env: { HOME: '', ...places } })
+      expect(await readdir(machine.project)).toEqual([])
+    } finally {
+      await machine.remove()
+    }
+  })
+})
+
+describe('a skerry.json', () => {
+  it('may begin with a byte order mark', async () => {
+    const machine = await signedUp(server.url, 'Marked Org')
+    try {
+      await machine.write('skerry.json', `\ufeff${await machine.read('skerry.json')}`)
+      expect(await machine.skerry(['secrets', 'list'])).toMatchObject({ code: 0 })
+    } finally {
+      await machine.remove()
+    }
+  })
+})
+
 describe('a failure', () => {
   it('shows no stack trace, unless it is asked for, and never a token', async () => {
     const machine = await signedUp(server.url, 'Quiet Org')
@@ -107,6 +161,46 @@ describe('a failure', () => {
     }
   })
 
+  it('names what is wrong with a file in words', async () => {
+    const machine = await signedUp(server.url, 'Worded Org')
+    try {
+      const missing = await machine.skerry(['secrets', 'set', 'A', '--file', 'none'])
+      expect(missing).toMatchObject({ code: 1, stderr: 'skerry: cannot read none: there is no such file or folder\n' })
+      const folder = await machine.skerry(['secrets', 'import', '/tmp'])
+      expect(folder.stderr).toBe('skerry: cannot read /tmp: it is a folder\n')
+    } finally {
+      await machine.remove()
+    }
+  })
+
+  it('says which word is wrong, not where in a request', async () => {
+    const machine = await signedUp(server.url, 'Plain Org')
+    try {
+      const taken = await machine.skerry(['app', 'create', 'shop'])
+      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: slug: taken by another application\n' })
+      expect((await machine.skerry(['audit', '--actor', 'a b'])).stderr).toMatch(/^skerry: actorId: has a character/)
+    } finally {
+      await machine.remove()
+    }
+  })
+
+  it('of an answer that makes no sense is not told in the words of the engine alone', async () => {
+    const liar = createServer((_, answer) => answer.setHeader('content-type', 'application/json').end('{}'))
+    await new Promise<void>((listening) => liar.listen(0, '127.0.0.1', listening))
+    const url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`
+    const machine = await newMachine(url)
+    const env = { SKERRY_TOKEN: `skt_${'a'.repeat(22)}_${'A'.repeat(43)}` }
+    try {
+      const { code, stderr } = await machine.skerry(['whoami'], { env })
+      expect(code).toBe(1)
+      expect(stderr).toContain('not understood')
+      expect((await machine.skerry(['doctor'], { env })).stdout).toContain(`${url} answers, but not as a Skerry server`)
+    } finally {
+      await machine.remove()
+      liar.close()
+    }
+  })
+
   it('is 6 when the server is away, for every command that needs it', async () => {
     const machine = await signedUp(server.url, 'Away Org')
     await server.stop()
@@ -116,6 +210,7 @@ describe('a failure', () => {
         const { code, stderr } = await machine.skerry(command.split(' '))
         expect(code, command).toBe(6)
         expect(stderr).toContain('skerry doctor')
+        expect(stderr).toContain(`${server.url} (ECONNREFUSED)`)
       }
     } finally {
       await machine.remove()

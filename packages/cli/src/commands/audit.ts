@@ -3,7 +3,7 @@ import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { usage } from '../failure.ts'
-import { common } from '../options.ts'
+import { common, parseLimit } from '../options.ts'
 import { writeLine, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -38,10 +38,10 @@ async function audit(flags: Options): Promise<void> {
       'actions are named like secret.written; --json shows those that happened',
     )
   }
-  if (!/^\d{1,9}$/.test(flags.limit)) throw usage('--limit takes a whole number')
+  const limit = parseLimit(flags.limit, 0)
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  let left = Number(flags.limit) || Number.POSITIVE_INFINITY
+  let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null
   const rows: string[][] = []
   do {

@@ -6,7 +6,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { checkSlug } from '../names.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
 import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -72,7 +72,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
     const guarded = { protection, openChangeRequests }
     return writeJson({ environment: place.environment, ...guarded, groups, branches, grantees })
   }
-  writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
+  writeText(`${place.label} (${place.environment.name}), ${place.envId}`)
   if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
   if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
   const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`

@@ -21,7 +21,7 @@ export function register(command: Command): void {
   confirmable(common(command))
     .option('--app <slug>', 'application; the folder’s name unless given')
     .option('--env <slug>', 'environment; development unless given')
-    .option('--name <name>', 'the application’s name for people')
+    .option('--name <name>', 'the application’s name for people; the folder’s, or the slug, unless given')
     .addHelpText('after', '\nBelow a folder that has a skerry.json, the folder is added to its paths.')
     .action(init)
 }
@@ -40,13 +40,16 @@ async function init(flags: Options): Promise<void> {
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
   const org = await session.org()
-  const made = await ensure(session, { app, env, name: flags.name ?? basename(folder) }, flags)
+  const made = await ensure(session, { app, env, name: flags.name ?? nameFor(app, folder) }, flags)
   const scope = { url: session.settings.url, org: org.slug, app, env }
   const file = isBelow ? addToPaths(found, folder, { app, env }) : writeOwn(found, folder, scope)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
   if (flags.json) writeJson({ file, ...scope, created: made })
 }
+
+/** A folder `My Shop` names the application my-shop; one that is called otherwise names none. */
+const nameFor = (app: string, folder: string) => (slugFrom(basename(folder)) === app ? basename(folder) : app)
 
 function ownEntry(found: FoundProject, folder: string) {
   return findProject(folder)?.project.paths?.[pathIn(found, folder)]

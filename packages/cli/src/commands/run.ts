@@ -17,7 +17,7 @@ import type { Flags } from '../settings.ts'
 interface Options extends Flags {
   with?: string[]
   only?: string[]
-  envFile?: string
+  dotenv?: string
   offline?: boolean
   maxAge: string
   cache: boolean
@@ -38,7 +38,7 @@ export function register(command: Command): void {
     .option('--branch <slug>', 'branch of the environment')
     .option('--with <group=env>', 'take a group at another environment; repeatable', gather)
     .option('--only <NAME,...>', 'give the program these secrets alone; repeatable', gather)
-    .option('--env-file <file>', 'a .env file over the secrets')
+    .option('--dotenv <file>', 'a .env file over the secrets')
     .option('--offline', 'use the last-known-good copy, without asking the server')
     .option('--max-age <duration>', 'how old that copy may be', '24h')
     .option('--no-cache', 'neither use nor keep a copy')
@@ -50,7 +50,7 @@ export function register(command: Command): void {
 }
 
 const helpAfter = `
-Which value wins, lowest first: groups, application environment, branch, --env-file, the environment that
+Which value wins, lowest first: groups, application environment, branch, --dotenv, the environment that
 skerry is started with. No shell is started. skerry becomes the program (with --watch it stays in front of
 it), so signals and the exit code are the program's own. SKERRY_TOKEN and SKERRY_CLIENT_SECRET are not
 handed on. When the server cannot be reached, the last-known-good copy stands in, with a warning.`
@@ -59,9 +59,11 @@ async function run(argv: string[], flags: Options): Promise<void> {
   if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
   if (flags.offline && flags.watch) throw usage('--watch needs the server that --offline does not ask')
   for (const name of flags.only ?? []) checkSecretName(name)
+  // `--only "$UNSET"` is no wish to start without any.
+  if (flags.only?.length === 0) throw usage('--only names nothing', 'name secrets, or leave it out')
   const session = await openSession(flags)
   const options = {
-    with: (flags.with ?? []).map((pair) => pair.replace('=', ':')),
+    with: (flags.with ?? []).map(groupAtEnvironment),
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
     maxAgeSeconds: parseDuration(flags.maxAge),
@@ -70,10 +72,10 @@ async function run(argv: string[], flags: Options): Promise<void> {
   if (resolved.stale) tellAge(resolved.ageSeconds, options.offline)
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
 
-  const overlay = flags.envFile === undefined ? undefined : readOverlay(flags.envFile)
+  const overlay = flags.dotenv === undefined ? undefined : readOverlay(flags.dotenv)
   const ingredients = { only: flags.only, overlay, processEnv: process.env }
   const launch = buildLaunch({ ...ingredients, resolved })
-  if (flags.explain) explain(launch)
+  if (flags.explain) explain(launch, flags)
   const file = findProgram(argv[0]!, launch.env.PATH)
   if (flags.watch) {
     process.exitCode = await watched(file, argv, flags, { skerry, resolved, launch, ingredients })
@@ -81,6 +83,13 @@ async function run(argv: string[], flags: Options): Promise<void> {
     become(file, argv, launch.env)
     process.exitCode = endAs(await startChild(file, argv, launch.env).done)
   }
+}
+
+/** `group=env` or, as the API writes it, `group:env`. */
+function groupAtEnvironment(pair: string): string {
+  const [, group, env] = /^([^=:]+)[=:]([^=:]+)$/.exec(pair) ?? []
+  if (group === undefined || env === undefined) throw usage(`--with ${pair} is not group=environment`)
+  return `${group}:${env}`
 }
 
 async function openCache() {
@@ -120,7 +129,9 @@ function readOverlay(file: string): { file: string; values: Map<string, string> 
   return { file, values }
 }
 
-function explain({ origins }: Launch): void {
+/** On stderr also as JSON: stdout is the program's. */
+function explain({ origins }: Launch, flags: Options): void {
   const rows = origins.map(({ name, from, overrides }) => [name, from, overrides.join(', ')])
-  writeStderr(formatTable(['name', 'from', 'overrides'], rows))
+  const json = JSON.stringify({ secrets: origins })
+  writeStderr(flags.json ? `${json}\n` : formatTable(['name', 'from', 'overrides'], rows))
 }

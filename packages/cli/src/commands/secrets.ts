@@ -50,7 +50,7 @@ function registerWrites(command: Command): void {
   addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'))
     .usage('[options] <NAME>')
     .option('--file <path>', 'read the value from a file; - is stdin')
-    .option('--random <length>', 'make a value of letters and digits')
+    .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
     .option('--trim', 'take one line break off the end')
     .option('--empty', 'allow an empty value')
     .option(...expectedVersion)

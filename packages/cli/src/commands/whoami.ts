@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { common } from '../options.ts'
-import { writeJson, writeLine } from '../output.ts'
+import { writeJson, writeText } from '../output.ts'
 import { openSession } from '../session.ts'
 import type { Flags, Settings } from '../settings.ts'
 
@@ -15,9 +15,9 @@ async function whoami(flags: Flags): Promise<void> {
   if (flags.json) return writeJson({ url: settings.url, principal, user, orgs, credential: source })
   const who = user?.email ?? principal.id
   const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
-  writeLine(`${principal.type} ${who}`)
-  writeLine(`${where} at ${settings.url}`)
-  writeLine(`credential from ${source}`)
+  writeText(`${principal.type} ${who}`)
+  writeText(`${where} at ${settings.url}`)
+  writeText(`credential from ${source}`)
 }
 
 function sourceOf({ credential }: Settings): string {

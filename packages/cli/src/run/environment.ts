@@ -9,6 +9,9 @@ const ownCredentials = ['SKERRY_TOKEN', 'SKERRY_CLIENT_SECRET', 'SKERRY_PASSPHRA
 /** The longest `NAME=value` that Linux starts a program with (MAX_ARG_STRLEN), with its final NUL. */
 const entryMaxBytes = 131_072
 
+export const fitsEnvironment = (name: string, value: string) =>
+  Buffer.byteLength(name) + Buffer.byteLength(value) + 2 <= entryMaxBytes
+
 export interface Launch {
   env: Record<string, string>
   /** For every name that Skerry or the overlay brings: where its value comes from, and what that overrides. */
@@ -22,7 +25,7 @@ export interface Ingredients {
   processEnv: NodeJS.ProcessEnv
 }
 
-/** Groups < application environment < branch < `--env-file` < the environment that `skerry` itself was started with. */
+/** Groups < application environment < branch < `--dotenv` < the environment that `skerry` itself was started with. */
 export function buildLaunch({ resolved, only, overlay, processEnv }: Ingredients): Launch {
   const inherited = Object.fromEntries(
     Object.entries(processEnv).filter(([name, value]) => value !== undefined && !ownCredentials.includes(name)),
@@ -67,7 +70,7 @@ function checkEntry(name: string, value: string): void {
       'store it encoded',
     )
   }
-  if (Buffer.byteLength(name) + Buffer.byteLength(value) + 2 > entryMaxBytes) {
+  if (!fitsEnvironment(name, value)) {
     throw new Failure('failure', `${name} is larger than an environment variable can be`, 'leave it out with --only')
   }
 }

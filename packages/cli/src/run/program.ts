@@ -7,6 +7,7 @@ const defaultPath = '/usr/local/bin:/usr/bin:/bin'
 
 /** Finds a program as a shell would, along the PATH that it will run with. */
 export function findProgram(command: string, path = defaultPath): string {
+  if (command === '') throw new Failure('commandNotFound', 'the name of the program is empty')
   const candidates = command.includes('/') ? [command] : path.split(':').map((folder) => join(folder || '.', command))
   let seen: string | undefined
   for (const file of candidates) {

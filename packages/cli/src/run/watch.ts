@@ -1,6 +1,6 @@
 import type { Resolved, Skerry } from '@skerry/sdk/skerry'
 import { watch } from '@skerry/sdk/watch'
-import { toFailure } from '../failure.ts'
+import { describe, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import type { Child, Ending } from './child.ts'
 
@@ -33,7 +33,8 @@ export async function runWatched(watched: Watched): Promise<Ending> {
   follow(child)
 
   const onChange = async (resolved: Resolved) => {
-    const next = watched.build(resolved)
+    const next = attempt(watched, resolved)
+    if (next === undefined) return
     const names = changedNames(env, next)
     if (names.length === 0) return
     note(`changed: ${names.join(', ')}; starting the program anew`)
@@ -54,6 +55,16 @@ export async function runWatched(watched: Watched): Promise<Ending> {
   } finally {
     ended.abort()
     await watching
+  }
+}
+
+/** What no program can be started with is told, and waited out: the value may be mended as it was broken. */
+function attempt({ build }: Watched, resolved: Resolved): Record<string, string> | undefined {
+  try {
+    return build(resolved)
+  } catch (error) {
+    warn(`the program is not started anew: ${describe(toFailure(error))}`)
+    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { openSecret } from '@skerry/crypto/secret'
-import { Failure } from '../failure.ts'
+import { Failure, toFailure } from '../failure.ts'
 import { checkSecretName } from '../names.ts'
+import { parseLimit } from '../options.ts'
 import {
   isTerminal,
   maskedValue,
@@ -83,7 +84,7 @@ async function merged(session: Session, place: Place, name: string): Promise<Fou
   return { value, environmentId: provenance[name]!.environmentId }
 }
 
-const missing = (name: string, place: Place) =>
+export const missing = (name: string, place: Place) =>
   new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets list`')
 
 async function versionOf(session: Session, { orgId }: Place, envId: string, name: string): Promise<number | null> {
@@ -93,11 +94,13 @@ async function versionOf(session: Session, { orgId }: Place, envId: string, name
 
 export async function history(name: string, flags: Options): Promise<void> {
   checkSecretName(name)
+  const query = flags.limit === undefined ? {} : { limit: parseLimit(flags.limit, 1) }
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
   const params = { orgId: place.orgId, envId: place.envId, name }
-  const query = flags.limit === undefined ? {} : { limit: Number(flags.limit) }
-  const { versions, currentVersion } = await session.client.secrets.versions({ params, query })
+  const { versions, currentVersion } = await session.client.secrets.versions({ params, query }).catch((error) => {
+    throw toFailure(error).kind === 'notFound' ? missing(name, place) : error
+  })
   const key = flags.reveal ? await openKey(session, place) : undefined
   const rows = await Promise.all(
     versions.map(async ({ ciphertext, ...row }) => {

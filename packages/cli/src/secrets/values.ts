@@ -5,7 +5,9 @@ import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats.ts'
 import { keyFailure } from '../grants.ts'
+import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
+import { fitsEnvironment } from '../run/environment.ts'
 import { type Session, userAgent } from '../session.ts'
 
 /** A secret as it is stored in one environment, decrypted. References in it are text. */
@@ -98,6 +100,9 @@ export function checkValue(name: string, value: string): void {
   if (!value.isWellFormed()) throw usage(`the value of ${name} is not well-formed Unicode`)
   if (Buffer.byteLength(value) > valueMaxBytes) {
     throw usage(`the value of ${name} is larger than ${valueMaxBytes} bytes`, 'keep large files elsewhere')
+  }
+  if (!fitsEnvironment(name, value)) {
+    warn(`${name} is larger than an environment variable can be: \`skerry run\` will need --only to leave it out`)
   }
 }
 

@@ -95,7 +95,11 @@ export async function remove(names: string[], flags: Options): Promise<void> {
       const options = { ...expected, ...noteOf(flags) }
       const answer = await deleteSecret(session.client, { orgId, envId, name }, options)
       if ('queued' in answer) queued.push(answer.changeRequest)
-      else deleted.push(name)
+      else {
+        deleted.push(name)
+        // At once: what comes of the next one, this one is not missed.
+        await session.seen.reading.deleted(envId, [name])
+      }
     } catch (error) {
       const { kind, message } = toFailure(error)
       if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
@@ -105,7 +109,6 @@ export async function remove(names: string[], flags: Options): Promise<void> {
       throw new Failure(kind, `${name} was not deleted (${message})${before}`)
     }
   }
-  if (deleted.length > 0) await session.seen.reading.deleted(envId, deleted)
   noteQueued(queued, label)
   if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
   if (flags.json) writeJson({ deleted, queued: queued.map(withoutCiphertext), environmentId: envId })
@@ -125,7 +128,10 @@ export async function restore(name: string, version: string, flags: Options): Pr
     note(`restored ${name} in ${label} from version ${wanted}; it is version ${version} now`)
     if (flags.json) writeJson({ name, version, restoredFrom: wanted, environmentId: envId })
   } catch (error) {
-    throw toFailure(error).kind === 'conflict' ? changed(name, label, flags.expectedVersion) : error
+    const { kind, message } = toFailure(error)
+    if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
+    if (kind !== 'notFound') throw error
+    throw new Failure(kind, `${name} in ${label} was not restored: ${message}`, 'see `skerry secrets history`')
   }
 }
 
