@@ -31,6 +31,7 @@ type LooseCall = (...args: unknown[]) => Promise<unknown>
 function withRetries(inner: Client): Client {
   const headings = Object.entries(endpoints).map(([heading, operations]) => {
     const calls = Object.entries(operations).map(([name, endpoint]) => {
+      // The client is built from this very table, so each name is there; the type system cannot follow two loops.
       const call = inner[heading as keyof typeof endpoints][name as never] as LooseCall
       return [name, (...args: unknown[]) => send(endpoint as Endpoint, () => call(...args))]
     })

@@ -97,6 +97,7 @@ function start(): Worker {
     const asker = waiting.get(data.id)
     waiting.delete(data.id)
     if ('error' in data) asker?.reject(new KeyringError(data.error.code, data.error.message))
+    // What answers this id is of the type that was promised for it.
     else asker?.resolve(data.value as never)
   }
   // Its script could not be loaded: after an update of the server, for one.

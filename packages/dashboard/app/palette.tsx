@@ -27,7 +27,7 @@ export function Palette({ asked }: { asked: number }) {
     label,
     keywords: also ?? '',
     leftSection: <Icon size={18} stroke={1.6} />,
-    onClick: () => void navigate({ to, params: { org } as never, search: search as never }),
+    onClick: () => void navigate({ to, params: { org }, search }),
   })
   const pages = [...usableBy(role, nav), ...accountNav].map((entry) => go(entry))
   const begin = usableBy(role, beginnings).map((entry) => go(entry, { begin: true }))

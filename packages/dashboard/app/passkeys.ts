@@ -26,11 +26,13 @@ export class PrfMissing extends Error {}
  * keyring.
  */
 function forServer<R extends { clientExtensionResults: unknown }>(response: R): Assertion {
+  // Two packages describe WebAuthn's JSON here, the browser's helper and the contract, each in its own words.
   return { ...response, clientExtensionResults: {} } as never
 }
 
 /** Signs in, or enters the second factor, with a passkey. */
 export async function assertPasskey({ options }: Challenge): Promise<Assertion> {
+  // As above: the server's options in the helper's words.
   return forServer(await startAuthentication({ optionsJSON: options as never }))
 }
 
@@ -58,6 +60,7 @@ export function unlockingOnly(
 /** Makes a passkey; with `prfInput`, its PRF's output for it too. */
 export async function makePasskey({ options }: Pick<Challenge, 'options'>, prfInput?: string) {
   const extensions = prfInput === undefined ? {} : { prf: { eval: { first: base64URLStringToBuffer(prfInput) } } }
+  // As above.
   const made = await startRegistration({ optionsJSON: { ...options, extensions } as never })
   return { response: forServer(made), credentialId: made.id, prfOutput: prfInput ? resultOf(made) : undefined }
 }
@@ -77,6 +80,7 @@ export async function evaluate(among: Pick<KeyringPasskey, 'credentialId' | 'prf
       challenge: randomBase64url(),
       allowCredentials: among.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' as const })),
       userVerification: 'required',
+      // The helper's types know no `prf`; it hands extensions on as they are.
       extensions: { prf: { evalByCredential } } as never,
     },
   })

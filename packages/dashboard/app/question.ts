@@ -42,7 +42,6 @@ export function createQuestion() {
       change(null)
       was?.reject(new Cancelled())
     },
-    isOpen: () => open !== null,
     useOpen: () => useSyncExternalStore(subscribe, () => open !== null),
   }
 }

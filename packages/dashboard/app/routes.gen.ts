@@ -21,7 +21,7 @@ import { Route as AppAccountSigningInRouteImport } from './routes/_app/account/s
 import { Route as AppCliIndexRouteImport } from './routes/_app/cli/index.tsx'
 import { Route as AppCliCodeRouteImport } from './routes/_app/cli/$code.tsx'
 import { Route as AppOrgsOrgRouteImport } from './routes/_app/orgs.$org.tsx'
-import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/index.tsx'
+import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/index.ts'
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'

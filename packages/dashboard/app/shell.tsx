@@ -12,10 +12,14 @@ import {
 import { Link, Outlet, useParams, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { accountNav } from './account-nav.ts'
+import { useAction } from './action.ts'
 import { keyring, useUnlocked } from './keyring.ts'
 import { nav, usableBy } from './nav.ts'
 import { unlocking } from './question.ts'
 import { session } from './session.ts'
+import { isCovered } from './ui/layer.tsx'
+import { MenuLink } from './ui/links.tsx'
+import { ProblemAlert } from './ui/problem.tsx'
 
 const noop = () => {}
 
@@ -30,7 +34,8 @@ export function Shell() {
   const { me } = useRouteContext({ from: '/_app' })
   const role = me.orgs.find(({ slug }) => slug === org)?.role
   const [search, setSearch] = useState(0)
-  const openPalette = () => setSearch(search + 1)
+  // Over a dialog it would lead away from what is being typed there.
+  const openPalette = () => isCovered() || setSearch(search + 1)
   useHotkeys([['mod + K', openPalette]], [])
   return (
     <AppShell
@@ -86,7 +91,7 @@ function Entry({ label, icon: Icon, to, params }: (typeof nav)[number] & { param
     <NavLink
       label={label}
       leftSection={<Icon size={18} stroke={1.6} />}
-      renderRoot={(props) => <Link to={to} params={params as never} activeProps={{ 'data-active': true }} {...props} />}
+      renderRoot={(props) => <Link to={to} params={params} activeProps={{ 'data-active': true }} {...props} />}
     />
   )
 }
@@ -111,15 +116,14 @@ function OrgSwitcher() {
       <Menu.Dropdown>
         <Menu.Label>Organizations</Menu.Label>
         {me.orgs.map((org) => (
-          <Menu.Item
+          <MenuLink
             key={org.id}
-            component={Link}
             to="/orgs/$org"
-            params={{ org: org.slug } as never}
+            params={{ org: org.slug }}
             rightSection={org === current ? <IconCheck size={14} /> : null}
           >
             {org.name}
-          </Menu.Item>
+          </MenuLink>
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
@@ -150,6 +154,7 @@ function KeyringButton() {
 
 function AccountMenu() {
   const { me } = useRouteContext({ from: '/_app' })
+  const signOut = useAction(session.signOut)
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
@@ -159,7 +164,11 @@ function AccountMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{me.user?.email ?? me.user?.name}</Menu.Label>
-        <Menu.Item onClick={() => session.signOut()}>Sign out</Menu.Item>
+        {/* It stays, to say so when one is still signed in. */}
+        <Menu.Item closeMenuOnClick={false} disabled={signOut.pending} onClick={() => signOut.run()}>
+          Sign out
+        </Menu.Item>
+        <ProblemAlert error={signOut.error} />
       </Menu.Dropdown>
     </Menu>
   )

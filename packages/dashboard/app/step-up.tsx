@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Modal, PinInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Body } from '@skerry/contract/endpoint'
 import type { secondFactor } from '@skerry/contract/second-factor'
 import { IconFingerprint } from '@tabler/icons-react'
@@ -11,8 +11,11 @@ import { secondFactorQuery } from './queries.ts'
 import { stepUp } from './question.ts'
 import { router } from './router.ts'
 import { session } from './session.ts'
+import { Dialog } from './ui/dialog.tsx'
+import { Form } from './ui/form.tsx'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
+import { SixDigits } from './ui/six-digits.tsx'
 
 type Factor = Body<typeof secondFactor.stepUp>
 
@@ -30,9 +33,9 @@ async function enterPasskey() {
 /** Opens when the server wants a fresh second factor; what asked for it goes on once it is entered. */
 export function StepUpDialog() {
   return (
-    <Modal opened onClose={stepUp.cancel} title="Confirm that it is you">
+    <Dialog opened onClose={stepUp.cancel} title="Confirm that it is you">
       <StepUp />
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -103,20 +106,14 @@ function Code() {
   const action = useAction((code: string) => enter({ code }))
   return (
     <Stack gap="xs">
-      <Text size="sm" fw={500} id="step-up-code">
+      <Text size="sm" fw={500}>
         Six digits from your authenticator app
       </Text>
-      <PinInput
-        length={6}
-        type="number"
-        oneTimeCode
-        autoFocus
-        aria-labelledby="step-up-code"
-        getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
-        onComplete={(code) => action.run(code)}
-        disabled={action.pending}
+      <SixDigits label="Six digits from your authenticator app" onComplete={action.run} />
+      <ProblemAlert
+        error={action.error}
+        onForbidden="Each code works once. Enter the next one; if that is wrong too, set your phone’s clock right."
       />
-      <ProblemAlert error={action.error} />
     </Stack>
   )
 }
@@ -125,12 +122,7 @@ function RecoveryCode() {
   const [recoveryCode, setRecoveryCode] = useState('')
   const action = useAction(() => enter({ recoveryCode: recoveryCode.trim().toUpperCase() }))
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form onSubmit={() => action.run()}>
       <Stack gap="xs">
         <TextInput
           label="Recovery code"
@@ -138,13 +130,13 @@ function RecoveryCode() {
           value={recoveryCode}
           onChange={(event) => setRecoveryCode(event.currentTarget.value)}
           autoComplete="off"
-          data-autofocus
+          autoFocus
         />
-        <ProblemAlert error={action.error} />
+        <ProblemAlert error={action.error} onForbidden="Check every character, or use another of your codes." />
         <Button type="submit" loading={action.pending}>
           Continue
         </Button>
       </Stack>
-    </form>
+    </Form>
   )
 }

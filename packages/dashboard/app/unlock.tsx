@@ -1,4 +1,4 @@
-import { Anchor, Button, Divider, Group, Modal, PasswordInput, Stack, Text, Textarea } from '@mantine/core'
+import { Anchor, Button, Divider, Group, PasswordInput, Stack, Text, Textarea } from '@mantine/core'
 import { IconFingerprint } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,40 +7,51 @@ import { KeyringError, keyring, usePlaintext } from './keyring.ts'
 import { evaluate } from './passkeys.ts'
 import { keysQuery, meQuery, passkeysQuery } from './queries.ts'
 import { unlocking } from './question.ts'
+import { Dialog } from './ui/dialog.tsx'
+import { Form } from './ui/form.tsx'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 
 /** Opens when something needs the private key, which goes on once it is there. */
 export function UnlockDialog() {
   return (
-    <Modal opened onClose={unlocking.cancel} title="Unlock your keyring">
+    <Dialog opened onClose={unlocking.cancel} title="Unlock your keyring">
       <Unlock />
-    </Modal>
+    </Dialog>
   )
 }
 
 function Unlock() {
   const keys = useQuery(keysQuery)
   const me = useQuery(meQuery)
-  const userId = me.data?.user?.id ?? ''
   return (
-    <Loaded query={keys}>
-      {({ publicKeyJwk, encryptedPrivateKey }) =>
-        publicKeyJwk && encryptedPrivateKey ? (
-          <Stack>
-            <WithPasskey publicKeyJwk={publicKeyJwk} userId={userId} />
-            <WithPassphrase publicKeyJwk={publicKeyJwk} encryptedPrivateKey={encryptedPrivateKey} userId={userId} />
-          </Stack>
-        ) : (
-          <Stack>
-            <Text size="sm">You have no keyring yet. It holds the key with which your values are read.</Text>
-            <Button component="a" href="/account/keyring">
-              Make one
-            </Button>
-          </Stack>
-        )
-      }
+    <Loaded query={me}>
+      {({ user }) => (
+        <Loaded query={keys}>
+          {({ publicKeyJwk, encryptedPrivateKey }) =>
+            user && publicKeyJwk && encryptedPrivateKey ? (
+              <Stack>
+                <WithPasskey publicKeyJwk={publicKeyJwk} userId={user.id} />
+                <WithPassphrase {...{ publicKeyJwk, encryptedPrivateKey }} userId={user.id} />
+              </Stack>
+            ) : (
+              <NoKeyring />
+            )
+          }
+        </Loaded>
+      )}
     </Loaded>
+  )
+}
+
+function NoKeyring() {
+  return (
+    <Stack>
+      <Text size="sm">You have no keyring yet. It holds the key with which your values are read.</Text>
+      <Button component="a" href="/account/keyring">
+        Make one
+      </Button>
+    </Stack>
   )
 }
 
@@ -87,18 +98,14 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
     checkOpened(await keyring.callLocked('unlockWithPassphrase', input), publicKeyJwk)
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        action.run()
-      }}
-    >
+    <Form onSubmit={() => action.run()}>
       <Stack gap="sm">
         <PasswordInput
           label="Passphrase"
           value={passphrase}
           onChange={(event) => setPassphrase(event.currentTarget.value)}
           autoComplete="off"
+          autoFocus
           data-autofocus
         />
         {fromKit !== null && (
@@ -133,7 +140,7 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
           </Text>
         )}
       </Stack>
-    </form>
+    </Form>
   )
 }
 

@@ -1,11 +1,11 @@
-import { Badge, Button, Group, Modal, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { secondFactorQuery } from '../queries.ts'
+import { outdated, secondFactorQuery } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 
@@ -16,11 +16,10 @@ const SetUpAuthenticator = lazy(async () => ({
 
 /** The authenticator app, and the codes for the day it is lost. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
-  const queryClient = useQueryClient()
   const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [removing, setRemoving] = useState(false)
-  const reload = () => queryClient.invalidateQueries(secondFactorQuery)
+  const reload = () => outdated(secondFactorQuery)
   const begin = useAction(async () => setSecret(await api.secondFactor.enrollTotp()))
   const renew = useAction(async () => {
     setCodes((await api.secondFactor.renewRecoveryCodes()).recoveryCodes)
@@ -67,12 +66,19 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
         </Paper>
         <ProblemAlert error={begin.error ?? renew.error} />
       </Stack>
-      <Modal opened={secret !== null} onClose={() => setSecret(null)} title="Set up the authenticator app">
+      <Dialog opened={secret !== null} onClose={() => setSecret(null)} title="Set up the authenticator app">
         <Suspense>{secret && <SetUpAuthenticator {...secret} onConfirmed={confirmed} />}</Suspense>
-      </Modal>
-      <Modal opened={codes !== null} onClose={() => setCodes(null)} title="Recovery codes" closeOnClickOutside={false}>
+      </Dialog>
+      <Dialog
+        opened={codes !== null}
+        onClose={() => setCodes(null)}
+        title="Recovery codes"
+        withCloseButton={false}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+      >
         {codes && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
-      </Modal>
+      </Dialog>
       <ConfirmDelete
         title="Remove the authenticator app?"
         confirm="Remove"

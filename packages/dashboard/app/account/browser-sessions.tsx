@@ -1,9 +1,10 @@
 import { Badge, Button, Group, Table, Text } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { sessions } from '@skerry/contract/sign-in'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { outdated } from '../queries.ts'
 import { session } from '../session.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
@@ -15,11 +16,10 @@ type WebSession = Answer<typeof sessions.list>['sessions'][number]
 
 export function BrowserSessions() {
   const query = useQuery(sessionsQuery)
-  const queryClient = useQueryClient()
   const end = useAction(async (webSessionId: string, current: boolean) => {
     if (current) return session.signOut()
     await api.sessions.end({ params: { webSessionId } })
-    await queryClient.invalidateQueries(sessionsQuery)
+    await outdated(sessionsQuery)
   })
   return (
     <Section title="Browsers" description="Where you are signed in. Ending a session there signs that browser out.">

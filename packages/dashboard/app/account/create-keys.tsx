@@ -1,18 +1,17 @@
 import { Button, Paper, PasswordInput, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
-import { keysQuery } from '../queries.ts'
+import { keysQuery, outdated } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
+import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 
 /** Makes the person's key: sealed in the worker under a passphrase that only the person knows. */
 export function CreateKeys({ userId }: { userId: string }) {
   const [passphrase, setPassphrase] = usePlaintext('')
   const [again, setAgain] = usePlaintext('')
-  const queryClient = useQueryClient()
   const reloadMe = useReloadMe()
   const problem = usePassphraseProblem(passphrase)
   const create = useAction(async () => {
@@ -24,18 +23,13 @@ export function CreateKeys({ userId }: { userId: string }) {
       throw error
     }
     keyring.opened()
-    await queryClient.invalidateQueries(keysQuery)
+    await outdated(keysQuery)
     await reloadMe()
   })
   const differs = again !== '' && again !== passphrase
   return (
     <Paper>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.run()
-        }}
-      >
+      <Form onSubmit={() => create.run()}>
         <Stack>
           <Text size="sm">
             Your keyring holds the key with which you read values. It is made here and sealed under a passphrase. The
@@ -65,7 +59,7 @@ export function CreateKeys({ userId }: { userId: string }) {
             Make the keyring
           </Button>
         </Stack>
-      </form>
+      </Form>
     </Paper>
   )
 }

@@ -5,6 +5,7 @@ import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { makePasskey, prfOfNew, randomBase64url, unlockingOnly } from '../passkeys.ts'
 import { passkeysQuery, queryClient, secondFactorQuery } from '../queries.ts'
+import { Loaded } from '../ui/loaded.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { AddPasskey, PasskeyList } from './passkey-list.tsx'
 
@@ -35,23 +36,27 @@ export function KeyringPasskeys(person: Person) {
 
 function Add({ person, onClose }: { person: Person; onClose: () => void }) {
   const [signsIn, setSignsIn] = useState(true)
-  const { data: factors } = useQuery(secondFactorQuery)
-  const managed = factors?.managed ?? false
+  const factors = useQuery(secondFactorQuery)
   const add = async (label: string) => {
+    const { managed } = await queryClient.ensureQueryData(secondFactorQuery)
     // First: the ceremony's result must find the key to seal.
     await keyring.unlock()
     await (signsIn && managed ? enrollForBoth : enrollToUnlock)(label, person)
   }
   return (
     <AddPasskey title="Add a passkey" onClose={onClose} add={add}>
-      {managed && (
-        <Checkbox
-          label="Sign in with it, too"
-          description="It then counts as a second factor."
-          checked={signsIn}
-          onChange={(event) => setSignsIn(event.currentTarget.checked)}
-        />
-      )}
+      <Loaded query={factors}>
+        {({ managed }) =>
+          managed && (
+            <Checkbox
+              label="Sign in with it, too"
+              description="It then counts as a second factor."
+              checked={signsIn}
+              onChange={(event) => setSignsIn(event.currentTarget.checked)}
+            />
+          )
+        }
+      </Loaded>
     </AddPasskey>
   )
 }

@@ -2,7 +2,7 @@ import { Button, Table, Text, TextInput } from '@mantine/core'
 import { IconFingerprint } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { passkeysQuery, queryClient, secondFactorQuery } from '../queries.ts'
+import { outdated, passkeysQuery, secondFactorQuery } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -16,8 +16,7 @@ interface Listed {
 
 /** One passkey may be of both kinds: to unlock with, and to sign in with. */
 const reload = async () => {
-  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery])
-    await queryClient.invalidateQueries({ queryKey })
+  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await outdated({ queryKey })
 }
 
 /** The passkeys of one kind, each with a way to remove it, and a button to add one. */

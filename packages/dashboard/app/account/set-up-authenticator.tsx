@@ -1,10 +1,10 @@
-import { Code, Group, PinInput, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Code, Group, Stack, Text } from '@mantine/core'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { Copy } from '../ui/copy.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
+import { SixDigits } from '../ui/six-digits.tsx'
 
 /** The secret for the app, and the first code that shows that the app has it. */
 export function SetUpAuthenticator(props: {
@@ -13,7 +13,6 @@ export function SetUpAuthenticator(props: {
   onConfirmed: (codes: string[]) => Promise<void>
 }) {
   const { secret, uri, onConfirmed } = props
-  const [code, setCode] = useState('')
   const confirm = useAction(async (code: string) => {
     const { recoveryCodes } = await api.secondFactor.confirmTotp({ body: { code } })
     await onConfirmed(recoveryCodes)
@@ -26,19 +25,11 @@ export function SetUpAuthenticator(props: {
         <Code style={{ wordBreak: 'break-all' }}>{secret}</Code>
         <Copy text={secret} label="Copy the secret" />
       </Group>
-      <PinInput
-        length={6}
-        type="number"
-        oneTimeCode
-        autoFocus
-        value={code}
-        onChange={setCode}
-        onComplete={(complete) => confirm.run(complete)}
-        disabled={confirm.pending}
-        aria-label="Six digits from the app"
-        getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}` })}
+      <SixDigits label="Six digits from the app" onComplete={confirm.run} />
+      <ProblemAlert
+        error={confirm.error}
+        onForbidden="Enter the next code of the app. If that is wrong too, set your phone’s clock right."
       />
-      <ProblemAlert error={confirm.error} />
     </Stack>
   )
 }

@@ -1,7 +1,8 @@
-import { ActionIcon, Anchor, Badge, Code, Collapse, Table, Text } from '@mantine/core'
+import { ActionIcon, Badge, Code, Collapse, Table, Text } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
-import { Link, useRouteContext } from '@tanstack/react-router'
+import { useRouteContext } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import { AnchorLink } from '../ui/links.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import type { Entry } from './queries.ts'
 import { actorWords, isAlarming, sayAction } from './words.ts'
@@ -127,15 +128,14 @@ function Details({ entry }: { entry: Entry }) {
         </Code>
       )}
       {entry.resourceId !== null && (
-        <Anchor
-          component={Link}
+        <AnchorLink
           to="/orgs/$org/audit"
-          params={{ org: org.slug } as never}
-          search={{ resourceId: entry.resourceId } as never}
+          params={{ org: org.slug }}
+          search={{ resourceId: entry.resourceId }}
           size="xs"
         >
           Everything that happened to it
-        </Anchor>
+        </AnchorLink>
       )}
     </>
   )

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { Form } from '../ui/form.tsx'
 import { type AuditFilter, filterOf, resourceTypes } from './queries.ts'
 import { actionWords } from './words.ts'
 
@@ -61,9 +62,8 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
   const [text, setText] = useState(id)
   const wrong = text.trim() !== '' && filterOf({ resourceId: text.trim() }).resourceId === undefined
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
+    <Form
+      onSubmit={() => {
         if (!wrong) onChange(text.trim())
       }}
     >
@@ -79,7 +79,7 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
         onBlur={() => !wrong && text.trim() !== id && onChange(text.trim())}
         autoComplete="off"
       />
-    </form>
+    </Form>
   )
 }
 

@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { useComparison } from './difference.tsx'
@@ -23,7 +23,7 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
     else if (what === 'reject') await api.changes.reject({ params, body })
     else await api.changes.withdraw({ params })
     setComment('')
-    await queryClient.invalidateQueries({ queryKey: ['orgs', org.id] })
+    await outdated({ queryKey: ['orgs', org.id] })
   })
   if (!isAdmin && !isOwn) return null
   return (

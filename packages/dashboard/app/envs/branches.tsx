@@ -1,10 +1,10 @@
-import { Alert, Anchor, Button, Select, Table, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Select, Table, Text, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { Link, useRouteContext } from '@tanstack/react-router'
+import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
+import { isCertain, outdated, queryClient } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import { say } from '../secrets/say.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -12,8 +12,10 @@ import { slugOf } from '../slug.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { type Checked, checkKeys, remember } from './pins.ts'
 
@@ -25,8 +27,8 @@ const branchesQuery = (orgId: string, envId: string) =>
 
 async function reload(orgId: string, { id, applicationId }: Environment) {
   await Promise.all([
-    queryClient.invalidateQueries(branchesQuery(orgId, id)),
-    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
+    outdated(branchesQuery(orgId, id)),
+    outdated({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
   ])
 }
 
@@ -96,10 +98,9 @@ function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (
           {props.branches.map((branch) => (
             <Table.Tr key={branch.id}>
               <Table.Td>
-                <Anchor
-                  component={Link}
+                <AnchorLink
                   to="/orgs/$org/envs/$env"
-                  params={{ org: org.slug, env: branch.id } as never}
+                  params={{ org: org.slug, env: branch.id }}
                   size="sm"
                   fw={500}
                   truncate
@@ -107,7 +108,7 @@ function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (
                   title={branch.name}
                 >
                   {branch.name}
-                </Anchor>
+                </AnchorLink>
                 <Text className="mono" size="xs" c="dimmed" truncate title={branch.slug}>
                   {branch.slug}
                 </Text>
@@ -133,6 +134,11 @@ function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (
   )
 }
 
+const sayReaders = (others: number, environment: string) =>
+  others > 0
+    ? `You and ${others} other${others === 1 ? '' : 's'} who hold the key of ${environment} can read it.`
+    : 'Only you can read it: nobody else holds the key of its environment.'
+
 const day = 86_400
 const lifetimes = [
   { value: `${day}`, label: '1 day' },
@@ -145,7 +151,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const [slug, setSlug] = useState('')
   const [ttl, setTtl] = useState<string>(`${7 * day}`)
-  const { data } = useQuery({
+  const query = useQuery({
     queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
     queryFn: async () => {
       const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
@@ -156,7 +162,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
     },
     staleTime: 0,
   })
-  const { readers = [], left = [] } = data ?? {}
+  const { readers = [], left = [] } = query.data ?? {}
   const fork = async () => {
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
@@ -182,7 +188,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
       opened
       onClose={onClose}
       onSubmit={fork}
-      disabled={slugOf(slug) === '' || !data}
+      disabled={slugOf(slug) === '' || !isCertain(query)}
     >
       <TextInput
         label="Slug"
@@ -204,10 +210,11 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
         onChange={(value) => value && setTtl(value)}
         allowDeselect={false}
       />
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
       <Text size="sm" c="dimmed">
-        {readers.length > 0
-          ? `You and ${readers.length} other${readers.length === 1 ? '' : 's'} who hold the key of ${environment.name} can read it.`
-          : 'Only you can read it: nobody else holds the key of its environment.'}
+        {isCertain(query)
+          ? sayReaders(readers.length, environment.name)
+          : 'It can be read by whoever holds the key of its environment.'}
       </Text>
       {left.length > 0 && (
         <Alert color="red" variant="light" title="Left out">

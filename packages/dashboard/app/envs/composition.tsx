@@ -23,7 +23,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { outdated, queryClient } from '../queries.ts'
 import { compositionQuery, groupsQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -96,12 +96,12 @@ function Order({
       for (const [i, { groupId }] of ordered.slice(first).entries())
         await api.composition.set({ params, body: { groupId, position: base + i } })
     } finally {
-      await queryClient.invalidateQueries({ queryKey })
+      await outdated({ queryKey })
     }
   })
   const remove = useAction(async (groupId: string) => {
     await api.composition.delete({ params: { ...params, groupId } })
-    await queryClient.invalidateQueries({ queryKey })
+    await outdated({ queryKey })
   })
   const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -222,7 +222,7 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       onSubmit={async () => {
         const params = { orgId: org.id, envId: environment.id }
         await api.composition.set({ params, body: { groupId: groupId ?? '' } })
-        await queryClient.invalidateQueries(compositionQuery(org.id, environment.id))
+        await outdated(compositionQuery(org.id, environment.id))
       }}
     >
       {query.data && free.length === 0 ? (

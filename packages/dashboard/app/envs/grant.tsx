@@ -5,10 +5,12 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
+import { isCertain } from '../queries.ts'
 import { say } from '../secrets/say.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { Fingerprint } from './fingerprint.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
@@ -21,10 +23,12 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const { environment, grantees, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const candidates = useCandidates(org.id, grantees)
-  const below = useQuery({
+  const query = useQuery({
     queryKey: ['orgs', org.id, 'envs', environment.id, 'below'],
     queryFn: () => layersBelow(org.id, environment),
-  }).data
+    staleTime: 0,
+  })
+  const below = query.data ?? []
   const [id, setId] = useState<string | null>(null)
   const [compared, setCompared] = useState<string | null>(null)
   const [withBelow, setWithBelow] = useState(true)
@@ -33,7 +37,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const ready = to && checked && (checked.standing === 'verified' || compared === to.publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
-    const envIds = [environment.id, ...(withBelow ? (below ?? []).map(({ environmentId }) => environmentId) : [])]
+    const envIds = [environment.id, ...(withBelow ? below.map(({ environmentId }) => environmentId) : [])]
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
     await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))
@@ -46,7 +50,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       opened
       onClose={onClose}
       onSubmit={grant}
-      disabled={!ready}
+      disabled={!ready || !isCertain(query)}
       size="lg"
     >
       <Select
@@ -70,7 +74,8 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
           onCompared={(yes) => setCompared(yes ? to.publicKeyJwk : null)}
         />
       )}
-      {to && below && below.length > 0 && (
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      {to && below.length > 0 && (
         <Checkbox
           label={`Also what is composed in: ${below.map(({ label }) => label).join(', ')}`}
           description="Without it, their programs cannot start: they need every layer."

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -52,7 +52,7 @@ function State(props: { environment: Environment; protection: Settings | null; o
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [asking, setAsking] = useState<'set' | 'end' | null>(null)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => queryClient.invalidateQueries({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+  const reload = () => outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
   return (
     <Stack gap="sm">
       <Text size="sm">

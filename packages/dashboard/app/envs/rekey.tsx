@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
+import { isCertain, outdated } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import { say } from '../secrets/say.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -12,6 +12,7 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import type { Grantee } from './grantees.ts'
 import { type Checked, remember, useChecked } from './pins.ts'
 import { Standing } from './standing.tsx'
@@ -36,8 +37,8 @@ export function Rekey({ environment }: { environment: Environment }) {
 
 function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data } = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
-  const grantees = data?.grantees ?? []
+  const query = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
+  const grantees = query.data?.grantees ?? []
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
@@ -49,7 +50,7 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
       .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
     remember(others)
     await replaceKey(org.id, environment, me.user?.id ?? '', others)
-    await queryClient.invalidateQueries({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+    await outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     say(`${environment.name} has another key. ${who} access.`)
   }
@@ -66,7 +67,7 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
       opened
       onClose={onClose}
       onSubmit={rekey}
-      disabled={!checked || !understood}
+      disabled={!isCertain(query) || !checked || !understood}
     >
       <Alert color="orange" variant="light" title="What this cannot undo">
         <List size="sm" spacing={4}>
@@ -88,6 +89,7 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
         <Text size="sm" fw={500}>
           Who keeps access
         </Text>
+        <ProblemAlert error={query.error} retry={() => query.refetch()} />
         {grantees.map((one, i) => (
           <Keeper
             key={one.principalId}

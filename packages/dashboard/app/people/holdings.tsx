@@ -1,9 +1,10 @@
-import { Alert, Anchor, List, Text } from '@mantine/core'
+import { Alert, List, Text } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { Link, useRouteContext } from '@tanstack/react-router'
+import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
+import { AnchorLink } from '../ui/links.tsx'
 import { type Place, placesQuery } from './places.ts'
 
 /** The environments whose key a member or token holds. To be asked before the grants go. */
@@ -62,14 +63,9 @@ export function RekeyHint({ ended, onClose }: { ended: Ended | null; onClose: ()
           <List size="sm" mt={4}>
             {places.map(({ id, label }) => (
               <List.Item key={id}>
-                <Anchor
-                  component={Link}
-                  to="/orgs/$org/envs/$env"
-                  params={{ org: org.slug, env: id } as never}
-                  size="sm"
-                >
+                <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: id }} size="sm">
                   Re-key {label}
-                </Anchor>
+                </AnchorLink>
               </List.Item>
             ))}
           </List>

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -89,7 +89,7 @@ function Rows({ invites }: { invites: Invite[] }) {
         onClose={() => setRevoking(null)}
         onConfirm={async () => {
           await api.invites.delete({ params: { orgId: org.id, inviteId: revoking?.id ?? '' } })
-          await queryClient.invalidateQueries(invitesQuery(org.id))
+          await outdated(invitesQuery(org.id))
         }}
       >
         {revoking?.email} can no longer join with it.

@@ -2,7 +2,7 @@ import { Select, TextInput } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { invitesQuery } from './queries.ts'
 
@@ -12,7 +12,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<'member' | 'admin'>('member')
   const invite = async () => {
     await api.invites.create({ params: { orgId: org.id }, body: { email: email.trim(), role } })
-    await queryClient.invalidateQueries(invitesQuery(org.id))
+    await outdated(invitesQuery(org.id))
   }
   return (
     <FormDialog

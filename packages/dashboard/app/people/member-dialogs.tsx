@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin } from '../envs/pins.ts'
-import { queryClient } from '../queries.ts'
+import { outdated, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -30,7 +30,7 @@ function RoleDialog({ member, onClose }: OnMember) {
   const change = async () => {
     const params = { orgId: org.id, userId: member.userId }
     await api.members.update({ params, body: { role: role as Member['role'] } })
-    await queryClient.invalidateQueries(membersQuery(org.id))
+    await outdated(membersQuery(org.id))
     if (member.userId === me.user?.id) await reloadMe()
   }
   return (
@@ -64,7 +64,7 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
   const [compared, setCompared] = useState(false)
   const remember = async () => {
     pin(member.userId, checked.fingerprint)
-    await queryClient.invalidateQueries({ queryKey: ['checked-keys'] })
+    await outdated({ queryKey: ['checked-keys'] })
   }
   return (
     <FormDialog
@@ -87,7 +87,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
     onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
-    await queryClient.invalidateQueries(membersQuery(org.id))
+    await outdated(membersQuery(org.id))
   }
   return (
     <ConfirmDelete

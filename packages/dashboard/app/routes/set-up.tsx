@@ -7,6 +7,7 @@ import { useLinkToken } from '../link-token.ts'
 import { session } from '../session.ts'
 import { slugOf } from '../slug.ts'
 import { Entrance } from '../ui/entrance.tsx'
+import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 
 export const Route = createFileRoute('/set-up')({ component: SetUp })
@@ -45,12 +46,7 @@ function FirstPerson({ token }: { token: string }) {
       <Text size="sm" c="dimmed">
         You become the first person here and the owner of the first organization.
       </Text>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          action.run()
-        }}
-      >
+      <Form onSubmit={() => action.run()}>
         <Stack gap="sm">
           <TextInput label="Your e-mail" type="email" autoComplete="email" autoFocus {...field('email')} />
           <TextInput label="Your name" autoComplete="name" {...field('name')} />
@@ -66,7 +62,7 @@ function FirstPerson({ token }: { token: string }) {
             Begin
           </Button>
         </Stack>
-      </form>
+      </Form>
     </Entrance>
   )
 }

@@ -6,7 +6,7 @@ import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { Failures, NoteField, sayOutcome } from './preview.tsx'
 import { say } from './say.ts'
-import { sealAndWrite } from './write.ts'
+import { rereadAfter, sealAndWrite } from './write.ts'
 
 const validName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
 
@@ -54,6 +54,7 @@ export function AddSecretDialog({
     if (result.failed.length > 0) {
       const failed = result.failed.map((one) => ({ ...one, name: byId.get(one.name)?.name ?? one.name }))
       if (byId.size > 1) setOutcome({ ...result, failed })
+      await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
     }
     say(sayOutcome(result))

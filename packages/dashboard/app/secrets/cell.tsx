@@ -168,7 +168,7 @@ function firstLines(value: string): string {
 
 function Missing(props: { column: Column; name: string; where: string; isQueued: boolean; doings: Doings }) {
   const { column, name, where, isQueued, doings } = props
-  if (column.loading) return <span className="matrix-value matrix-quiet">…</span>
+  if (column.loading) return <span className="matrix-value matrix-quiet">{column.error ? 'not loaded' : '…'}</span>
   if (!column.own) return <span className="matrix-value matrix-quiet">no key</span>
   return (
     <>

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Group, Menu, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core'
 import {
   IconAlertTriangle,
   IconClipboardText,
@@ -10,7 +10,8 @@ import {
   IconSettings,
   IconShieldCheck,
 } from '@tabler/icons-react'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
+import { AnchorLink, MenuLink } from '../ui/links.tsx'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Asking } from './asking.ts'
 import type { Column } from './columns.ts'
@@ -35,10 +36,9 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
       <div style={{ minWidth: 0 }}>
         <Group gap={5} wrap="nowrap">
           {isBranch && <IconGitBranch size={14} aria-label="Branch" style={{ flex: 'none' }} />}
-          <Anchor
-            component={Link}
+          <AnchorLink
             to="/orgs/$org/envs/$env"
-            params={{ org, env: environmentId } as never}
+            params={{ org, env: environmentId }}
             size="sm"
             fw={600}
             c="inherit"
@@ -46,7 +46,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
             title={name}
           >
             {name}
-          </Anchor>
+          </AnchorLink>
           {isProtected && (
             <Tooltip label="Protected: changes need approval" withArrow>
               <IconShieldCheck size={14} aria-label="Protected" style={{ flex: 'none' }} />
@@ -85,14 +85,13 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
               Paste .env…
             </Menu.Item>
           )}
-          <Menu.Item
+          <MenuLink
             leftSection={<IconSettings size={15} />}
-            component={Link}
             to="/orgs/$org/envs/$env"
-            params={{ org, env: environmentId } as never}
+            params={{ org, env: environmentId }}
           >
             Access and settings
-          </Menu.Item>
+          </MenuLink>
         </Menu.Dropdown>
       </Menu>
     </Group>

@@ -1,4 +1,5 @@
-import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Dialog } from '../ui/dialog.tsx'
 import type { Draft, Theirs } from './use-edits.ts'
 
 /** Two people changed one value: both are shown, and this person decides. */
@@ -14,7 +15,7 @@ export function ConflictDialog(props: {
   const { name, where, draft, theirs, onKeepMine, onTakeTheirs, onClose } = props
   const { opened } = theirs
   return (
-    <Modal opened onClose={onClose} title={`${name} changed meanwhile`} size="lg">
+    <Dialog opened onClose={onClose} title={`${name} changed meanwhile`} size="lg">
       <Stack>
         <Text size="sm">
           {opened === null
@@ -35,7 +36,7 @@ export function ConflictDialog(props: {
           <Button onClick={onKeepMine}>Keep mine</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 import { keyring } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { applyAll, type Change, changeOf, namesOfColumn, type Outcome } from './changes.ts'
+import { type Change, changeOf, namesOfColumn } from './changes.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { submitLabel } from './paste.tsx'
-import { Failures, NoteField, Preview, Progressing, sayOutcome, wanted } from './preview.tsx'
-import { say } from './say.ts'
+import { Failures, NoteField, Preview, Progressing, wanted } from './preview.tsx'
+import { useStoring } from './use-storing.ts'
 import { writeSecret } from './write.ts'
 
 interface Props {
@@ -26,13 +26,11 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   const target = targets.find(({ environmentId }) => environmentId === targetId)
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [note, setNote] = useState('')
-  const [progress, setProgress] = useState({ done: 0, of: 0 })
-  const [outcome, setOutcome] = useState<Outcome | null>(null)
-  const { changes, error } = useChanges(column, target, name)
+  const { storing, progress, outcome, store } = useStoring(orgId)
+  const { changes, error } = useChanges(column, storing ?? target, name)
   const names = wanted(changes, left)
   const apply = async () => {
     if (!target?.own) return
-    setOutcome(null)
     const { environmentId, own } = target
     const from = sealedParts(names.map((one) => column.entries.get(one) as Entry))
     const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek: own.wrappedDek, environmentId } })
@@ -47,10 +45,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
         baseVersion: base.get(one) ?? 0,
         note,
       })
-    const result = await applyAll(names, write, (done) => setProgress({ done, of: names.length }))
-    setOutcome(result)
-    if (result.failed.length > 0) throw result.failed[0]?.error
-    say(sayOutcome(result))
+    await store(target, names, write)
   }
   return (
     <FormDialog

@@ -15,9 +15,11 @@ interface Props {
 /** A value being typed, in its cell. Enter saves, Shift+Enter breaks the line, Escape gives up. */
 export function CellEditor({ column, name, draft, doings }: Props) {
   const save = () => doings.save(column, name)
+  // What is being stored may yet be refused, and has to be here then.
+  const cancel = () => draft.saving || doings.cancel(column, name)
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'Escape') doings.cancel(column, name)
+    if (event.key === 'Escape') cancel()
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault()
       save()
@@ -61,7 +63,7 @@ export function CellEditor({ column, name, draft, doings }: Props) {
         <Button size="compact-xs" loading={draft.saving} onClick={save}>
           {isUnsaved(draft) ? 'Try again' : column.isProtected ? 'Propose' : 'Save'}
         </Button>
-        <Button size="compact-xs" variant="default" onClick={() => doings.cancel(column, name)}>
+        <Button size="compact-xs" variant="default" disabled={draft.saving} onClick={cancel}>
           Cancel
         </Button>
       </Group>

@@ -1,11 +1,12 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { apps } from '@skerry/contract/apps'
 import type { Body } from '@skerry/contract/endpoint'
 import { IconPlus } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link, type LinkProps, useRouteContext } from '@tanstack/react-router'
+import { useRouteContext } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import type { Column } from './columns.ts'
@@ -19,7 +20,7 @@ const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matri
 export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess[] }>(props: {
   title: string
   /** The page that lists the others of its kind. */
-  list: { label: string; to: LinkProps['to'] }
+  list: { label: string; to: '/orgs/$org/apps' | '/orgs/$org/groups' }
   query: UseQueryResult<T>
   /** What an environment is here, and the command that makes one. */
   about: string
@@ -41,9 +42,9 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
       title={title}
       width="wide"
       description={
-        <Anchor component={Link} to={list.to} params={{ org: org.slug } as never} size="sm">
+        <AnchorLink to={list.to} params={{ org: org.slug }} size="sm">
           {list.label}
-        </Anchor>
+        </AnchorLink>
       }
       actions={query.data?.environments.length ? newButton : null}
     >

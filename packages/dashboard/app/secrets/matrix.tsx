@@ -5,7 +5,9 @@ import { IconLock } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
 import { unlocking } from '../question.ts'
+import { describeProblem } from '../ui/problem.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import type { Asking } from './asking.ts'
 import { Row } from './cell.tsx'
@@ -62,6 +64,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         onPaste={(column) => setAsking({ kind: 'paste', column })}
       />
       <Locked waiting={edits.waiting} />
+      <Failed columns={columns} />
       <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
       {all.length === 0 && rows.length === 0 && !loading ? (
         columns.some(({ own }) => own) ? (
@@ -69,12 +72,12 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             {empty}
             <EnvironmentLinks columns={columns} />
           </Stack>
-        ) : (
+        ) : columns.every(({ error }) => !error) ? (
           <NoKey columns={columns} />
-        )
+        ) : null
       ) : (
         <Grid
-          {...{ columns, rows, marks, version, doings }}
+          {...{ columns, rows, marks, version, doings, loading }}
           shown={shown}
           drafts={edits.drafts}
           onVisible={(read) => {
@@ -139,6 +142,28 @@ function Locked({ waiting }: { waiting: number }) {
   )
 }
 
+/** What could not be asked for. The rest is there all the same. */
+function Failed({ columns }: { columns: Column[] }) {
+  const failed = columns.filter(({ loading, error }) => loading && error)
+  const [first] = failed
+  if (!first) return null
+  const { title, advice } = describeProblem(first.error)
+  return (
+    <Alert variant="light" color="red" mb="sm" p="xs" role="alert">
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm">
+          Not all secrets of {failed.map(({ name }) => name).join(', ')} could be loaded. {title}. {advice}
+        </Text>
+        <Button size="xs" variant="default" flex="none" onClick={askAgain}>
+          Try again
+        </Button>
+      </Group>
+    </Alert>
+  )
+}
+
+const askAgain = () => void queryClient.refetchQueries({ predicate: ({ state }) => state.status === 'error' })
+
 function Unsaved({ count, onRetry }: { count: number; onRetry: () => void }) {
   if (count === 0) return null
   return (
@@ -165,11 +190,12 @@ function Grid(props: {
   shown: ReturnType<typeof useDoings>['shown']
   drafts: Edits['drafts']
   doings: Parameters<typeof Row>[0]['doings']
+  loading: boolean
   /** Made outside: scrolling leaves them alone. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
-  const { columns, rows, marks, shown, drafts, doings, heads, onVisible } = props
+  const { columns, rows, marks, shown, drafts, doings, loading, heads, onVisible } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -191,6 +217,7 @@ function Grid(props: {
       className="matrix"
       role="table"
       aria-label="Secrets"
+      aria-busy={loading}
       aria-rowcount={rows.length + 1}
       tabIndex={0}
       onKeyDown={moveByArrow}
@@ -234,7 +261,7 @@ function Grid(props: {
       </div>
       {rows.length === 0 && (
         <Text size="sm" c="dimmed" p="lg" ta="center">
-          Nothing matches.
+          {loading ? 'Loading…' : 'Nothing matches.'}
         </Text>
       )}
     </div>

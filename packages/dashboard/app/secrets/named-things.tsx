@@ -1,10 +1,11 @@
-import { ActionIcon, Anchor, Button, Menu, Table, Text } from '@mantine/core'
+import { ActionIcon, Button, Menu, Table, Text } from '@mantine/core'
 import { IconDots, IconPlus } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link, type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
+import { type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -70,7 +71,7 @@ export function NamedThingsPage<T>(
           onClose={() => setCreating(false)}
           onCreate={async (body) => {
             await onCreate(body)
-            await navigate(props.linkTo(body.slug) as never)
+            await navigate(props.linkTo(body.slug))
           }}
         />
       )}
@@ -98,17 +99,9 @@ function NamedThings(props: Props & { things: Thing[]; mayChange: boolean }) {
           {things.map((thing) => (
             <Table.Tr key={thing.id}>
               <Table.Td>
-                <Anchor
-                  component={Link}
-                  {...(linkTo(thing.slug) as object)}
-                  size="sm"
-                  fw={500}
-                  truncate
-                  display="block"
-                  title={thing.name}
-                >
+                <AnchorLink {...linkTo(thing.slug)} size="sm" fw={500} truncate display="block" title={thing.name}>
                   {thing.name}
-                </Anchor>
+                </AnchorLink>
               </Table.Td>
               <Table.Td>
                 <Text className="mono" c="dimmed" truncate title={thing.slug}>

@@ -1,6 +1,7 @@
-import { Anchor, Group, Text } from '@mantine/core'
-import { Link, useParams } from '@tanstack/react-router'
+import { Group, Text } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
 import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import type { Column } from './columns.ts'
 
 /** Instead of a matrix in which nothing could be read: that there may be secrets, and who can help. */
@@ -23,15 +24,9 @@ export function EnvironmentLinks({ columns }: { columns: Column[] }) {
         Access and settings:
       </Text>
       {columns.map(({ environmentId, name, own }) => (
-        <Anchor
-          key={environmentId}
-          component={Link}
-          to="/orgs/$org/envs/$env"
-          params={{ org, env: environmentId } as never}
-          size="sm"
-        >
+        <AnchorLink key={environmentId} to="/orgs/$org/envs/$env" params={{ org, env: environmentId }} size="sm">
           {some && !own ? `${name} (you hold no key)` : name}
-        </Anchor>
+        </AnchorLink>
       ))}
     </Group>
   )

@@ -1,14 +1,14 @@
 import { Alert, List, Text, Textarea } from '@mantine/core'
 import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { forgottenMeans, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { applyAll, type Change, changeOf, type Outcome } from './changes.ts'
+import { type Change, changeOf } from './changes.ts'
 import type { Column } from './columns.ts'
-import { Failures, NoteField, Preview, Progressing, sayOutcome, wanted } from './preview.tsx'
-import { say } from './say.ts'
+import { Failures, NoteField, Preview, Progressing, wanted } from './preview.tsx'
 import { openCells } from './use-revealed.ts'
+import { useStoring } from './use-storing.ts'
 import { sealAndWrite } from './write.ts'
 
 interface Props {
@@ -23,14 +23,12 @@ const nothing: DotenvFile = { values: new Map(), problems: [], warnings: [] }
 export function PasteDialog({ orgId, column, onClose }: Props) {
   const [text, setText, forgotten] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
-  const { changes, error } = useChanges(column, file)
+  const { storing, progress, outcome, store, forget } = useStoring(orgId)
+  const { changes, error } = useChanges(storing ?? column, file)
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [note, setNote] = useState('')
-  const [progress, setProgress] = useState({ done: 0, of: 0 })
-  const [outcome, setOutcome] = useState<Outcome | null>(null)
   const names = wanted(changes, left)
   const apply = async () => {
-    setOutcome(null)
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
     const { environmentId } = column
     const write = (name: string) =>
@@ -43,10 +41,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         note,
         wrappedDek: column.own?.wrappedDek ?? '',
       })
-    const result = await applyAll(names, write, (done) => setProgress({ done, of: names.length }))
-    setOutcome(result)
-    if (result.failed.length > 0) throw result.failed[0]?.error
-    say(sayOutcome(result))
+    await store(column, names, write)
   }
   return (
     <FormDialog
@@ -69,7 +64,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         onChange={(event) => {
           setText(event.currentTarget.value)
           setFile(readDotenv(event.currentTarget.value))
-          setOutcome(null)
+          forget()
         }}
         spellCheck={false}
         autoComplete="off"
@@ -128,8 +123,11 @@ function useChanges(column: Column, file: DotenvFile) {
       ended = true
     }
   }, [column, some, setCurrent])
-  const changes: Change[] = current
-    ? [...file.values].map(([name, value]) => changeOf(name, column.entries.get(name), current.get(name) === value))
-    : []
+  const changes = useMemo((): Change[] => {
+    if (!current) return []
+    const change = (name: string, value: string) =>
+      changeOf(name, column.entries.get(name), current.get(name) === value)
+    return [...file.values].map(([name, value]) => change(name, value))
+  }, [column, file, current])
   return { changes, error }
 }

@@ -1,6 +1,8 @@
 import { Badge, Checkbox, Group, Progress, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
+import { memo } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Change, Outcome } from './changes.ts'
+import { isConflict } from './write.ts'
 
 const looks = {
   added: { color: 'sea', label: 'added' },
@@ -9,8 +11,8 @@ const looks = {
   unchanged: { color: 'gray', label: 'unchanged' },
 } as const
 
-/** What would change, name by name, each to be left out. */
-export function Preview(props: {
+/** What would change, name by name, each to be left out. Hundreds of them are not made anew for each that is stored. */
+export const Preview = memo(function Preview(props: {
   changes: Change[]
   left: ReadonlySet<string>
   onLeave: (left: ReadonlySet<string>) => void
@@ -57,7 +59,7 @@ export function Preview(props: {
       )}
     </Stack>
   )
-}
+})
 
 const shownMax = 500
 
@@ -92,15 +94,13 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
       </Text>
       {outcome.failed.slice(0, 10).map(({ name, error }) => (
         <Text size="xs" key={name}>
-          <span className="mono">{name}</span>: {describeProblem(error).title}
+          <span className="mono">{name}</span>:{' '}
+          {isConflict(error) ? 'someone else stored it meanwhile' : describeProblem(error).title}
         </Text>
       ))}
     </Stack>
   )
 }
-
-/** Thrown to keep a dialog open that shows what failed by itself. */
-export class SomeFailed extends Error {}
 
 export function sayOutcome({ written, queued }: Outcome): string {
   const stored = written > 0 ? [`${written} stored`] : []

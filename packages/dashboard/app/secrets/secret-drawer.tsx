@@ -8,6 +8,7 @@ import { api } from '../api.ts'
 import { KeyringError, keyring, usePlaintext } from '../keyring.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
+import { Layer } from '../ui/layer.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -18,7 +19,7 @@ import { NoteField } from './preview.tsx'
 import { say } from './say.ts'
 import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
-import { deleteSecret, restoreSecret } from './write.ts'
+import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
 
 const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>
   queryOptions({
@@ -42,6 +43,8 @@ export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
     <Drawer
       opened
       onClose={onClose}
+      closeOnEscape={false}
+      returnFocus={false}
       position="right"
       size="lg"
       title={
@@ -50,6 +53,7 @@ export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
         </Text>
       }
     >
+      <Layer onEscape={onClose} />
       {entry ? (
         <Stack gap="lg">
           <Value column={column} entry={entry} />
@@ -142,7 +146,7 @@ function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'>
         opened={asking === 'delete'}
         onClose={() => setAsking(null)}
         onConfirm={async () => {
-          const outcome = await deleteSecret(orgId, column.environmentId, entry.secret, note)
+          const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
           say(
             outcome === 'queued'
               ? `The deletion of ${name} waits for approval.`
@@ -157,6 +161,12 @@ function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'>
     </Group>
   )
 }
+
+const orReread = <T,>(work: Promise<T>, orgId: string, { environmentId }: Column): Promise<T> =>
+  work.catch(async (error) => {
+    await rereadAfter([error], orgId, environmentId)
+    throw error
+  })
 
 type Version = Answer<typeof secretEndpoints.versions>['versions'][number]
 
@@ -187,7 +197,11 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
   const restore = useAction(async () => {
-    const outcome = await restoreSecret(orgId, column.environmentId, entry.secret, version.version, note)
+    const outcome = await orReread(
+      restoreSecret(orgId, column.environmentId, entry.secret, version.version, note),
+      orgId,
+      column,
+    )
     say(
       outcome === 'queued'
         ? `Restoring version ${version.version} of ${name} waits for approval.`

@@ -7,12 +7,12 @@ import type { Column } from './columns.ts'
 import type { Doings } from './doings.ts'
 import { say, sayProblem } from './say.ts'
 import { useEdits } from './use-edits.ts'
-import { type AllShown, type Cell, openCell, useRevealed } from './use-revealed.ts'
+import { type Cell, isShown, openCell, useRevealed } from './use-revealed.ts'
 
 /** Everything that cells can set off, and what has come of it. */
 export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking) => void) {
   const edits = useEdits(orgId, columns)
-  const { shown, reveal, hide } = useRevealed()
+  const { shown, reveal, hide } = useRevealed(columns)
   const latestShown = useRef(shown)
   latestShown.current = shown
   const { begin, update, save, cancel } = edits
@@ -33,7 +33,15 @@ export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking
         attempt(async () => {
           const [cell] = cellsOf([column], name)
           if (!cell) return
-          await navigator.clipboard.writeText(await openCell(cell))
+          const value = await openCell(cell)
+          try {
+            await navigator.clipboard.writeText(value)
+          } catch {
+            return sayProblem(
+              `${name} was not copied`,
+              'The browser let nothing into the clipboard. Reveal it, and copy it by hand.',
+            )
+          }
           say(`Copied ${name} of ${column.name}.`)
         }),
       edit: (column, name) =>
@@ -41,7 +49,7 @@ export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking
           // Also for what is new: what is typed can be kept then, should it lock.
           await keyring.unlock()
           const [cell] = cellsOf([column], name)
-          begin(column, name, cell ? await openOrEmpty(cell) : '')
+          begin(column, name, cell ? await openOrNull(cell) : null)
         }),
       open: (column, name) => ask({ kind: 'secret', column, name }),
       type: update,
@@ -59,15 +67,12 @@ const cellsOf = (columns: Column[], name: string): Cell[] =>
     return entry ? [{ column, entry }] : []
   })
 
-const isShown = (shown: AllShown, { column, entry }: Cell) =>
-  shown.get(entry.secret.name)?.[column.environmentId]?.ciphertext === entry.secret.ciphertext
-
 /** What does not open can be set anew all the same. */
-async function openOrEmpty(cell: Cell): Promise<string> {
+async function openOrNull(cell: Cell): Promise<string | null> {
   try {
     return await openCell(cell)
   } catch (error) {
-    if (error instanceof KeyringError && error.code !== 'locked') return ''
+    if (error instanceof KeyringError && error.code !== 'locked') return null
     throw error
   }
 }

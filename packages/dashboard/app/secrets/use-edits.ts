@@ -17,6 +17,8 @@ export interface Theirs {
 /** A value that is being typed. It stays until it is stored or given up, whatever the network does. */
 export interface Draft {
   value: string
+  /** What is stored in its place already; null: nothing that opens. */
+  stored: string | null
   wrappedDek: string
   baseVersion: number
   note: string
@@ -33,6 +35,8 @@ const none: Drafts = new Map()
 
 /** Whether the change may still be stored by trying again. */
 export const isUnsaved = ({ error }: Draft) => error instanceof UnavailableError
+
+const isChanged = ({ value, stored }: Draft) => value !== stored
 
 const untouched = { saving: false, error: null, theirs: null }
 
@@ -72,9 +76,11 @@ function useOutliving(latest: { current: Drafts }, columns: Column[], change: Ch
       latest.current = none
       return Promise.all(
         [...drafts].flatMap(([name, row]) =>
-          Object.entries(row).map(([environmentId, { value, wrappedDek, baseVersion, note }]) =>
-            sealUnsaved({ userId, environmentId, name, value, wrappedDek, baseVersion, note }),
-          ),
+          Object.entries(row)
+            .filter(([, draft]) => isChanged(draft))
+            .map(([environmentId, { value, wrappedDek, baseVersion, note }]) =>
+              sealUnsaved({ userId, environmentId, name, value, wrappedDek, baseVersion, note }),
+            ),
         ),
       )
     }
@@ -105,7 +111,7 @@ async function reopen(edit: Unsaved, change: Change): Promise<void> {
   const { environmentId, name, wrappedDek, ciphertext, baseVersion, note } = edit
   try {
     const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
-    change(environmentId, name, () => ({ value, wrappedDek, baseVersion, note, ...untouched }))
+    change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))
   } catch (error) {
     if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
     sayProblem(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
@@ -120,7 +126,9 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
   async function save(column: Column, name: string): Promise<void> {
     const draft = latest.current.get(name)?.[column.environmentId]
     if (!draft || draft.saving || !column.own) return
-    update(column, name, { saving: true, error: null })
+    if (!isChanged(draft)) return cancel(column, name)
+    // From here on nobody knows what is stored until an answer comes.
+    update(column, name, { saving: true, stored: null, error: null })
     const { environmentId } = column
     const { value, note, baseVersion } = draft
     try {
@@ -152,11 +160,13 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
   }
 
   return {
-    begin: (column: Column, name: string, value: string) => {
+    /** `value`: what stands there now, or null. */
+    begin: (column: Column, name: string, value: string | null) => {
       const entry = column.entries.get(name)
       const baseVersion = entry?.own ? entry.secret.version : 0
+      const stored = entry?.own ? value : null
       const wrappedDek = column.own?.wrappedDek ?? ''
-      const begun = { value, wrappedDek, baseVersion, note: '', ...untouched }
+      const begun = { value: value ?? '', stored, wrappedDek, baseVersion, note: '', ...untouched }
       change(column.environmentId, name, (draft) => draft ?? begun)
     },
     update,
@@ -175,7 +185,7 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
 function useWarnBeforeLeaving(latest: { current: Drafts }) {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (latest.current.size > 0) event.preventDefault()
+      if ([...latest.current.values()].some((row) => Object.values(row).some(isChanged))) event.preventDefault()
     }
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)

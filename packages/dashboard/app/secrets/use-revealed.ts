@@ -1,4 +1,4 @@
-import { useCallback } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { keyring, usePlaintext } from '../keyring.ts'
 import { type Column, type Entry, sealedPart } from './columns.ts'
 
@@ -16,22 +16,33 @@ export interface Cell {
   entry: Entry
 }
 
-/** Values that the person asked to see. */
-export function useRevealed() {
+/** Values that the person asked to see, and sees on when another version takes the place of one. */
+export function useRevealed(columns: Column[]) {
   const [shown, setShown] = usePlaintext<AllShown>(none)
+  const latest = useRef(shown)
+  latest.current = shown
+
+  useEffect(() => {
+    const replaced = replacedCells(latest.current, columns)
+    if (replaced.length === 0) return
+    // What does not open says so in its cell. A keyring that locked has nothing to show, and is not to ask for that.
+    const opened = openCells(replaced).catch(() => [])
+    // Nobody sees again what was hidden meanwhile.
+    void opened.then((cells) =>
+      setShown((before) =>
+        withShown(
+          before,
+          cells.filter(({ cell }) => shownIn(before, cell)),
+        ),
+      ),
+    )
+  }, [columns, setShown])
 
   const reveal = useCallback(
     async (cells: Cell[]) => {
       for (let from = 0; from < cells.length; from += pieceSize) {
         const opened = await openCells(cells.slice(from, from + pieceSize))
-        setShown((before) => {
-          const after = new Map(before)
-          for (const { cell, shown } of opened) {
-            const { name } = cell.entry.secret
-            after.set(name, { ...after.get(name), [cell.column.environmentId]: shown })
-          }
-          return after
-        })
+        setShown((before) => withShown(before, opened))
       }
     },
     [setShown],
@@ -52,6 +63,31 @@ export function useRevealed() {
   )
   return { shown, reveal, hide }
 }
+
+const shownIn = (shown: AllShown, { column, entry }: Cell) => shown.get(entry.secret.name)?.[column.environmentId]
+
+export const isShown = (shown: AllShown, cell: Cell): boolean =>
+  shownIn(shown, cell)?.ciphertext === cell.entry.secret.ciphertext
+
+function withShown(before: AllShown, opened: { cell: Cell; shown: Shown }[]): AllShown {
+  if (opened.length === 0) return before
+  const after = new Map(before)
+  for (const { cell, shown } of opened) {
+    const { name } = cell.entry.secret
+    after.set(name, { ...after.get(name), [cell.column.environmentId]: shown })
+  }
+  return after
+}
+
+/** Where another ciphertext stands than the one that is shown. */
+const replacedCells = (shown: AllShown, columns: Column[]): Cell[] =>
+  columns.flatMap((column) =>
+    [...shown].flatMap(([name, row]) => {
+      const entry = column.entries.get(name)
+      const was = row[column.environmentId]
+      return entry && was && was.ciphertext !== entry.secret.ciphertext ? [{ column, entry }] : []
+    }),
+  )
 
 /** Opens the cells' values; one that does not open says so and leaves the others. */
 export async function openCells(cells: Cell[]): Promise<{ cell: Cell; shown: Shown }[]> {

@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
+import { outdated, queryClient } from '../queries.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -71,11 +71,8 @@ export async function restoreSecret(
 }
 
 async function changedQueue(orgId: string, envId: string): Promise<void> {
-  await queryClient.invalidateQueries(protectionQuery(orgId, envId))
-  await Promise.all([
-    queryClient.invalidateQueries(queuedQuery(orgId, envId)),
-    queryClient.invalidateQueries({ queryKey: ['orgs', orgId, 'changes'] }),
-  ])
+  await outdated(protectionQuery(orgId, envId))
+  await Promise.all([outdated(queuedQuery(orgId, envId)), outdated({ queryKey: ['orgs', orgId, 'changes'] })])
 }
 
 /** One secret of thousands changed: what is known of the rest stays. */
@@ -91,5 +88,12 @@ export function changeSealed(orgId: string, envId: string, change: (secrets: Map
 /** The environment's secrets as the server has them now. */
 export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
   queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
+
+/** After a refusal because someone else was faster: what they did is shown next, and compared with. */
+export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {
+  if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
+}
+
+const isGone = (error: unknown) => error instanceof RefusedError && error.code === 'not_found'
 
 export const isConflict = (error: unknown) => error instanceof RefusedError && error.code === 'conflict'

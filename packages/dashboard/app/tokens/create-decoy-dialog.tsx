@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Format, FormatField } from './format-field.tsx'
 import { honeyTokensQuery } from './queries.ts'
@@ -17,7 +17,7 @@ export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; on
     const where = placement.trim() === '' ? {} : { placement: placement.trim() }
     await api.honeyTokens.create({ params: { orgId: org.id }, body: { tokenId, tokenHash, ...where } })
     onMade(token)
-    await queryClient.invalidateQueries(honeyTokensQuery(org.id))
+    await outdated(honeyTokensQuery(org.id))
   }
   return (
     <FormDialog title="New honey token" submit="Create" opened onClose={onClose} onSubmit={create}>

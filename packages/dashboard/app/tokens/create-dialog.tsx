@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { placesQuery } from '../people/places.ts'
-import { queryClient } from '../queries.ts'
+import { isCertain, outdated } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { composedQuery } from './composed.ts'
 import { createServiceToken, type Made } from './create.ts'
 import { type Format, FormatField } from './format-field.tsx'
@@ -41,7 +42,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       expiresAt: expiryOf(lifetime),
     })
     onMade(made)
-    await queryClient.invalidateQueries(tokensQuery(org.id))
+    await outdated(tokensQuery(org.id))
   }
   return (
     <FormDialog
@@ -50,7 +51,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       opened
       onClose={onClose}
       onSubmit={create}
-      disabled={name.trim() === '' || (environmentId !== null && !composed.data)}
+      disabled={name.trim() === '' || (environmentId !== null && !isCertain(composed))}
       size="lg"
     >
       <TextInput
@@ -64,6 +65,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
         data-autofocus
       />
       <EnvironmentField environmentId={environmentId} onChange={setEnvironmentId} />
+      <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
       {below.length > 0 && <ComposedIn below={below} />}
       {environmentId !== null && !isAdmin && (
         <Checkbox

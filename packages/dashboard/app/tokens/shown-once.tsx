@@ -1,6 +1,7 @@
-import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Copy } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 
 /**
  * A token, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. Null: the keyring has
@@ -15,7 +16,7 @@ export function ShownOnce(props: {
 }) {
   const { title, token, children, problem, onClose } = props
   return (
-    <Modal
+    <Dialog
       opened
       onClose={onClose}
       title={title}
@@ -50,6 +51,6 @@ export function ShownOnce(props: {
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -3,7 +3,7 @@ import type { tokens as endpoints } from '@skerry/contract/tokens'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { type Ended, endAccess, Holdings } from '../people/holdings.tsx'
-import { queryClient } from '../queries.ts'
+import { outdated } from '../queries.ts'
 import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -22,7 +22,7 @@ export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnde
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = asking.token
   const params = { orgId: org.id, tokenId: id }
-  const reload = () => queryClient.invalidateQueries(tokensQuery(org.id))
+  const reload = () => outdated(tokensQuery(org.id))
   const rename = async (to: string) => {
     await api.tokens.update({ params, body: { name: to } })
     await reload()

@@ -1,6 +1,8 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'
+import { Dialog } from './dialog.tsx'
+import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 /** Asks before something ends for good. With `typed`, the name has to be written out first. */
@@ -24,37 +26,34 @@ export function ConfirmDelete(props: {
     close()
   })
   return (
-    <Modal opened={opened} onClose={close} title={title}>
-      <Stack>
-        <Text size="sm">{children}</Text>
-        {typed && (
-          <TextInput
-            label={
-              <>
-                Type <b>{typed}</b> to confirm
-              </>
-            }
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-            autoComplete="off"
-            data-autofocus
-          />
-        )}
-        <ProblemAlert error={action.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
-            Keep it
-          </Button>
-          <Button
-            color="red"
-            loading={action.pending}
-            disabled={typed !== undefined && text !== typed}
-            onClick={() => action.run()}
-          >
-            {confirm}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Dialog opened={opened} onClose={() => action.pending || close()} title={title}>
+      <Form onSubmit={() => action.run()}>
+        <Stack>
+          <Text size="sm">{children}</Text>
+          {typed && (
+            <TextInput
+              label={
+                <>
+                  Type <b>{typed}</b> to confirm
+                </>
+              }
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
+          <ProblemAlert error={action.error} />
+          <Group justify="flex-end">
+            <Button variant="default" disabled={action.pending} onClick={close}>
+              Keep it
+            </Button>
+            <Button type="submit" color="red" loading={action.pending} disabled={typed !== undefined && text !== typed}>
+              {confirm}
+            </Button>
+          </Group>
+        </Stack>
+      </Form>
+    </Dialog>
   )
 }

@@ -1,17 +1,9 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { Empty } from './empty.tsx'
+import { AnchorLink } from './links.tsx'
 
 export function Missing() {
   return (
-    <Empty
-      title="There is no such page"
-      action={
-        <Anchor component={Link} to="/">
-          Go to the start
-        </Anchor>
-      }
-    >
+    <Empty title="There is no such page" action={<AnchorLink to="/">Go to the start</AnchorLink>}>
       It may have moved, or what it was about has been deleted.
     </Empty>
   )

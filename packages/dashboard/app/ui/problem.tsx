@@ -13,10 +13,10 @@ const advice: Record<string, string> = {
   unauthorized: 'Sign in again.',
   forbidden: 'Ask an administrator of the organization for access.',
   not_found: 'It may have been deleted, or you have no access to it.',
-  conflict: 'Someone changed it meanwhile, or it exists already. Reload and look.',
+  conflict: 'Someone changed it meanwhile, or it exists already. Look at what is there, then try again.',
   rate_limited: 'Wait a minute, then try again.',
   quota_exceeded: 'Delete what is no longer needed, or raise the limit.',
-  internal: 'Try again. If it stays, give the operator the request id below.',
+  internal: 'Try again. If it stays, tell the operator of this server.',
   decryption_failed: 'Either the wrong key was used, or the data was altered. Do not trust what the server sent.',
   wrong_passphrase: 'Check capital letters and the keyboard’s language, and try again.',
   wrong_kit: 'Check the passphrase and every character of the sealed key: capital letters count.',
@@ -99,16 +99,21 @@ const isOutdated = (error: unknown) => error instanceof TypeError && /import|mod
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-/** A failure where it happened, and what to do about it. Nothing for no error. */
-export function ProblemAlert({ error, retry }: { error: unknown; retry?: () => void }) {
+/**
+ * A failure where it happened, and what to do about it. Nothing for no error. `onForbidden`: what to do where the person is
+ * refused for what they entered, and no administrator could help.
+ */
+export function ProblemAlert(props: { error: unknown; retry?: () => void; onForbidden?: string }) {
+  const { error, retry, onForbidden } = props
   if (!error) return null
   const problem = describeProblem(error)
+  const wasForbidden = error instanceof SkerryError && error.code === 'forbidden'
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} title={problem.title} role="alert">
-      {problem.advice}
-      {problem.requestId && problem.advice?.includes('request id') && (
-        <Text size="xs" className="mono">
-          {problem.requestId}
+      {(wasForbidden && onForbidden) || problem.advice}
+      {problem.requestId && problem.advice === advice.internal && (
+        <Text size="xs">
+          Name this request to them: <span className="mono">{problem.requestId}</span>
         </Text>
       )}
       {retry && (

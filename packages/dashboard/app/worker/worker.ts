@@ -18,6 +18,7 @@ addEventListener('message', async ({ data }: MessageEvent<Question>) => {
 
 async function answer({ id, name, input }: Question): Promise<Answer> {
   try {
+    // The page's side (keyring.ts) has only let through what this operation takes.
     return { id, value: await operations[name](input as never) }
   } catch (error) {
     // Messages of CryptoError are fixed text; any other might quote what it choked on.

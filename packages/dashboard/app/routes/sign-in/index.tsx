@@ -5,11 +5,13 @@ import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
+import { useForgotten } from '../../forgotten.ts'
 import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
 import { Entrance } from '../../ui/entrance.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
 
 const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
@@ -92,12 +94,7 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
     )
   return (
     <Entrance title="Sign in to Skerry">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          mail.run()
-        }}
-      >
+      <Form onSubmit={() => mail.run()}>
         <Stack gap="sm">
           <TextInput
             label="E-mail"
@@ -113,7 +110,7 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
             Mail me a link
           </Button>
         </Stack>
-      </form>
+      </Form>
       <ProblemAlert error={mail.error} />
       <Divider label="or" />
       <Button
@@ -133,11 +130,21 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
 
 /** For whoever was editing when the session ended. */
 function Waiting() {
-  if (useUnsaved().length === 0) return null
+  const forgotten = useForgotten()
+  const unsaved = useUnsaved()
   return (
-    <Text size="sm" c="dimmed">
-      What you typed and did not save is kept sealed in this tab. Sign in here, go back to its page and unlock your
-      keyring.
-    </Text>
+    <>
+      {unsaved.length > 0 && (
+        <Text size="sm" c="dimmed">
+          What you typed and did not save is kept sealed in this tab. Sign in here, go back to its page and unlock your
+          keyring.
+        </Text>
+      )}
+      {forgotten && (
+        <Text size="sm" c="dimmed">
+          Your session ended, and what stood in the open dialog was forgotten. Sign in and enter it again.
+        </Text>
+      )}
+    </>
   )
 }

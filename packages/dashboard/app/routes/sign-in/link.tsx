@@ -1,11 +1,12 @@
-import { Anchor, Button, Text } from '@mantine/core'
-import { createFileRoute, Link, useRouter } from '@tanstack/react-router'
+import { Button, Text } from '@mantine/core'
+import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
 import { useLinkToken } from '../../link-token.ts'
 import { safeReturn } from '../../return-to.ts'
 import { session } from '../../session.ts'
 import { Entrance } from '../../ui/entrance.tsx'
+import { AnchorLink } from '../../ui/links.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
 
 /** Where a mailed link leads. One click is left to the person: programs that look at mails open links, too. */
@@ -21,14 +22,18 @@ function SignInLink() {
   })
   return (
     <Entrance title="Sign in to Skerry">
-      <Text size="sm">You asked for a link to sign in. It works once.</Text>
+      <Text size="sm">
+        {token === ''
+          ? 'Open the whole link from the mail, and once only. What comes after the # is missing here.'
+          : 'You asked for a link to sign in. It works once.'}
+      </Text>
       <ProblemAlert error={action.error} />
-      {action.error ? (
-        <Anchor component={Link} to="/sign-in" size="sm">
+      {action.error || token === '' ? (
+        <AnchorLink to="/sign-in" size="sm">
           Ask for another link
-        </Anchor>
+        </AnchorLink>
       ) : (
-        <Button fullWidth loading={action.pending} disabled={token === ''} onClick={() => action.run()} autoFocus>
+        <Button fullWidth loading={action.pending} onClick={() => action.run()} autoFocus>
           Sign in
         </Button>
       )}

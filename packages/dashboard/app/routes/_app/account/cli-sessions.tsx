@@ -1,10 +1,11 @@
 import { Badge, Button, Table, Text } from '@mantine/core'
 import type { cliSessions } from '@skerry/contract/cli-login'
 import type { Answer } from '@skerry/contract/endpoint'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api.ts'
+import { outdated } from '../../../queries.ts'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
@@ -43,7 +44,6 @@ function CliSessions() {
 }
 
 function Sessions({ sessions }: { sessions: Session[] }) {
-  const queryClient = useQueryClient()
   const [ending, setEnding] = useState<Session | null>(null)
   return (
     <div className="rows">
@@ -70,7 +70,7 @@ function Sessions({ sessions }: { sessions: Session[] }) {
         onClose={() => setEnding(null)}
         onConfirm={async () => {
           await api.cliSessions.revoke({ params: { cliSessionId: ending?.id ?? '' } })
-          await queryClient.invalidateQueries(cliSessionsQuery)
+          await outdated(cliSessionsQuery)
         }}
       >
         {ending?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.

@@ -6,7 +6,7 @@ import { CreateKeys } from '../../../account/create-keys.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
-import { keysQuery, passkeysQuery } from '../../../queries.ts'
+import { keysQuery, passkeysQuery, secondFactorQuery } from '../../../queries.ts'
 import { unlocking } from '../../../question.ts'
 import { Copy } from '../../../ui/copy.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
@@ -19,6 +19,7 @@ export const Route = createFileRoute('/_app/account/keyring')({
   loader: ({ context }) => {
     void context.queryClient.prefetchQuery(keysQuery)
     void context.queryClient.prefetchQuery(passkeysQuery)
+    void context.queryClient.prefetchQuery(secondFactorQuery)
   },
   component: Keyring,
 })

@@ -1,9 +1,10 @@
 import { Stack, Switch } from '@mantine/core'
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
+import { queryClient } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -22,7 +23,6 @@ const types = Object.entries(notificationTypes) as [NotificationType, { when: st
 
 function Notifications() {
   const query = useQuery(notificationsQuery)
-  const queryClient = useQueryClient()
   const change = useAction(async (type: NotificationType, wanted: boolean) => {
     const answer = await api.notifications.put({ body: { prefs: { [type]: wanted } } })
     queryClient.setQueryData(notificationsQuery.queryKey, answer)

@@ -1,11 +1,12 @@
 import { Alert, Badge, Button, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { cliLogin } from '@skerry/contract/cli-login'
 import type { Answer } from '@skerry/contract/endpoint'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
+import { outdated } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -40,11 +41,10 @@ function Approval() {
 
 function Asked({ request }: { request: Request }) {
   const { me } = Route.useRouteContext()
-  const queryClient = useQueryClient()
   const params = { code: request.code }
   const decide = useAction(async (how: 'approve' | 'deny') => {
     await api.cliLogin[how]({ params })
-    await queryClient.invalidateQueries(requestQuery(request.code))
+    await outdated(requestQuery(request.code))
   })
   const over = outcomes[request.status]
   return (

@@ -1,6 +1,7 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Form } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 
 export const Route = createFileRoute('/_app/cli/')({ component: EnterCode })
@@ -10,12 +11,7 @@ function EnterCode() {
   const [code, setCode] = useState('')
   return (
     <Page title="Sign a terminal in" description="Enter the code that skerry login shows." width="text">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void navigate({ to: '/cli/$code', params: { code: code.trim().toUpperCase() } })
-        }}
-      >
+      <Form onSubmit={() => void navigate({ to: '/cli/$code', params: { code: code.trim().toUpperCase() } })}>
         <Stack maw={280}>
           <TextInput
             label="Code"
@@ -29,7 +25,7 @@ function EnterCode() {
           />
           <Button type="submit">Continue</Button>
         </Stack>
-      </form>
+      </Form>
     </Page>
   )
 }

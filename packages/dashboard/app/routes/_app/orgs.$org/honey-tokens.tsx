@@ -6,7 +6,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
 import { api } from '../../../api.ts'
 import { beginning } from '../../../begin.ts'
-import { queryClient } from '../../../queries.ts'
+import { outdated } from '../../../queries.ts'
 import { honeyTokensQuery } from '../../../tokens/queries.ts'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
@@ -97,7 +97,7 @@ function Rows({ honeyTokens }: { honeyTokens: HoneyToken[] }) {
         onClose={() => setDeleting(null)}
         onConfirm={async () => {
           await api.honeyTokens.delete({ params: { orgId: org.id, honeyTokenId: deleting?.id ?? '' } })
-          await queryClient.invalidateQueries(honeyTokensQuery(org.id))
+          await outdated(honeyTokensQuery(org.id))
         }}
       >
         {deleting?.placement ?? deleting?.tokenId}: nobody is told any more when it is tried. Take the text away from

@@ -9,6 +9,7 @@ import { useReloadMe } from '../../../reload-me.ts'
 import { CommandLine } from '../../../ui/command-line.tsx'
 import { Copy } from '../../../ui/copy.tsx'
 import { ForAdmins } from '../../../ui/for-admins.tsx'
+import { Form } from '../../../ui/form.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page, Section } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -48,12 +49,7 @@ function Name() {
   return (
     <Section title="Name">
       <Paper>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            rename.run()
-          }}
-        >
+        <Form onSubmit={() => rename.run()}>
           <Stack>
             <Group align="flex-end" wrap="nowrap">
               <TextInput
@@ -78,7 +74,7 @@ function Name() {
             </Group>
             <CommandLine command={`skerry org rename "New name" --org ${org.slug}`} />
           </Stack>
-        </form>
+        </Form>
       </Paper>
     </Section>
   )

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api } from '../../../../api.ts'
-import { queryClient } from '../../../../queries.ts'
+import { outdated } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
@@ -37,7 +37,7 @@ function Application() {
       command={`skerry env create production --app ${app.slug}`}
       onCreate={async (body) => {
         await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-        await queryClient.invalidateQueries(appQuery(org.id, app.id))
+        await outdated(appQuery(org.id, app.id))
       }}
     >
       {(environments) => (

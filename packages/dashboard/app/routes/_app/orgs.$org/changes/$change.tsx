@@ -1,6 +1,6 @@
-import { Anchor, Badge, Group, Paper, Stack, Text } from '@mantine/core'
+import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { createFileRoute, Link } from '@tanstack/react-router'
+import { createFileRoute } from '@tanstack/react-router'
 import { Decision } from '../../../../changes/decision.tsx'
 import { Difference, useComparison } from '../../../../changes/difference.tsx'
 import { type ChangeRequest, changeQuery, type Review } from '../../../../changes/queries.ts'
@@ -8,6 +8,7 @@ import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
 import { placesQuery } from '../../../../people/places.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { CommandLine } from '../../../../ui/command-line.tsx'
+import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
@@ -68,15 +69,14 @@ function Where({ change }: { change: ChangeRequest }) {
   return (
     <>
       In{' '}
-      <Anchor
-        component={Link}
+      <AnchorLink
         to="/orgs/$org/envs/$env"
-        params={{ org: org.slug, env: change.environmentId } as never}
+        params={{ org: org.slug, env: change.environmentId }}
         size="sm"
         underline="always"
       >
         {place}
-      </Anchor>
+      </AnchorLink>
       , proposed by {nameOf(change.proposedById)} <RelativeTime at={change.createdAt} />
       {change.baseVersion > 0 && `, on version ${change.baseVersion}`}
       {change.closedAt !== null && (

@@ -1,6 +1,6 @@
-import { Anchor, Button, Center, Table, Text } from '@mantine/core'
+import { Button, Center, Table, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { createFileRoute, Link } from '@tanstack/react-router'
+import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { type ChangeRequest, changesQuery } from '../../../../changes/queries.ts'
 import { filterOf } from '../../../../changes/search.ts'
@@ -8,6 +8,7 @@ import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
 import { placesQuery } from '../../../../people/places.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { Empty } from '../../../../ui/empty.tsx'
+import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
@@ -86,17 +87,16 @@ function Rows({ changes }: { changes: ChangeRequest[] }) {
           {changes.map((change) => (
             <Table.Tr key={change.id}>
               <Table.Td>
-                <Anchor
-                  component={Link}
+                <AnchorLink
                   to="/orgs/$org/changes/$change"
-                  params={{ org: org.slug, change: change.id } as never}
+                  params={{ org: org.slug, change: change.id }}
                   size="sm"
                   truncate
                   display="block"
                   title={change.secretName}
                 >
                   {sayAction(change)} <span className="mono">{change.secretName}</span>
-                </Anchor>
+                </AnchorLink>
                 {change.note && (
                   <Text size="xs" c="dimmed" truncate title={change.note}>
                     {change.note}

@@ -1,13 +1,14 @@
-import { Anchor, Breadcrumbs, Button, Group, Text } from '@mantine/core'
+import { Breadcrumbs, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { createFileRoute, Link } from '@tanstack/react-router'
+import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../../../../api.ts'
-import { queryClient } from '../../../../queries.ts'
+import { outdated } from '../../../../queries.ts'
 import { RenameDialog } from '../../../../secrets/named-thing-dialogs.tsx'
 import { appsQuery, envQuery, granteesQuery, groupsQuery, sealedQuery } from '../../../../secrets/queries.ts'
 import type { Environment } from '../../../../secrets/use-columns.ts'
 import { ConfirmDelete } from '../../../../ui/confirm-delete.tsx'
+import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
@@ -62,9 +63,9 @@ function Where({ environment }: { environment: Environment }) {
     <Group gap="xs" component="span">
       <Breadcrumbs component="span" separator="/">
         {home && (
-          <Anchor component={Link} {...(home.link as object)} size="sm">
+          <AnchorLink {...home.link} size="sm">
             {home.name}
-          </Anchor>
+          </AnchorLink>
         )}
         <Text span size="sm" className="mono">
           {environment.slug}
@@ -73,15 +74,14 @@ function Where({ environment }: { environment: Environment }) {
       {environment.parentEnvironmentId && (
         <Text span size="sm">
           a branch of{' '}
-          <Anchor
-            component={Link}
+          <AnchorLink
             to="/orgs/$org/envs/$env"
-            params={{ org: org.slug, env: environment.parentEnvironmentId } as never}
+            params={{ org: org.slug, env: environment.parentEnvironmentId }}
             size="sm"
             underline="always"
           >
             its environment
-          </Anchor>
+          </AnchorLink>
           , expires <RelativeTime at={environment.expiresAt} />
         </Text>
       )}
@@ -124,7 +124,7 @@ function Ending({ environment, isAdmin }: { environment: Environment; isAdmin: b
           onClose={close}
           onRename={async (name) => {
             await api.envs.update({ params, body: { name } })
-            await queryClient.invalidateQueries({ queryKey: ['orgs', org.id] })
+            await outdated({ queryKey: ['orgs', org.id] })
           }}
         />
       )}
@@ -137,8 +137,8 @@ function Ending({ environment, isAdmin }: { environment: Environment; isAdmin: b
           onClose={close}
           onConfirm={async () => {
             await api.envs.delete({ params })
-            await navigate((home?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } }) as never)
-            await queryClient.invalidateQueries({ queryKey: ['orgs', org.id], refetchType: 'active' })
+            await navigate(home?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } })
+            await outdated({ queryKey: ['orgs', org.id] })
           }}
         >
           Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.

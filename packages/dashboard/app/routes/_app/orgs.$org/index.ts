@@ -1,0 +1,8 @@
+import { createFileRoute, redirect } from '@tanstack/react-router'
+
+/** An organization begins with its applications. */
+export const Route = createFileRoute('/_app/orgs/$org/')({
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/orgs/$org/apps', params })
+  },
+})

@@ -1,0 +1,26 @@
+import { PinInput } from '@mantine/core'
+import { useState } from 'react'
+
+/** A code of an authenticator app, sent once it is whole. One that was refused makes room for the next. */
+export function SixDigits({ label, onComplete }: { label: string; onComplete: (code: string) => Promise<unknown> }) {
+  const [{ tries, pending }, setState] = useState({ tries: 0, pending: false })
+  const complete = async (code: string) => {
+    setState({ tries, pending: true })
+    await onComplete(code)
+    setState({ tries: tries + 1, pending: false })
+  }
+  return (
+    <PinInput
+      key={tries}
+      length={6}
+      type="number"
+      oneTimeCode
+      autoFocus
+      aria-label={label}
+      // Its dialog would give the focus to what closes it.
+      getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}`, 'data-autofocus': index === 0 || undefined })}
+      onComplete={complete}
+      disabled={pending}
+    />
+  )
+}
