@@ -1,8 +1,8 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import type { Locator, Page } from 'playwright-core'
+import { vi } from 'vitest'
 import type { World } from '../../server/test/world.ts'
-import type { Visitor } from './browser.ts'
 import { goTo, person } from './journey.ts'
 
 /** What a person does with applications and secrets, in the words of the pages. */
@@ -23,6 +23,8 @@ export async function createApp(page: Page, name: string): Promise<void> {
 }
 
 export async function addSecret(page: Page, name: string, value: string, environments: string[]): Promise<void> {
+  // An environment that is not loaded yet cannot be chosen.
+  await page.locator('.matrix[aria-busy="true"]').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Add secret' }).click()
   const dialog = dialogOf(page)
   await dialog.getByLabel('Name').fill(name)
@@ -93,18 +95,12 @@ export async function grantKey(page: Page, email: string): Promise<void> {
 }
 
 export async function openApp(page: Page, name: string): Promise<void> {
-  await goTo(page, 'Applications')
-  await page.getByRole('link', { name, exact: true }).click()
+  const link = page.getByRole('link', { name, exact: true })
+  // Again, until what another client has just made is there: a list is not asked for twice in a second.
+  const look = () => goTo(page, 'Applications').then(() => link.isVisible())
+  await vi.waitUntil(look, { interval: 300, timeout: 20_000 })
+  await link.click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
-}
-
-/** The Authorization header of the page's last request: another client of the same person. */
-export function bearerOf(visitor: Visitor): () => string {
-  let last = ''
-  visitor.context.on('request', (request) => {
-    last = request.headers().authorization ?? last
-  })
-  return () => last
 }
 
 /** The organization, and the environments of an application by slug, as another client of the same person sees them. */
@@ -121,7 +117,7 @@ export async function placeOf(world: World, as: string, slug: string) {
 export async function openOrg(page: Page): Promise<void> {
   await page.getByRole('navigation').getByRole('button').first().click()
   await page.getByRole('menuitem', { name: person.org }).click()
-  await page.getByRole('heading', { name: person.org, level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
 }
 
 /** A tool of a cell, which is there once its row is pointed at. */

@@ -2,42 +2,32 @@ import { readFile } from 'node:fs/promises'
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
 import { invites } from '@skerry/contract/orgs'
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as journey from './journey.ts'
-import { axeProblems, joins, newPlace, type Place, putSecret } from './org-journey.ts'
-import { beginWalk, plantedIn, type Walk } from './walk.ts'
+import { axeProblems, joins, newPlace, putSecret } from './org-journey.ts'
+import { beginWalk, leaks } from './walk.ts'
 
 // The audit log of an organization in which more happened than one page of it holds.
 
 const grace = 'grace@example.com'
 const renamings = 120
 
-let walk: Walk
-let page: Page
-let place: Place
+const { world, owner, page } = await beginWalk()
+const { bearer } = owner
+const place = await newPlace(world, bearer())
+const { orgId } = place
+await putSecret(world, bearer(), place, 'API_KEY', 'planted-api-key')
+await world.call(invites.create, { as: bearer(), params: { orgId }, body: { email: grace } })
+await joins(world, bearer(), place, grace)
+const { body } = await world.call(apps.list, { as: bearer(), params: { orgId } })
+const params = { orgId, appId: body.apps[0]?.id as string }
+for (let i = 1; i <= renamings; i++)
+  await world.call(apps.update, { as: bearer(), params, body: { name: `Web shop ${i}` } })
+const { body: list } = await world.call(audit.list, { as: bearer(), params: { orgId }, query: { limit: 200 } })
 /** The whole log, newest first, as another client reads it. */
-let all: { id: string; action: string; resourceId: string | null }[]
-
-beforeAll(async () => {
-  walk = await beginWalk()
-  page = walk.page
-  const { world, bearer } = walk
-  place = await newPlace(world, bearer())
-  const { orgId } = place
-  await putSecret(world, bearer(), place, 'API_KEY', 'planted-api-key')
-  await world.call(invites.create, { as: bearer(), params: { orgId }, body: { email: grace } })
-  await joins(world, bearer(), place, grace)
-  const { body } = await world.call(apps.list, { as: bearer(), params: { orgId } })
-  const params = { orgId, appId: body.apps[0]?.id as string }
-  for (let i = 1; i <= renamings; i++)
-    await world.call(apps.update, { as: bearer(), params, body: { name: `Web shop ${i}` } })
-  const { body: list } = await world.call(audit.list, { as: bearer(), params: { orgId }, query: { limit: 200 } })
-  all = list.entries
-  expect(list.nextCursor).toBeNull()
-  await journey.goTo(page, 'Audit log')
-})
-afterAll(() => walk?.close())
+const all = list.entries
+expect(list.nextCursor).toBeNull()
+await journey.goTo(page, 'Audit log')
 
 const rows = () => page.getByRole('button', { name: 'Show details' })
 const expectRows = (count: number) => expect.poll(() => rows().count()).toBe(count)
@@ -151,9 +141,9 @@ describe('a filter', () => {
 })
 
 test('no value was sent or kept', async () => {
-  expect(await plantedIn(walk.visitor)).toEqual([])
+  expect(await leaks(world, { owner })).toEqual([])
 })
 
 test('nothing was complained about by the console or the Content-Security-Policy', () => {
-  expect(walk.visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })

@@ -1,5 +1,4 @@
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   addSecret,
   create,
@@ -12,20 +11,13 @@ import {
   value,
 } from './apps-journey.ts'
 import { axeProblems } from './org-journey.ts'
-import { beginWalk, plantedIn, type Walk } from './walk.ts'
+import { beginWalk, leaks } from './walk.ts'
 
-let walk: Walk
-let page: Page
-
-beforeAll(async () => {
-  walk = await beginWalk()
-  page = walk.page
-  await createApp(page, 'Web shop')
-  await create(page, 'New environment', 'Production')
-  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
-  await value(page, 'API_KEY', 'Production').waitFor()
-})
-afterAll(() => walk?.close())
+const { world, owner, page } = await beginWalk()
+await createApp(page, 'Web shop')
+await create(page, 'New environment', 'Production')
+await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
+await value(page, 'API_KEY', 'Production').waitFor()
 
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 
@@ -96,9 +88,9 @@ describe('a branch', () => {
 })
 
 test('no value was sent or kept', async () => {
-  expect(await plantedIn(walk.visitor)).toEqual([])
+  expect(await leaks(world, { owner })).toEqual([])
 })
 
 test('nothing was complained about by the console or the Content-Security-Policy', () => {
-  expect(walk.visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })

@@ -38,6 +38,8 @@ export interface Visitor {
   complaints: string[]
   /** Addresses and bodies of every request, and every address that the page itself had. */
   sent: string[]
+  /** The Authorization header of the page's last request: another client of the same person. */
+  bearer: () => string
   close: () => Promise<void>
 }
 
@@ -56,9 +58,13 @@ export async function visit(browser: Browser, baseUrl: string, more: { dark?: bo
   })
   page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
   context.on('request', (request) => sent.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
+  let authorization = ''
+  context.on('request', (request) => {
+    authorization = request.headers().authorization ?? authorization
+  })
   page.on('framenavigated', (frame) => sent.push(frame.url()))
   await addPasskeyDevice(page)
-  return { page, context, complaints, sent, close: () => context.close() }
+  return { page, context, complaints, sent, bearer: () => authorization, close: () => context.close() }
 }
 
 /** The browser itself notes each refusal of the server; the pages show them. */

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import { dialogOf, value } from './apps-journey.ts'
+import { dialogOf } from './apps-journey.ts'
 import * as journey from './journey.ts'
 
 /** What people do about changes that wait for approval, in the words of the pages. */
@@ -35,11 +35,4 @@ export async function lookAgain(page: Page): Promise<void> {
   await page.reload()
   await journey.unlockWithPassphrase(page)
   await page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
-}
-
-export async function expectValue(page: Page, name: string, environment: string, text: string): Promise<void> {
-  const button = value(page, name, environment)
-  await button.click()
-  await page.locator('.matrix-shown', { hasText: text }).waitFor()
-  await button.click()
 }

@@ -1,25 +1,15 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import { secrets } from '@skerry/contract/secrets'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { findings, needle, type Place } from '../../server/test/needles.ts'
 import { tableDump } from '../../server/test/state.ts'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import {
-  addSecret,
-  bearerOf,
-  create,
-  createApp,
-  dialogOf,
-  openApp,
-  openEnvironment,
-  openOrg,
-  value,
-} from './apps-journey.ts'
-import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import { addSecret, create, createApp, dialogOf, openApp, openEnvironment, openOrg, value } from './apps-journey.ts'
+import { storedText } from './browser.ts'
 import * as journey from './journey.ts'
 import { invite } from './org-journey.ts'
+import { openStage } from './walk.ts'
 
 // Two people at two browsers exchange secrets through a server that can read neither.
 
@@ -27,24 +17,9 @@ const grace = 'grace@example.com'
 const hers = 'planted-postgres-4be1c09a'
 const theirs = 'planted-partner-key-d27f6610'
 
-let world: World
-let browser: Browser
-let first: Visitor
-let second: Visitor
-/** The Authorization header of the second person: another client of theirs. */
-let secondBearer: () => string
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  first = await visit(browser, world.url)
-  second = await visit(browser, world.url)
-  secondBearer = bearerOf(second)
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const { world, arrive } = await openStage()
+const first = await arrive()
+const second = await arrive()
 
 async function expectRevealed(page: Page, name: string, text: string): Promise<void> {
   await value(page, name, 'Production').click()
@@ -77,13 +52,13 @@ describe('the second person', () => {
   test('joins with a link from a mail, as a member', async () => {
     await second.page.goto('/')
     await journey.signInByMail(second.page, world, grace)
-    await second.page.getByText('You are member of this organization').waitFor()
+    await second.page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
   })
 
   test('makes a keyring, and is given no ciphertext for it yet', async () => {
     await second.page.goto('/account/keyring')
     await journey.makeKeyring(second.page)
-    const as = secondBearer()
+    const as = second.bearer()
     const { body: own } = await world.call(me.get, { as })
     const orgId = own.orgs[0]?.id as string
     const { body: list } = await world.call(apps.list, { as, params: { orgId } })

@@ -1,59 +1,34 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { mfaPolicy } from '@skerry/contract/orgs'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { client, type IdentityProvider, startProvider } from '../../server/test/services/provider.ts'
-import { invitePerson, signUp, type Tenant } from '../../server/test/tenant.ts'
-import { openWorld, type World } from '../../server/test/world.ts'
-import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../../server/test/services/free-port.ts'
+import { client, startProvider } from '../../server/test/services/provider.ts'
+import { invitePerson, signUp } from '../../server/test/tenant.ts'
+import { storedText } from './browser.ts'
 import * as journey from './journey.ts'
+import { openStage } from './walk.ts'
 
 // An identity provider of one's own signs people in: there with a real browser, and back.
 
 // It warns that its pages are for development, which is what they are for here.
 for (const level of ['info', 'warn'] as const) vi.spyOn(console, level).mockImplementation(() => {})
 
-let provider: IdentityProvider
-let world: World
-let tenant: Tenant
-let browser: Browser
-let visitor: Visitor
-let page: Page
-
-beforeAll(async () => {
-  const port = await freePort()
-  const baseUrl = `http://localhost:${port}`
-  provider = await startProvider('ES256', { baseUrl })
-  world = await openWorld({
-    SKERRY_PORT: String(port),
-    SKERRY_BASE_URL: baseUrl,
-    SKERRY_OIDC_ISSUER: provider.url,
-    SKERRY_OIDC_AUDIENCE: client.id,
-  })
-  tenant = await signUp(world)
-  await invitePerson(world, tenant, journey.person.email)
-  browser = await openBrowser()
-  visitor = await visit(browser, world.url)
-  page = visitor.page
-  // The provider's pages ask for a font from elsewhere.
-  await visitor.context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }))
+// The provider has to know the address of this server before it runs.
+const port = await freePort()
+const baseUrl = `http://localhost:${port}`
+const provider = await startProvider('ES256', { baseUrl })
+afterAll(() => provider.close())
+const { world, arrive } = await openStage({
+  SKERRY_PORT: String(port),
+  SKERRY_BASE_URL: baseUrl,
+  SKERRY_OIDC_ISSUER: provider.url,
+  SKERRY_OIDC_AUDIENCE: client.id,
 })
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-  await provider?.close()
-})
-
-/** The provider has to know the address of this server before it runs. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
+const tenant = await signUp(world)
+await invitePerson(world, tenant, journey.person.email)
+const visitor = await arrive()
+const { page } = visitor
+// The provider's pages ask for a font from elsewhere.
+await visitor.context.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }))
 
 const goThere = () => page.getByRole('link', { name: 'Continue with your identity provider' }).click()
 
@@ -92,7 +67,7 @@ describe('where an identity provider signs people in', () => {
     await page.getByText(journey.person.email).waitFor()
     await page.keyboard.press('Escape')
     await page.goto('/')
-    await page.getByText('You are member of this organization').waitFor()
+    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
   })
 
   test('a keyring is made here all the same, and unlocked with a passkey', async () => {
@@ -102,6 +77,7 @@ describe('where an identity provider signs people in', () => {
     await journey.lock(page)
     await journey.unlockWithPasskey(page)
     await page.goto('/')
+    await page.getByText('No application yet').waitFor()
   })
 
   test('a second factor is asked for there, and the page is the same again', async () => {

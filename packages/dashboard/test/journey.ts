@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core'
-import { outbox, readMail } from '../../server/test/people.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { Page, Route } from 'playwright-core'
+import { tokenOf } from '../../server/test/people.ts'
 import { totpCode } from '../../server/test/totp.ts'
-import { until } from '../../server/test/until.ts'
 import type { World } from '../../server/test/world.ts'
 
 // What a person does, in the words of the pages: steps for walks and screenshots.
@@ -58,9 +58,17 @@ export async function unlockWithPassphrase(page: Page, passphrase = person.passp
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
 }
 
+/** For `page.route`: an answer that comes as late as from far away. */
+export async function late(route: Route): Promise<void> {
+  await setTimeout(1000)
+  await route.fallback()
+}
+
 /** Goes to a page by the sidebar, as people do: a reload would lock the keyring. */
-export const goTo = (page: Page, label: string): Promise<void> =>
-  page.getByRole('navigation').getByRole('link', { name: label }).click()
+export async function goTo(page: Page, label: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name: label }).click()
+  await page.getByRole('heading', { name: label, level: 1 }).waitFor()
+}
 
 /** Enrolls an authenticator app -> its secret. */
 export async function setUpAuthenticator(page: Page, world: World): Promise<string> {
@@ -81,18 +89,12 @@ export async function signOut(page: Page): Promise<void> {
 
 /** Asks for a link on the page, takes it out of the mail and follows it. */
 export async function followMailedLink(page: Page, world: World, email = person.email): Promise<void> {
-  const before = new Set(await outbox(world))
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByRole('button', { name: 'Mail me a link' }).click()
-  await page.getByText('Look into your mail').waitFor()
-  const link = await until('a mail with a link', async () => {
-    for (const name of await outbox(world)) {
-      const found = before.has(name) ? null : /\S+\/sign-in\/link#[\w-]{43}/.exec(await readMail(world, name))
-      if (found) return found[0]
-    }
-    return undefined
+  const token = await tokenOf(world, email, 'Sign in to Skerry', async () => {
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByRole('button', { name: 'Mail me a link' }).click()
+    await page.getByText('Look into your mail').waitFor()
   })
-  await page.goto(link)
+  await page.goto(new URL(`/sign-in/link#${token}`, page.url()).href)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 

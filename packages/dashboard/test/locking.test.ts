@@ -1,10 +1,7 @@
 import { sessions } from '@skerry/contract/sign-in'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
+import { describe, expect, test } from 'vitest'
 import {
   addSecret,
-  bearerOf,
   create,
   createApp,
   dialogOf,
@@ -15,37 +12,24 @@ import {
   save,
   value,
 } from './apps-journey.ts'
-import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import { storedText } from './browser.ts'
 import * as journey from './journey.ts'
+import { leaks, openStage } from './walk.ts'
 
 // The keyring locks by itself, by hand and with the session: values leave the page, and nothing typed is silently lost.
 
-let world: World
-let browser: Browser
-let visitor: Visitor
-let page: Page
-let bearer: () => string
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  visitor = await visit(browser, world.url)
-  page = visitor.page
-  bearer = bearerOf(visitor)
-  // Its time goes on as everyone's, and can be moved.
-  await page.clock.install()
-  await journey.setUp(page, world)
-  await journey.makeKeyring(page)
-  await journey.addPasskey(page, 'Laptop')
-  await openOrg(page)
-  await createApp(page, 'Web shop')
-  await create(page, 'New environment', 'Production')
-  await addSecret(page, 'API_KEY', 'planted-stored', ['Production'])
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const { world, arrive } = await openStage()
+const visitor = await arrive()
+const { page, bearer } = visitor
+// Its time goes on as everyone's, and can be moved.
+await page.clock.install()
+await journey.setUp(page, world)
+await journey.makeKeyring(page)
+await journey.addPasskey(page, 'Laptop')
+await openOrg(page)
+await createApp(page, 'Web shop')
+await create(page, 'New environment', 'Production')
+await addSecret(page, 'API_KEY', 'planted-stored', ['Production'])
 
 /** Nobody touches anything for so long. */
 const idle = (minutes: number) => page.clock.fastForward(minutes * 60_000)
@@ -99,10 +83,12 @@ describe('what was typed and not stored', () => {
     expect(kept).not.toContain('planted')
   })
 
-  test('is there again once it is unlocked', async () => {
+  test('is there again once it is unlocked, however late the server says whose it is', async () => {
+    await page.route('**/v1/me', journey.late)
     await journey.unlockWithPassphrase(page)
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
     expect((await storedText(visitor)).join('\n')).not.toContain('skerry-unsaved')
+    await page.unroute('**/v1/me', journey.late)
   })
 
   test('outlives a look at another page', async () => {
@@ -112,10 +98,15 @@ describe('what was typed and not stored', () => {
     await expect.poll(() => editor('API_KEY').inputValue()).toBe('planted-typed')
   })
 
-  test('outlives a session that is ended elsewhere, and is stored after signing in again', async () => {
+  /** From another browser. */
+  async function endSession() {
     const as = bearer()
     const { body } = await world.call(sessions.list, { as })
     await world.call(sessions.end, { as, params: { webSessionId: body.currentSessionId as string } })
+  }
+
+  test('outlives a session that is ended elsewhere, and is stored after signing in again', async () => {
+    await endSession()
     await save(page)
     await page.getByText('What you typed and did not save is kept sealed').waitFor()
     expect([await pageText(), ...(await storedText(visitor))].join('\n')).not.toContain('planted')
@@ -128,6 +119,18 @@ describe('what was typed and not stored', () => {
     await editor('API_KEY').waitFor({ state: 'detached' })
     await value(page, 'API_KEY', 'Production').click()
     await page.locator('.matrix-shown', { hasText: 'planted-typed' }).waitFor()
+  })
+
+  test('into a dialog is forgotten with the session, which the page for signing in says', async () => {
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('OTHER')
+    await dialogOf(page).getByLabel('Value').fill('planted-in-a-dialog')
+    await endSession()
+    await dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText('what stood in the open dialog was forgotten').waitFor()
+    await journey.followMailedLink(page, world)
+    await journey.confirmWithPasskey(page)
+    await journey.unlockWithPasskey(page)
   })
 
   test('into a dialog is forgotten with the lock, which the dialog says', async () => {
@@ -201,7 +204,7 @@ describe('unlocking from inside a dialog', () => {
 })
 
 test('no value or passphrase was sent or kept', async () => {
-  for (const text of [...visitor.sent, ...(await storedText(visitor))]) expect(text).not.toContain('planted')
+  expect(await leaks(world, { visitor })).toEqual([])
 })
 
 test('nothing was complained about', () => {

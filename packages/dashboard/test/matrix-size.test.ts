@@ -2,38 +2,16 @@ import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../server/src/http/context.ts'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { bearerOf, openApp, openOrg, value } from './apps-journey.ts'
-import { openBrowser, type Visitor, visit } from './browser.ts'
-import * as journey from './journey.ts'
+import { openApp, value } from './apps-journey.ts'
+import { beginWalk } from './walk.ts'
 
 // A matrix of many secrets. What it takes is printed, not asserted: see SKERRY_MATRIX in packages/dashboard/README.md.
 
 const [rows = 400, columns = 2] = (process.env.SKERRY_MATRIX ?? '400x2').split('x').map(Number)
 
-let world: World
-let browser: Browser
-let visitor: Visitor
-let page: Page
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  visitor = await visit(browser, world.url)
-  page = visitor.page
-  const bearer = bearerOf(visitor)
-  await journey.setUp(page, world)
-  await journey.makeKeyring(page)
-  await openOrg(page)
-  await fill(bearer())
-}, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const { world, owner, page } = await beginWalk()
 
 const nameOf = (row: number) => `SECRET_${String(row).padStart(5, '0')}`
 const isAbsent = (row: number, column: number) => row % 10 === 3 && column === 1
@@ -71,6 +49,8 @@ async function fill(as: string) {
     )
   }
 }
+
+await fill(owner.bearer())
 
 test('opens with all secrets in reach, and makes only the rows that can be seen', async () => {
   const startedAt = performance.now()
@@ -128,7 +108,7 @@ test('finds by name, and by what is missing once all is compared', async () => {
 })
 
 test('is seen without complaint by the console and the Content-Security-Policy', () => {
-  expect(visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })
 
 const ms = (from: number, to: number) => `${Math.round(to - from)} ms`

@@ -1,5 +1,5 @@
-import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Locator } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import {
   addSecret,
   create,
@@ -15,18 +15,11 @@ import {
 } from './apps-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
-import { beginWalk, plantedIn, type Walk } from './walk.ts'
+import { beginWalk, leaks } from './walk.ts'
 
 // An application's matrix: what it shows, what it hides, and how one gets about in it.
 
-let walk: Walk
-let page: Page
-
-beforeAll(async () => {
-  walk = await beginWalk()
-  page = walk.page
-})
-afterAll(() => walk?.close())
+const { world, owner, page } = await beginWalk()
 
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 const shown = () => page.locator('.matrix-shown')
@@ -43,7 +36,7 @@ describe('an application', () => {
     await create(page, 'New environment', 'Production')
     await page.getByText('No secret yet').waitFor()
     await create(page, 'New environment', 'Staging')
-    const { envs } = await placeOf(walk.world, walk.bearer(), 'web-shop')
+    const { envs } = await placeOf(world, owner.bearer(), 'web-shop')
     expect(Object.keys(envs).sort()).toEqual(['production', 'staging'])
   })
 
@@ -162,6 +155,38 @@ describe('the keyboard', () => {
     await expectShown(page, 'DATABASE_URL', 'Staging', 'planted-first-line ↵')
   })
 
+  test('is where it was after a dialog was closed, and Escape closes one at a time', async () => {
+    const details = page.getByRole('button', { name: 'Details of DATABASE_URL in Production' })
+    await value(page, 'DATABASE_URL', 'Production').focus()
+    await details.focus()
+    await page.keyboard.press('Enter')
+    const deleting = dialogOf(page).getByRole('button', { name: 'Delete…' })
+    await deleting.focus()
+    await page.keyboard.press('Enter')
+    const asked = page.getByRole('dialog', { name: 'Delete DATABASE_URL from' })
+    await asked.waitFor()
+    await page.keyboard.press('Escape')
+    await asked.waitFor({ state: 'detached' })
+    await isFocused(deleting)
+    await page.keyboard.press('Escape')
+    await isFocused(details)
+    const menu = page.getByRole('button', { name: 'What can be done with Production' })
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Paste .env…' }).press('Enter')
+    const text = dialogOf(page).getByLabel('Text of the file')
+    await isFocused(text)
+    await page.keyboard.type('A=planted')
+    // The palette would lead away from what is typed there, as a click beside the dialog would.
+    await page.keyboard.press('Control+k')
+    await isFocused(text)
+    await page.mouse.click(5, 400)
+    await expect.poll(() => text.inputValue()).toBe('A=planted')
+    await page.keyboard.press('Escape')
+    await isFocused(menu)
+    await value(page, 'DATABASE_URL', 'Staging').focus()
+  })
+
   test('opens the command palette anywhere, goes where it says, and closes it with Escape', async () => {
     await page.keyboard.press('Control+k')
     const palette = page.getByLabel('Go to or do')
@@ -218,9 +243,9 @@ describe('what is very long', () => {
 })
 
 test('no value was sent or kept', async () => {
-  expect(await plantedIn(walk.visitor)).toEqual([])
+  expect(await leaks(world, { owner })).toEqual([])
 })
 
 test('nothing was complained about by the console or the Content-Security-Policy', () => {
-  expect(walk.visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })

@@ -1,23 +1,15 @@
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addSecret, create, createApp, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
-import { beginWalk, plantedIn, type Walk } from './walk.ts'
+import { beginWalk, leaks } from './walk.ts'
 
 // What things may be called, and how they are called otherwise or deleted. A refusal names its field and loses nothing.
 
-let walk: Walk
-let page: Page
-
-beforeAll(async () => {
-  walk = await beginWalk()
-  page = walk.page
-  await createApp(page, 'Web shop')
-  await create(page, 'New environment', 'Production')
-  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
-})
-afterAll(() => walk?.close())
+const { world, owner, page } = await beginWalk()
+await createApp(page, 'Web shop')
+await create(page, 'New environment', 'Production')
+await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
 
 const field = (label: string) => dialogOf(page).getByLabel(label, { exact: true })
 const creating = () => dialogOf(page).getByRole('button', { name: 'Create' })
@@ -208,9 +200,9 @@ describe('something that is called otherwise or no longer needed', () => {
 })
 
 test('no value was sent or kept', async () => {
-  expect(await plantedIn(walk.visitor)).toEqual([])
+  expect(await leaks(world, { owner })).toEqual([])
 })
 
 test('nothing was complained about by the console or the Content-Security-Policy', () => {
-  expect(walk.visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })

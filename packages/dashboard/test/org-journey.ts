@@ -11,17 +11,7 @@ import type { Page } from 'playwright-core'
 import { sealedPrivateKey } from '../../server/test/blobs.ts'
 import { signInByLink } from '../../server/test/people.ts'
 import type { World } from '../../server/test/world.ts'
-import type { Visitor } from './browser.ts'
 import { goTo } from './journey.ts'
-
-/** The Authorization header of the page's last request: another client of the same person. */
-export function bearerOf(visitor: Visitor): () => string {
-  let last = ''
-  visitor.context.on('request', (request) => {
-    last = request.headers().authorization ?? last
-  })
-  return () => last
-}
 
 export async function invite(page: Page, email: string): Promise<void> {
   await goTo(page, 'Members')

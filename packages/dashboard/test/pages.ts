@@ -51,7 +51,6 @@ const beginnings: Row[] = [
 
 /** Where nothing is yet. */
 const empties: Row[] = [
-  { name: 'overview-empty', path: '/orgs/acme-co', shows: 'You are owner' },
   { name: 'applications-empty', path: '/orgs/acme-co/apps', shows: 'No application yet' },
   { name: 'application-empty', path: '/orgs/harbour/apps/billing', shows: 'No environment yet' },
   { name: 'groups-empty', path: '/orgs/acme-co/groups', shows: 'No group yet' },
@@ -70,18 +69,17 @@ const ofAccount: Row[] = [
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
   { name: 'unlock', path: '/account/keyring', shows: 'Print the kit', step: steps.press('Unlock the keyring') },
-  { name: 'palette', path: '/orgs/harbour', shows: 'You are owner', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'You are owner', step: steps.press('Account') },
-  { name: 'switcher', path: '/orgs/harbour', shows: 'You are owner', step: steps.press('Harbour') },
-  { name: 'navigation', path: '/orgs/harbour', shows: 'You are owner', step: steps.openNavigation },
+  { name: 'palette', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openPalette },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Account') },
+  { name: 'switcher', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Harbour') },
+  { name: 'navigation', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
   { name: 'no-such-application', path: '/orgs/harbour/apps/none', shows: 'There is no such page' },
-  { name: 'server-lost', path: '/orgs/harbour', shows: 'You are owner', step: steps.loseServer(steps.goToMembers) },
+  { name: 'server-lost', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.loseServer(steps.goToMembers) },
 ]
 
 /** Filled pages, for which names may be long. */
 const filled: Row[] = [
-  { name: 'overview', path: at(''), shows: 'You are owner' },
   { name: 'applications', path: at('apps'), shows: 'Changed' },
   { name: 'matrix', path: appOf, shows: 'missing', unlocked: true, step: steps.revealOne },
   { name: 'groups', path: at('groups'), shows: 'Changed' },

@@ -1,12 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { dialogOf, edit, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
-import { openBrowser } from './browser.ts'
-import { choose, expectValue, lookAgain, openChange, queued, row } from './changes-journey.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { dialogOf, edit, expectShown, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
+import { choose, lookAgain, openChange, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, type Place, putSecret } from './org-journey.ts'
-import { grantTo, leaks, meet, type Someone } from './two-people.ts'
+import { axeProblems, putSecret } from './org-journey.ts'
+import { grantTo, leaks, meet } from './walk.ts'
 
 // In a protected environment, what one person proposes waits for another: seen from both sides.
 
@@ -19,29 +17,16 @@ const planted = {
   alsoPasted: 'planted-also-pasted-04d7aa',
 }
 
-let world: World
-let browser: Browser
-let owner: Someone
-let member: Someone
-let place: Place
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  ;({ owner, member, place } = await meet(world, browser))
-  await grantTo(world, owner, place, member)
-  for (const [name, text] of [
-    ['API_KEY', planted.first],
-    ['ROTATED', planted.first],
-    ['ROTATED', planted.second],
-    ['OLD_KEY', planted.old],
-  ] as const)
-    await putSecret(world, owner.bearer(), place, name, text)
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const walk = await meet()
+const { world, owner, member, place } = walk
+await grantTo(walk, place, member)
+for (const [name, text] of [
+  ['API_KEY', planted.first],
+  ['ROTATED', planted.first],
+  ['ROTATED', planted.second],
+  ['OLD_KEY', planted.old],
+] as const)
+  await putSecret(world, owner.bearer(), place, name, text)
 
 /** The status of the next answer to a write of a secret, which `write` sets off. */
 async function answerTo(page: Page, name: string, write: () => Promise<unknown>): Promise<number> {
@@ -91,7 +76,7 @@ describe('a member', () => {
     expect(status).toBe(202)
     await page.getByText('The change of API_KEY waits for approval.').waitFor()
     await queued(page, /API_KEY/).waitFor()
-    await expectValue(page, 'API_KEY', 'Production', planted.first)
+    await expectShown(page, 'API_KEY', 'Production', planted.first)
   })
 
   test('proposes to delete a secret', async () => {
@@ -198,8 +183,8 @@ describe('the owner, who reviews', () => {
   test('sees what came of it in the matrix, without looking again', async () => {
     const { page } = owner
     await openApp(page, 'Web shop')
-    await expectValue(page, 'API_KEY', 'Production', planted.proposed)
-    await expectValue(page, 'ROTATED', 'Production', planted.first)
+    await expectShown(page, 'API_KEY', 'Production', planted.proposed)
+    await expectShown(page, 'ROTATED', 'Production', planted.first)
     for (const name of [/API_KEY/, /ROTATED/, /OLD_KEY/]) await expect.poll(() => queued(page, name).count()).toBe(0)
     await queued(page, /NEW_ONE/).waitFor()
   })
@@ -243,9 +228,9 @@ describe('the member, who proposed', () => {
   test('reads the approved values, and waits for no more than the rest', async () => {
     const { page } = member
     await openApp(page, 'Web shop')
-    await expectValue(page, 'API_KEY', 'Production', planted.proposed)
-    await expectValue(page, 'ROTATED', 'Production', planted.first)
-    await expectValue(page, 'OLD_KEY', 'Production', planted.old)
+    await expectShown(page, 'API_KEY', 'Production', planted.proposed)
+    await expectShown(page, 'ROTATED', 'Production', planted.first)
+    await expectShown(page, 'OLD_KEY', 'Production', planted.old)
     await queued(page, /NEW_ONE/).waitFor()
     await expect.poll(() => page.getByText('queued', { exact: true }).count()).toBe(1)
     await expect.poll(() => row(page, /NEW_TWO/).count()).toBe(0)
@@ -255,7 +240,7 @@ describe('the member, who proposed', () => {
 describe('all of this', () => {
   test('sent no value and kept none', async () => {
     expect(member.sent.some((text) => text.includes('NEW_ONE'))).toBe(true)
-    expect(await leaks(world, [owner, member], planted)).toEqual([])
+    expect(await leaks(world, { owner, member })).toEqual([])
   })
 
   test('was seen without complaint by the console and the Content-Security-Policy', () => {

@@ -1,12 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { create, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-journey.ts'
-import { openBrowser } from './browser.ts'
-import { choose, expectValue, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { create, dialogOf, edit, expectShown, openApp, openEnvironment, save, value } from './apps-journey.ts'
+import { choose, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, type Place, putSecret } from './org-journey.ts'
-import { grantTo, leaks, meet, type Someone } from './two-people.ts'
+import { axeProblems, putSecret } from './org-journey.ts'
+import { grantTo, leaks, meet } from './walk.ts'
 
 // What the settings of a protection allow and refuse, and what becomes of changes that wait while they change.
 
@@ -20,26 +18,12 @@ const planted = {
   group: 'planted-group-e8641f',
 }
 
-let world: World
-let browser: Browser
-let owner: Someone
-let member: Someone
-let place: Place
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  ;({ owner, member, place } = await meet(world, browser))
-  await grantTo(world, owner, place, member)
-  for (const name of ['API_KEY', 'MAIL_KEY', 'OTHER'])
-    await putSecret(world, owner.bearer(), place, name, planted.first)
-  await openApp(owner.page, 'Web shop')
-  await openEnvironment(owner.page, 'Production')
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const walk = await meet()
+const { world, owner, member, place } = walk
+await grantTo(walk, place, member)
+for (const name of ['API_KEY', 'MAIL_KEY', 'OTHER']) await putSecret(world, owner.bearer(), place, name, planted.first)
+await openApp(owner.page, 'Web shop')
+await openEnvironment(owner.page, 'Production')
 
 async function propose(page: Page, name: string, environment: string, text: string): Promise<void> {
   await edit(page, name, environment, text)
@@ -77,7 +61,7 @@ describe('one’s own approval', () => {
     await approve(page).click()
     await page.getByText('applied', { exact: true }).waitFor()
     await openApp(page, 'Web shop')
-    await expectValue(page, 'API_KEY', 'Production', planted.ownAgain)
+    await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
   })
 
   test('is one of two where two are needed', async () => {
@@ -111,7 +95,7 @@ describe('loosening protection', () => {
     await page.getByText('Not protected: whoever holds the key changes secrets at once. 2 changes wait.').waitFor()
     await openApp(page, 'Web shop')
     await queued(page, /MAIL_KEY/).waitFor()
-    await expectValue(page, 'API_KEY', 'Production', planted.ownAgain)
+    await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
   })
 
   test('lets a member store at once from then on', async () => {
@@ -120,7 +104,7 @@ describe('loosening protection', () => {
     await edit(page, 'API_KEY', 'Production', planted.direct)
     await save(page)
     await value(page, 'API_KEY', 'Production').waitFor()
-    await expectValue(page, 'API_KEY', 'Production', planted.direct)
+    await expectShown(page, 'API_KEY', 'Production', planted.direct)
     await queued(page, /API_KEY/).waitFor()
   })
 
@@ -134,7 +118,7 @@ describe('loosening protection', () => {
     await page.getByText('superseded', { exact: true }).waitFor()
     await page.getByText('Nothing came of it').waitFor()
     await openApp(page, 'Web shop')
-    await expectValue(page, 'API_KEY', 'Production', planted.direct)
+    await expectShown(page, 'API_KEY', 'Production', planted.direct)
   })
 
   test('asks of what fits still for as many approvals as when it was proposed', async () => {
@@ -144,7 +128,7 @@ describe('loosening protection', () => {
     await approve(page).click()
     await page.getByText('1 of 2 needed approvals.').waitFor()
     await openApp(page, 'Web shop')
-    await expectValue(page, 'MAIL_KEY', 'Production', planted.first)
+    await expectShown(page, 'MAIL_KEY', 'Production', planted.first)
   })
 })
 
@@ -171,8 +155,8 @@ describe('a branch', () => {
     await page.getByRole('button', { name: 'Branches' }).click()
     await page.getByRole('menuitem', { name: 'pr-7' }).click()
     await page.keyboard.press('Escape')
-    await expectValue(page, 'OTHER', 'pr-7', planted.branch)
-    await expectValue(page, 'OTHER', 'Production', planted.first)
+    await expectShown(page, 'OTHER', 'pr-7', planted.branch)
+    await expectShown(page, 'OTHER', 'Production', planted.first)
   })
 })
 
@@ -204,14 +188,14 @@ describe('an environment of a group', () => {
     await page.getByText('applied', { exact: true }).waitFor()
     await journey.goTo(page, 'Groups')
     await page.getByRole('link', { name: 'Shared', exact: true }).click()
-    await expectValue(page, 'GROUP_KEY', 'Staging', planted.group)
+    await expectShown(page, 'GROUP_KEY', 'Staging', planted.group)
   })
 })
 
 describe('all of this', () => {
   test('sent no value and kept none', async () => {
     expect(owner.sent.some((text) => text.includes('GROUP_KEY'))).toBe(true)
-    expect(await leaks(world, [owner, member], planted)).toEqual([])
+    expect(await leaks(world, { owner, member })).toEqual([])
   })
 
   test('was seen without complaint by the console and the Content-Security-Policy', () => {

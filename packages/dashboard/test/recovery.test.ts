@@ -1,29 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openBrowser, type Visitor, visit } from './browser.ts'
+import { expect, test } from 'vitest'
 import * as journey from './journey.ts'
+import { openStage } from './walk.ts'
 
 // What is printed and kept, and what it is good for.
 
-let world: World
-let browser: Browser
-let visitor: Visitor
-let page: Page
+const { world, arrive } = await openStage()
+const visitor = await arrive({ dark: true })
+const { page } = visitor
+await journey.setUp(page, world)
+await journey.makeKeyring(page)
 let sealedKey: string
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  visitor = await visit(browser, world.url, { dark: true })
-  page = visitor.page
-  await journey.setUp(page, world)
-  await journey.makeKeyring(page)
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
 
 test('the recovery kit is printed alone, on one sheet, black on white', async () => {
   const words = await page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()

@@ -1,25 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setUp } from '../../server/test/people.ts'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openBrowser, visit } from './browser.ts'
+import { openStage } from './walk.ts'
 
 // How soon one can sign in. It is printed, not asserted: see SKERRY_SIGN_IN in packages/dashboard/README.md.
 
 const rounds = Number(process.env.SKERRY_SIGN_IN ?? 1)
 
-let world: World
-let browser: Browser
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  await setUp(world)
-})
-afterAll(async () => {
-  await browser?.close()
-  await world?.close()
-})
+const { world, arrive } = await openStage()
+await setUp(world)
 
 test('the sign-in page takes an address as soon as its field is there', async () => {
   const times: number[] = []
@@ -31,7 +19,7 @@ test('the sign-in page takes an address as soon as its field is there', async ()
 
 /** In a browser that has seen nothing yet -> milliseconds. */
 async function openOnce(): Promise<number> {
-  const { page, close } = await visit(browser, world.url)
+  const { page, close } = await arrive()
   await page.addInitScript(noteFocus)
   await page.goto('/sign-in')
   const time = await page.waitForFunction(() => (globalThis as { focusedAt?: number }).focusedAt)

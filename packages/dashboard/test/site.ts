@@ -2,7 +2,6 @@ import { apps } from '@skerry/contract/apps'
 import type { Browser } from 'playwright-core'
 import { signInAs } from '../../server/test/people.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { bearerOf } from './apps-journey.ts'
 import { openBrowser, type Visitor, visit } from './browser.ts'
 import { type Furnished, furnish } from './furnish.ts'
 import * as journey from './journey.ts'
@@ -31,7 +30,7 @@ export async function openSite(): Promise<Site> {
   const world = await openWorld(builtIn)
   const browser = await openBrowser()
   const owner = await visit(browser, world.url)
-  const bearer = bearerOf(owner)
+  const { bearer } = owner
   await journey.setUp(owner.page, world)
   await journey.makeKeyring(owner.page)
   await journey.addPasskey(owner.page, 'Laptop')

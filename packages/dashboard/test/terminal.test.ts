@@ -1,40 +1,27 @@
 import { hostname } from 'node:os'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Machine, newMachine } from '../../cli/test/machine.ts'
 import { until } from '../../server/test/until.ts'
-import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openBrowser, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
+import { openStage } from './walk.ts'
 
 // A person signs a terminal in, on a machine without a browser, and takes that back again.
 
-let world: World
-let browser: Browser
-let visitor: Visitor
-let machine: Machine
-let totpSecret: string
+const { world, arrive } = await openStage()
+const visitor = await arrive()
+const machine = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
+machine.env.SKERRY_KEYRING = 'off'
+afterAll(async () => {
+  login?.child.kill()
+  await machine.remove()
+})
+await journey.setUp(visitor.page, world)
+const totpSecret = await journey.setUpAuthenticator(visitor.page, world)
+await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
 
 /** What the terminal shows while it waits for the person. */
 let shown: { address: string; code: string }
 let login: ReturnType<Machine['start']>
-
-beforeAll(async () => {
-  world = await openWorld(builtIn)
-  browser = await openBrowser()
-  visitor = await visit(browser, world.url)
-  machine = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
-  machine.env.SKERRY_KEYRING = 'off'
-  await journey.setUp(visitor.page, world)
-  totpSecret = await journey.setUpAuthenticator(visitor.page, world)
-  await visitor.page.getByRole('button', { name: 'I have kept them' }).click()
-})
-afterAll(async () => {
-  login?.child.kill()
-  await browser?.close()
-  await machine?.remove()
-  await world?.close()
-})
 
 const fact = (name: string) => visitor.page.getByRole('row', { name: new RegExp(`^${name}`) })
 

@@ -1,5 +1,4 @@
-import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   addSecret,
   create,
@@ -12,26 +11,19 @@ import {
   save,
   value,
 } from './apps-journey.ts'
-import { beginWalk, plantedIn, type Walk } from './walk.ts'
+import { beginWalk, leaks } from './walk.ts'
 
 // Many values at once: a pasted file, and one environment copied into another. What would change is shown first.
 
-let walk: Walk
-let page: Page
-
-beforeAll(async () => {
-  walk = await beginWalk()
-  page = walk.page
-  await createApp(page, 'Web shop')
-  await create(page, 'New environment', 'Production')
-  await create(page, 'New environment', 'Staging')
-  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
-  await addSecret(page, 'DATABASE_URL', 'planted-postgres-production', ['Production'])
-  await edit(page, 'API_KEY', 'Staging', 'planted-api-key-of-staging')
-  await save(page)
-  await value(page, 'API_KEY', 'Staging').waitFor()
-})
-afterAll(() => walk?.close())
+const { world, owner, page } = await beginWalk()
+await createApp(page, 'Web shop')
+await create(page, 'New environment', 'Production')
+await create(page, 'New environment', 'Staging')
+await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
+await addSecret(page, 'DATABASE_URL', 'planted-postgres-production', ['Production'])
+await edit(page, 'API_KEY', 'Staging', 'planted-api-key-of-staging')
+await save(page)
+await value(page, 'API_KEY', 'Staging').waitFor()
 
 const storing = () => dialogOf(page).getByRole('button', { name: /^Store/ })
 const store = async (what: string) => {
@@ -116,9 +108,9 @@ test('one secret alone is copied from its drawer', async () => {
 })
 
 test('no value was sent or kept', async () => {
-  expect(await plantedIn(walk.visitor)).toEqual([])
+  expect(await leaks(world, { owner })).toEqual([])
 })
 
 test('nothing was complained about by the console or the Content-Security-Policy', () => {
-  expect(walk.visitor.complaints).toEqual([])
+  expect(owner.complaints).toEqual([])
 })

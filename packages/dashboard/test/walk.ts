@@ -1,45 +1,64 @@
+import { grants } from '@skerry/contract/grants'
 import { me } from '@skerry/contract/me'
 import { invites } from '@skerry/contract/orgs'
-import type { Browser, Page } from 'playwright-core'
+import { wrapKey } from '@skerry/crypto/wrap'
+import type { Page } from 'playwright-core'
+import { afterAll } from 'vitest'
+import { findings, needle, type Place as Text } from '../../server/test/needles.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { bearerOf, openOrg } from './apps-journey.ts'
+import { openOrg } from './apps-journey.ts'
 import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
+import { newPlace, type Place } from './org-journey.ts'
 
-/** A server of its own, and its first person at a browser: owner of an organization, with a keyring that is unlocked. */
-export interface Walk {
+// What a suite begins with, at the top of its file. Servers and browsers end with it.
+
+/** A server of its own, and a browser at which people arrive. */
+export interface Stage {
   world: World
-  browser: Browser
-  visitor: Visitor
-  page: Page
-  /** The Authorization header of the page's last request: another client of the same person. */
-  bearer: () => string
-  close: () => Promise<void>
+  arrive: (more?: { dark: true }) => Promise<Visitor>
 }
 
-export async function beginWalk(): Promise<Walk> {
-  const world = await openWorld(builtIn)
+/** On it, an organization's owner, with a keyring that is unlocked, on the page of the organization. */
+export interface Walk extends Stage {
+  owner: Visitor
+  page: Page
+}
+
+export async function openStage(settings: Record<string, string> = builtIn): Promise<Stage> {
+  const world = await openWorld(settings)
+  afterAll(() => world.close())
   const browser = await openBrowser()
-  const visitor = await visit(browser, world.url)
-  const { page } = visitor
-  const bearer = bearerOf(visitor)
-  await journey.setUp(page, world)
+  afterAll(() => browser.close())
+  return { world, arrive: (more) => visit(browser, world.url, more) }
+}
+
+/** @example const { world, owner, page } = await beginWalk() */
+export async function beginWalk(): Promise<Walk> {
+  const stage = await openStage()
+  const owner = await stage.arrive()
+  const { page } = owner
+  await journey.setUp(page, stage.world)
   await journey.makeKeyring(page)
   await openOrg(page)
-  const close = async () => {
-    await browser.close()
-    await world.close()
-  }
-  return { world, browser, visitor, page, bearer, close }
+  return { ...stage, owner, page }
 }
 
-/** Someone else at a browser of their own: invited, joined as a member, with a keyring, at the organization's page. */
-export async function joinWalk({ world, browser, bearer }: Walk, email: string): Promise<Visitor> {
-  const { body: own } = await world.call(me.get, { as: bearer() })
+/** The owner, Web shop / Production of theirs, and a member of the organization with an unlocked keyring. */
+export async function meet() {
+  const walk = await beginWalk()
+  const place = await newPlace(walk.world, walk.owner.bearer())
+  return { ...walk, place, member: await join(walk, 'grace@example.com') }
+}
+
+/** Someone else at a browser of their own: invited, signed in with a link from a mail, and with a keyring. */
+export async function join({ world, arrive, owner }: Walk, email: string): Promise<Visitor> {
+  const as = owner.bearer()
+  const { body: own } = await world.call(me.get, { as })
   const params = { orgId: own.orgs[0]?.id as string }
-  const { error } = await world.call(invites.create, { as: bearer(), params, body: { email } })
+  const { error } = await world.call(invites.create, { as, params, body: { email } })
   if (error) throw new Error(error.message)
-  const visitor = await visit(browser, world.url)
+  const visitor = await arrive()
   await visitor.page.goto('/')
   await journey.signInByMail(visitor.page, world, email)
   await visitor.page.goto('/account/keyring')
@@ -48,8 +67,28 @@ export async function joinWalk({ world, browser, bearer }: Walk, email: string):
   return visitor
 }
 
-/** Whatever left a visitor's page, or is kept by their browser, with a planted plaintext in it. */
-export async function plantedIn(visitor: Visitor): Promise<string[]> {
-  if (visitor.sent.length < 30) throw new Error(`only ${visitor.sent.length} requests were seen`)
-  return [...visitor.sent, ...(await storedText(visitor))].filter((text) => text.includes('planted'))
+/** Gives the place's key to a person, by another client of the owner. */
+export async function grantTo({ world, owner }: Walk, place: Place, to: Visitor): Promise<void> {
+  const { body: own } = await world.call(me.get, { as: to.bearer() })
+  const wrappedDek = await wrapKey(place.raw, own.user?.publicKeyJwk as string)
+  const { error } = await world.call(grants.create, {
+    as: owner.bearer(),
+    params: { orgId: place.orgId, envId: place.envId },
+    body: { principalType: 'user', principalId: own.principal.id, wrappedDek },
+  })
+  if (error) throw new Error(error.message)
+}
+
+/**
+ * Where plaintext was left that should be nowhere but on the page: in the log, in a request, in an address, in what the
+ * browser keeps. Every value and passphrase of these suites has the word `planted` in it.
+ */
+export async function leaks(world: World, visitors: Record<string, Visitor>): Promise<string[]> {
+  const places: Text[] = [{ where: 'the log', text: world.log.join('') }]
+  for (const [who, visitor] of Object.entries(visitors)) {
+    if (visitor.sent.length < 30) throw new Error(`only ${visitor.sent.length} requests of ${who} were seen`)
+    places.push(...visitor.sent.map((text) => ({ where: `a request of ${who}`, text })))
+    places.push(...(await storedText(visitor)).map((text) => ({ where: `what ${who}’s browser keeps`, text })))
+  }
+  return findings([needle('plaintext', 'planted')], places)
 }
