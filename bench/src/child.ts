@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import workspace from '../../package.json' with { type: 'json' }
+import { freePort } from '../../packages/server/test/services/free-port.ts'
 
 /** A server under test, as a process of its own on the loopback. */
 export interface Child extends AsyncDisposable {
@@ -126,14 +126,4 @@ async function cpuMs(child: ChildProcess): Promise<number | null> {
   if (stat === null) return null
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }
