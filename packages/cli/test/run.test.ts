@@ -43,6 +43,13 @@ describe('the program takes the place of the command', () => {
     expect(ended).toMatchObject({ code: null, signal })
   })
 
+  // On a busy machine the program runs before the call that started it has returned.
+  it('a signal that comes as the program starts is the program’s', async () => {
+    const program = 'trap "exit 7" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'
+    const runs = Array.from({ length: 12 }, () => machine.skerry(['run', '--watch', '--', 'sh', '-c', program]))
+    for (const { code } of await Promise.all(runs)) expect(code).toBe(7)
+  })
+
   it('a program that does not exist is 127, one that cannot be executed 126', async () => {
     expect(await machine.skerry(['run', '--', 'no-such-program'])).toMatchObject({
       code: 127,
@@ -252,6 +259,15 @@ describe('--watch', () => {
     await run.says('has two\n')
     run.child.kill('SIGTERM')
     expect(await run.ended).toMatchObject({ signal: 'SIGTERM' })
+  })
+
+  it('says when all values together are more than a program can be given', async () => {
+    const large = Array.from({ length: 20 }, (_, i) => `LARGE_${i}=${'x'.repeat(120_000)}`)
+    await machine.write('large.env', large.join('\n'))
+    const told = { code: 126, stdout: '', stderr: expect.stringContaining('more than a program can be given') }
+    const options = ['--dotenv', 'large.env', '--', 'true']
+    expect(await machine.skerry(['run', '--watch', ...options])).toMatchObject(told)
+    expect(await machine.skerry(['run', ...options])).toMatchObject(told)
   })
 
   it('ends as the program ends', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Failure } from '../failure.ts'
@@ -28,25 +28,31 @@ const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 /** Starts a program without a shell, on this process's own terminal and files, and passes signals on to it. */
 export function startChild(file: string, argv: string[], env: Record<string, string>): Child {
   const [argv0 = file, ...args] = argv
-  const child = spawn(file, args, { argv0, env, stdio: 'inherit', shell: false })
   let asked = false
+  let child: ChildProcess | undefined
+  // Listened to before the program starts: a signal in between would end this command and leave the program behind.
   const listeners = forwarded.map((signal) => {
     const forward = () => {
       asked ||= ending.includes(signal)
-      if (!(fromTerminal.includes(signal) && isInForeground())) child.kill(signal)
+      if (!(fromTerminal.includes(signal) && isInForeground())) child?.kill(signal)
     }
     process.on(signal, forward)
     return () => process.off(signal, forward)
   })
   const done = new Promise<Ending>((resolve, reject) => {
-    child.on('error', (error) => reject(startFailure(file, error)))
+    child = spawn(file, args, { argv0, env, stdio: 'inherit', shell: false })
+    child.on('error', reject)
     child.on('exit', (code, signal) => resolve({ code, signal }))
-  }).finally(() => {
-    for (const stopListening of listeners) stopListening()
   })
+    .catch((error) => {
+      throw startFailure(file, error)
+    })
+    .finally(() => {
+      for (const stopListening of listeners) stopListening()
+    })
   const stop = async () => {
-    child.kill('SIGTERM')
-    const kill = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    child?.kill('SIGTERM')
+    const kill = setTimeout(() => child?.kill('SIGKILL'), graceMs)
     await done.finally(() => clearTimeout(kill))
   }
   return { done, stop, askedToEnd: () => asked }
@@ -66,7 +72,7 @@ function startFailure(file: string, error: NodeJS.ErrnoException): Failure {
   if (error.code === 'E2BIG')
     return new Failure(
       'notExecutable',
-      'all values together are larger than a program can be given',
+      'all values together are more than a program can be given',
       'choose some with --only',
     )
   return new Failure('notExecutable', `${file} cannot be executed (${error.code})`)
