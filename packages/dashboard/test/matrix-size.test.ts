@@ -95,6 +95,17 @@ test('is gone through with the arrow keys, rows that were not made yet included'
   }
 })
 
+test('goes on when many keys are pressed before the next frame', async () => {
+  await value(page, nameOf(0), 'Env 0').focus()
+  for (const [key, to] of [
+    ['ArrowDown', 60],
+    ['ArrowUp', 0],
+  ] as const) {
+    await page.evaluate(pressAtOnce, { key, times: 60 })
+    await expect.poll(() => page.evaluate(focused)).toEqual({ name: nameOf(to), inSight: true })
+  }
+})
+
 test('finds by name, and by what is missing once all is compared', async () => {
   await page.getByLabel('Search secrets by name').fill(nameOf(7))
   await page.getByText(`1 of ${rows} secrets`).waitFor()
@@ -120,6 +131,12 @@ function focused() {
   const { left, top, width, height } = (activeElement as Element).getBoundingClientRect()
   const inSight = document.elementFromPoint(left + width / 2, top + height / 2) === activeElement
   return { name: activeElement?.closest('.matrix-row')?.querySelector('.matrix-name > .mono')?.textContent, inSight }
+}
+
+/** In the page: no frame comes in between, as on a slow machine. */
+function pressAtOnce({ key, times }: { key: string; times: number }) {
+  for (let i = 0; i < times; i++)
+    document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 
 /** In the page: scrolls for two seconds, a row's height and more each frame. */

@@ -7,19 +7,31 @@ const steps: Record<string, readonly [rows: number, columns: number]> = {
   ArrowRight: [0, 1],
 }
 
-/** Arrow keys go from value to value. Rows a little out of sight exist already, so the next one is always there. */
+/** Arrow keys go from value to value. */
 export function moveByArrow(event: KeyboardEvent<HTMLElement>): void {
   const step = steps[event.key]
   const cell = (event.target as Element).closest('.matrix-value')?.closest('.matrix-cell')
   const row = cell?.closest<HTMLElement>('.matrix-row')
   if (!step || !cell || !row || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
   const [rows, columns] = step
-  const nextRow = event.currentTarget.querySelector(`.matrix-row[data-index="${Number(row.dataset.index) + rows}"]`)
+  const nextRow = rowAt(event.currentTarget, Number(row.dataset.index) + rows)
   const next = nextRow && cellsOf(nextRow)[cellsOf(row).indexOf(cell) + columns]
   const target = next?.querySelector<HTMLElement>('button.matrix-value, textarea')
   if (!target) return
   event.preventDefault()
   target.focus()
+}
+
+/**
+ * Rows a little out of sight exist already. Several keys within one slow frame get beyond them, since a browser tells of
+ * scrolling once a frame: it is told here then, and the rows are made.
+ */
+function rowAt(table: Element, index: number): Element | null {
+  const find = () => table.querySelector(`.matrix-row[data-index="${index}"]`)
+  const found = find()
+  if (found) return found
+  table.dispatchEvent(new Event('scroll'))
+  return find()
 }
 
 const cellsOf = (row: Element): Element[] => [...row.querySelectorAll('.matrix-cell')]
