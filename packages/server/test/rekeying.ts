@@ -2,6 +2,7 @@ import { rekey } from '@skerry/contract/envs'
 import { secrets } from '@skerry/contract/secrets'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { ciphertext, wrappedKey } from './blobs.ts'
+import { mailsWritten } from './state.ts'
 import { type Actor, grantKey, newApp, newEnv, newMember, newToken, putSecret, signUp, type Tenant } from './tenant.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -23,6 +24,7 @@ export function rekeying() {
     scene.world = await openWorld()
     scene.tenant = await signUp(scene.world)
     scene.person = await newMember(scene.world, scene.tenant, 'admin')
+    await mailsWritten(scene.world)
   })
   afterAll(() => scene.world.close())
   beforeEach(async () => {

@@ -1,4 +1,5 @@
 import type { Place } from './needles.ts'
+import { until } from './until.ts'
 import type { World } from './world.ts'
 
 /** What a request may write without having changed anything: notes of use, taken off its path, and of tries. */
@@ -72,3 +73,10 @@ export async function newEntries(world: World, work: () => Promise<unknown>): Pr
 
 /** Nothing happens by itself any more, so that what a suite sees change, it has changed. */
 export const stopSchedules = ({ server }: World) => server.context.db.script('delete from jobs.schedule')
+
+/** Until the mails that were asked for have been written: one that invites leaves the link behind that stands in it. */
+export const mailsWritten = ({ server }: World) =>
+  until('mails are written', async () => {
+    const waiting = `select 1 from jobs.job where name in ('mail', 'sign_in.link') and state in ('created', 'active')`
+    return (await server.context.db.row(waiting)) === undefined
+  })
