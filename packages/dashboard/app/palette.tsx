@@ -1,13 +1,15 @@
 import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
-import { IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch } from '@tabler/icons-react'
+import { IconApps, IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch, IconStack2 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouteContext } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { accountNav } from './account-nav.ts'
 import { keyring, useUnlocked } from './keyring.ts'
 import { beginnings, type NavEntry, nav, usableBy } from './nav.ts'
 import { unlocking } from './question.ts'
+import { appsQuery, groupsQuery } from './secrets/queries.ts'
 
 /**
  * Everything that one can go to or do, by its name: fed by the same tables as the sidebar. Opens each time that it is
@@ -17,11 +19,14 @@ export function Palette({ asked }: { asked: number }) {
   useEffect(() => {
     if (asked > 0) spotlight.open()
   }, [asked])
+  const [isOpen, setOpen] = useState(false)
   const { me } = useRouteContext({ from: '/_app' })
   const { org } = useParams({ strict: false })
   const navigate = useNavigate()
   const commands = useCommands()
-  const role = me.orgs.find(({ slug }) => slug === org)?.role
+  const current = me.orgs.find(({ slug }) => slug === org)
+  const role = current?.role
+  const things = useThings(current, isOpen)
   const go = ({ label, icon: Icon, to, also }: NavEntry, search = {}): SpotlightActionData => ({
     id: label,
     label,
@@ -42,15 +47,46 @@ export function Palette({ asked }: { asked: number }) {
   )
   return (
     <Spotlight
-      actions={[...pages, ...begin, ...commands, ...orgs]}
+      actions={[...pages, ...begin, ...commands, ...(things ?? []), ...orgs]}
+      onSpotlightOpen={() => setOpen(true)}
+      onSpotlightClose={() => setOpen(false)}
       shortcut={null}
       highlightQuery
-      nothingFound="Nothing by that name"
+      nothingFound={things ? 'Nothing by that name' : 'Looking…'}
       scrollable
       attributes={{ content: { 'aria-label': 'Search and commands' } }}
       searchProps={{ placeholder: 'Go to or do…', leftSection: <IconSearch size={18} />, 'aria-label': 'Go to or do' }}
     />
   )
+}
+
+/** What an organization keeps secrets in, asked for when the palette opens -> undefined while nothing is known of it */
+function useThings(org: { id: string; slug: string } | undefined, isOpen: boolean): SpotlightActionData[] | undefined {
+  const navigate = useNavigate()
+  const enabled = isOpen && org !== undefined
+  const { data: apps, isLoading: appsLoad } = useQuery({ ...appsQuery(org?.id ?? ''), enabled })
+  const { data: groups, isLoading: groupsLoad } = useQuery({ ...groupsQuery(org?.id ?? ''), enabled })
+  if (!org) return []
+  if (appsLoad || groupsLoad) return undefined
+  const params = { org: org.slug }
+  return [
+    ...(apps?.apps ?? []).map(({ id, name, slug }) => ({
+      id,
+      label: name,
+      keywords: slug,
+      description: 'Application',
+      leftSection: <IconApps size={18} stroke={1.6} />,
+      onClick: () => void navigate({ to: '/orgs/$org/apps/$app', params: { ...params, app: slug } }),
+    })),
+    ...(groups?.groups ?? []).map(({ id, name, slug }) => ({
+      id,
+      label: name,
+      keywords: slug,
+      description: 'Group',
+      leftSection: <IconStack2 size={18} stroke={1.6} />,
+      onClick: () => void navigate({ to: '/orgs/$org/groups/$group', params: { ...params, group: slug } }),
+    })),
+  ]
 }
 
 function useCommands(): SpotlightActionData[] {

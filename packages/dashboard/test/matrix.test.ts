@@ -201,6 +201,25 @@ describe('the keyboard', () => {
     await journey.unlockWithPassphrase(page)
     await value(page, 'API_KEY', 'Staging').waitFor()
   })
+
+  test('is led to an application and to a group by their names', async () => {
+    await journey.goTo(page, 'Groups')
+    await create(page, 'New group', 'Shared mail')
+    await page.getByRole('heading', { name: 'Shared mail', level: 1 }).waitFor()
+    await journey.goTo(page, 'Members')
+    for (const [typed, name, kind] of [
+      ['shared m', 'Shared mail', 'groups/shared-mail'],
+      ['web-sh', 'Web shop', 'apps/web-shop'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await page.getByLabel('Go to or do').fill(typed)
+      await page.getByRole('dialog').getByRole('button', { name }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/${kind}`)
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+    }
+    await value(page, 'API_KEY', 'Staging').waitFor()
+  })
 })
 
 describe('what is very long', () => {
