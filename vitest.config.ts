@@ -1,5 +1,9 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+// Each suite is a process that loads the same libraries: compiled once.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'skerry-test-compiled')
 
 // What drives processes, databases and browsers gets a second try in CI, where other work slows the machine down. The list
 // of tests marks it with `retry x1`: something to look into, since it was a race in the product more often than not.
@@ -33,8 +37,8 @@ const claims = '**/mfa-policy.test.ts'
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Suites wait for disks, browsers and processes: two at a time even where there are but two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Suites wait for disks, browsers and processes: three at a time even where there are but two cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         test: {
