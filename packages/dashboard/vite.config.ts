@@ -1,27 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-/** Takes each icon from its own file: reading the list of all six thousand would take most of the build's time. */
-const iconsOneByOne: Plugin = {
-  name: 'icons-one-by-one',
-  enforce: 'pre',
-  transform: {
-    filter: { id: /packages\/dashboard\/app\//, code: '@tabler/icons-react' },
-    handler: (code) =>
-      code.replace(/import \{([^}]+)\} from '@tabler\/icons-react'/g, (_, names: string) =>
-        names
-          .split(',')
-          .map((name) => name.trim())
-          .filter((name) => name !== '' && !name.startsWith('type '))
-          .map((name) => `import ${name} from '@tabler/icons-react/dist/esm/icons/${name}.mjs'`)
-          .join(';'),
-      ),
-  },
-}
 
 /** What most pages share, as one file: that compresses better than fifty small ones. */
 const shared = { name: 'shared', minShareCount: 12 }
@@ -38,7 +20,6 @@ export default defineConfig({
       quoteStyle: 'single',
       semicolons: false,
     }),
-    iconsOneByOne,
     react(),
   ],
   worker: { format: 'es' },

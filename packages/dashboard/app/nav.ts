@@ -1,17 +1,17 @@
+import type { LinkProps } from '@tanstack/react-router'
 import {
   type Icon,
-  IconApps,
   IconGitPullRequest,
+  IconHexagon,
   IconHistory,
   IconKey,
+  IconLayers,
+  IconLayoutGrid,
   IconPlus,
   IconSettings,
-  IconSpider,
-  IconStack2,
   IconUserPlus,
   IconUsers,
-} from '@tabler/icons-react'
-import type { LinkProps } from '@tanstack/react-router'
+} from './ui/icons.ts'
 
 export interface NavEntry {
   label: string
@@ -25,8 +25,8 @@ export interface NavEntry {
 
 /** The pages of an organization, in the order of the sidebar: a page adds its line here. */
 export const nav: NavEntry[] = [
-  { label: 'Applications', icon: IconApps, to: '/orgs/$org/apps', also: 'secrets environments apps' },
-  { label: 'Groups', icon: IconStack2, to: '/orgs/$org/groups', also: 'shared secrets composition' },
+  { label: 'Applications', icon: IconLayoutGrid, to: '/orgs/$org/apps', also: 'secrets environments apps' },
+  { label: 'Groups', icon: IconLayers, to: '/orgs/$org/groups', also: 'shared secrets composition' },
   {
     label: 'Changes',
     icon: IconGitPullRequest,
@@ -35,7 +35,7 @@ export const nav: NavEntry[] = [
   },
   { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
   { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
-  { label: 'Honey tokens', icon: IconSpider, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
+  { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
   { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
   { label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename second factor mfa', admins: true },
 ]

@@ -1,7 +1,6 @@
 import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
-import { IconApps, IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch, IconStack2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -10,6 +9,16 @@ import { keyring, useUnlocked } from './keyring.ts'
 import { beginnings, type NavEntry, nav, usableBy } from './nav.ts'
 import { unlocking } from './question.ts'
 import { appsQuery, groupsQuery } from './secrets/queries.ts'
+import {
+  type Icon,
+  IconBuilding,
+  IconLayers,
+  IconLayoutGrid,
+  IconLock,
+  IconLockOpen,
+  IconMoon,
+  IconSearch,
+} from './ui/icons.ts'
 
 /**
  * Everything that one can go to or do, by its name: fed by the same tables as the sidebar. Opens each time that it is
@@ -31,7 +40,7 @@ export function Palette({ asked }: { asked: number }) {
     id: label,
     label,
     keywords: also ?? '',
-    leftSection: <Icon size={18} stroke={1.6} />,
+    leftSection: <Icon size={18} strokeWidth={1.6} />,
     onClick: () => void navigate({ to, params: { org }, search }),
   })
   const pages = [...usableBy(role, nav), ...accountNav].map((entry) => go(entry))
@@ -41,7 +50,7 @@ export function Palette({ asked }: { asked: number }) {
       id,
       label: name,
       description: 'Organization',
-      leftSection: <IconBuilding size={18} stroke={1.6} />,
+      leftSection: <IconBuilding size={18} strokeWidth={1.6} />,
       onClick: () => void navigate({ to: '/orgs/$org', params: { org: slug } }),
     }),
   )
@@ -68,26 +77,34 @@ function useThings(org: { id: string; slug: string } | undefined, isOpen: boolea
   const { data: groups, isLoading: groupsLoad } = useQuery({ ...groupsQuery(org?.id ?? ''), enabled })
   if (!org) return []
   if (appsLoad || groupsLoad) return undefined
-  const params = { org: org.slug }
+  const { slug: inOrg } = org
   return [
-    ...(apps?.apps ?? []).map(({ id, name, slug }) => ({
-      id,
-      label: name,
-      keywords: slug,
-      description: 'Application',
-      leftSection: <IconApps size={18} stroke={1.6} />,
-      onClick: () => void navigate({ to: '/orgs/$org/apps/$app', params: { ...params, app: slug } }),
-    })),
-    ...(groups?.groups ?? []).map(({ id, name, slug }) => ({
-      id,
-      label: name,
-      keywords: slug,
-      description: 'Group',
-      leftSection: <IconStack2 size={18} stroke={1.6} />,
-      onClick: () => void navigate({ to: '/orgs/$org/groups/$group', params: { ...params, group: slug } }),
-    })),
+    ...(apps?.apps ?? []).map((app) =>
+      thing(app, 'Application', IconLayoutGrid, () =>
+        navigate({ to: '/orgs/$org/apps/$app', params: { org: inOrg, app: app.slug } }),
+      ),
+    ),
+    ...(groups?.groups ?? []).map((group) =>
+      thing(group, 'Group', IconLayers, () =>
+        navigate({ to: '/orgs/$org/groups/$group', params: { org: inOrg, group: group.slug } }),
+      ),
+    ),
   ]
 }
+
+const thing = (
+  { id, name, slug }: { id: string; name: string; slug: string },
+  description: string,
+  Sign: Icon,
+  go: () => Promise<void>,
+): SpotlightActionData => ({
+  id,
+  label: name,
+  keywords: slug,
+  description,
+  leftSection: <Sign size={18} strokeWidth={1.6} />,
+  onClick: () => void go(),
+})
 
 function useCommands(): SpotlightActionData[] {
   const unlocked = useUnlocked()

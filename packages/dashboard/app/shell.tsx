@@ -1,14 +1,5 @@
 import { ActionIcon, AppShell, Burger, Group, Menu, NavLink, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import {
-  IconCheck,
-  IconLock,
-  IconLockOpen,
-  IconPlus,
-  IconSearch,
-  IconSelector,
-  IconUserCircle,
-} from '@tabler/icons-react'
 import { Link, Outlet, useParams, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { accountNav } from './account-nav.ts'
@@ -17,6 +8,15 @@ import { keyring, useUnlocked } from './keyring.ts'
 import { nav, usableBy } from './nav.ts'
 import { unlocking } from './question.ts'
 import { session } from './session.ts'
+import {
+  IconCheck,
+  IconChevronsUpDown,
+  IconCircleUser,
+  IconLock,
+  IconLockOpen,
+  IconPlus,
+  IconSearch,
+} from './ui/icons.ts'
 import { isCovered } from './ui/layer.tsx'
 import { MenuLink } from './ui/links.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
@@ -90,7 +90,7 @@ function Entry({ label, icon: Icon, to, params }: (typeof nav)[number] & { param
   return (
     <NavLink
       label={label}
-      leftSection={<Icon size={18} stroke={1.6} />}
+      leftSection={<Icon size={18} strokeWidth={1.6} />}
       renderRoot={(props) => <Link to={to} params={params} activeProps={{ 'data-active': true }} {...props} />}
     />
   )
@@ -109,7 +109,7 @@ function OrgSwitcher() {
             <Text fw={600} truncate title={current?.name ?? ''}>
               {current?.name ?? 'Skerry'}
             </Text>
-            <IconSelector size={16} aria-hidden />
+            <IconChevronsUpDown size={16} aria-hidden />
           </Group>
         </UnstyledButton>
       </Menu.Target>
@@ -159,7 +159,7 @@ function AccountMenu() {
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" aria-label="Account">
-          <IconUserCircle size={20} />
+          <IconCircleUser size={20} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

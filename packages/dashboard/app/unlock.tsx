@@ -1,5 +1,4 @@
 import { Anchor, Button, Divider, Group, PasswordInput, Stack, Text, Textarea } from '@mantine/core'
-import { IconFingerprint } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAction } from './action.ts'
@@ -9,6 +8,7 @@ import { keysQuery, meQuery, passkeysQuery } from './queries.ts'
 import { unlocking } from './question.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { Form } from './ui/form.tsx'
+import { IconFingerprint } from './ui/icons.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 

@@ -1,5 +1,5 @@
 import { Button, Group, Portal, Text, Title } from '@mantine/core'
-import { IconPrinter } from '@tabler/icons-react'
+import { IconPrinter } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 

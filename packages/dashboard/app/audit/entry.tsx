@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Code, Collapse, Table, Text } from '@mantine/core'
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useRouteContext } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import { IconChevronDown, IconChevronRight } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import type { Entry } from './queries.ts'

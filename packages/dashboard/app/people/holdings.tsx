@@ -1,9 +1,9 @@
 import { Alert, List, Text } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
+import { IconRefresh } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { type Place, placesQuery } from './places.ts'
 

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see matrix.tsx
-import { IconCopy, IconDots, IconEye, IconEyeOff, IconPencil } from '@tabler/icons-react'
+
 import { memo, useState } from 'react'
+import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
 import type { Column, Entry } from './columns.ts'
 import type { Doings } from './doings.ts'
 import { CellEditor } from './editor.tsx'
@@ -131,7 +132,7 @@ function Cell({ column, name, letter, marks, shown, doings, touched }: CellProps
             </Tool>
           )}
           <Tool label={`Details of ${where}`} onClick={() => doings.open(column, name)}>
-            <IconDots size={15} />
+            <IconEllipsis size={15} />
           </Tool>
         </span>
       )}

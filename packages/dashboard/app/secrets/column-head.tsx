@@ -1,16 +1,16 @@
 import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
 import {
-  IconAlertTriangle,
-  IconClipboardText,
+  IconClipboardList,
   IconCopy,
-  IconDotsVertical,
+  IconEllipsisVertical,
   IconEye,
   IconEyeOff,
   IconGitBranch,
   IconSettings,
   IconShieldCheck,
-} from '@tabler/icons-react'
-import { useParams } from '@tanstack/react-router'
+  IconTriangleAlert,
+} from '../ui/icons.ts'
 import { AnchorLink, MenuLink } from '../ui/links.tsx'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Asking } from './asking.ts'
@@ -54,7 +54,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
           )}
           {warning && (
             <Tooltip label={warning} withArrow multiline maw={260}>
-              <IconAlertTriangle size={14} aria-label={warning} style={{ flex: 'none' }} />
+              <IconTriangleAlert size={14} aria-label={warning} style={{ flex: 'none' }} />
             </Tooltip>
           )}
         </Group>
@@ -65,7 +65,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
           <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
-            <IconDotsVertical size={16} />
+            <IconEllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
@@ -81,7 +81,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
             </Menu.Item>
           )}
           {own && (
-            <Menu.Item leftSection={<IconClipboardText size={15} />} onClick={() => onAsk({ kind: 'paste', column })}>
+            <Menu.Item leftSection={<IconClipboardList size={15} />} onClick={() => onAsk({ kind: 'paste', column })}>
               Paste .env…
             </Menu.Item>
           )}

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import './matrix.css'
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconLock } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
 import { unlocking } from '../question.ts'
+import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import type { Asking } from './asking.ts'

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Menu, Table, Text } from '@mantine/core'
-import { IconDots, IconPlus } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { IconEllipsis, IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -116,7 +116,7 @@ function NamedThings(props: Props & { things: Thing[]; mayChange: boolean }) {
                   <Menu position="bottom-end">
                     <Menu.Target>
                       <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${thing.name}`}>
-                        <IconDots size={16} />
+                        <IconEllipsis size={16} />
                       </ActionIcon>
                     </Menu.Target>
                     <Menu.Dropdown>

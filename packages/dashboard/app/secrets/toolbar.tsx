@@ -1,6 +1,6 @@
 import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
-import { IconClipboardText, IconPlus, IconSearch } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
 import type { Column } from './columns.ts'
 
 export type Filter = 'all' | 'missing' | 'different' | 'same' | 'broken'
@@ -64,7 +64,7 @@ export function Toolbar(props: {
 }
 
 function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
-  const button = { size: 'xs', variant: 'default', leftSection: <IconClipboardText size={15} /> } as const
+  const button = { size: 'xs', variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (

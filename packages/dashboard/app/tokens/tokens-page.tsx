@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { useNavigate, useRouteContext, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type ComponentType, lazy, type ReactNode, Suspense } from 'react'
 import { usePlaintext } from '../keyring.ts'
 import { ForAdmins } from '../ui/for-admins.tsx'
+import { IconPlus } from '../ui/icons.ts'
 import { Page } from '../ui/page.tsx'
 import type { ShownOnce as ShownOnceDialog } from './shown-once.tsx'
 

@@ -1,5 +1,5 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { IconCheck, IconCopy } from './icons.ts'
 
 /** Copies a text that may be seen by anyone who looks at the screen. */
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
-import { IconAlertTriangle } from '@tabler/icons-react'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
 import { Cancelled } from '../question.ts'
 import { ValueTooLong } from '../secrets/value-too-long.ts'
+import { IconTriangleAlert } from './icons.ts'
 
 /** What can be done about it, by the code of the refusal. */
 const advice: Record<string, string> = {
@@ -109,7 +109,7 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
   const problem = describeProblem(error)
   const wasForbidden = error instanceof SkerryError && error.code === 'forbidden'
   return (
-    <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} title={problem.title} role="alert">
+    <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} title={problem.title} role="alert">
       {(wasForbidden && onForbidden) || problem.advice}
       {problem.requestId && problem.advice === advice.internal && (
         <Text size="xs">

@@ -1,8 +1,8 @@
 import { ActionIcon, Group, Stack, Text, Tooltip } from '@mantine/core'
-import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { useAction } from '../action.ts'
 import { usePlaintext } from '../keyring.ts'
 import { Copy } from './copy.tsx'
+import { IconEye, IconEyeOff } from './icons.ts'
 import { ProblemAlert } from './problem.tsx'
 
 /** A value that is decrypted when asked for and forgotten when hidden, when the keyring locks or the page is left. */

@@ -1,5 +1,4 @@
 import { Alert, Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
-import { IconFingerprint } from '@tabler/icons-react'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,6 +11,7 @@ import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
 import { Entrance } from '../../ui/entrance.tsx'
 import { Form } from '../../ui/form.tsx'
+import { IconFingerprint } from '../../ui/icons.ts'
 import { ProblemAlert } from '../../ui/problem.tsx'
 
 const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })

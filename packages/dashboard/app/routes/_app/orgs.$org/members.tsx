@@ -1,5 +1,4 @@
 import { ActionIcon, Badge, Box, Button, Menu, Table, Text } from '@mantine/core'
-import { IconDots, IconUserPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -11,6 +10,7 @@ import { Invitations } from '../../../people/invitations.tsx'
 import { type Asking, type Member, nameOfMember } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
 import { membersQuery } from '../../../secrets/use-name-of.ts'
+import { IconEllipsis, IconUserPlus } from '../../../ui/icons.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -126,7 +126,7 @@ function Row(props: {
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
-              <IconDots size={16} />
+              <IconEllipsis size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>

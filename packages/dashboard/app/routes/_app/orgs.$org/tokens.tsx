@@ -1,5 +1,4 @@
 import { ActionIcon, Badge, Code, Menu, SegmentedControl, Table, Text } from '@mantine/core'
-import { IconDots } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -11,6 +10,7 @@ import type { Made } from '../../../tokens/create.ts'
 import type { Asking, Token } from '../../../tokens/token-dialogs.tsx'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { Empty } from '../../../ui/empty.tsx'
+import { IconEllipsis } from '../../../ui/icons.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
@@ -175,7 +175,7 @@ function Row({ token, onAsk }: { token: Token; onAsk: (kind: Asking['kind']) => 
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${token.name}`}>
-              <IconDots size={16} />
+              <IconEllipsis size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>

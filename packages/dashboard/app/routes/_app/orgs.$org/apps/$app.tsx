@@ -1,5 +1,4 @@
 import { Button, Checkbox, Menu } from '@mantine/core'
-import { IconGitBranch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -8,6 +7,7 @@ import { outdated } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
+import { IconGitBranch } from '../../../../ui/icons.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
   loader: async ({ context, params }) => {
