@@ -1,10 +1,10 @@
 import { resolve } from '@skerry/contract/resolve'
 import { routes } from '../../../packages/server/src/app.ts'
 import { readConfig } from '../../../packages/server/src/config.ts'
+import { choose, tagged } from '../../../packages/server/src/features/resolve/resolve.ts'
 import { open } from '../../../packages/server/src/http/access.ts'
-import { matches } from '../../../packages/server/src/http/etag.ts'
 import { openLog } from '../../../packages/server/src/http/log.ts'
-import { type FromMemory, type In, on, Reply } from '../../../packages/server/src/http/route.ts'
+import { type FromMemory, type In, on } from '../../../packages/server/src/http/route.ts'
 import { startServer } from '../../../packages/server/src/server.ts'
 import { given } from './listen.ts'
 
@@ -17,11 +17,8 @@ const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 /** As features/resolve/resolve.ts does, without the token. */
 const fromMemory: FromMemory = (context, { headers }, rawQuery) => {
   const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
-  if (!answer) return undefined
-  context.limiter.take('principal', 'everyone')
-  context.meter.count(answer.orgId, 'resolves')
-  if (matches(headers['if-none-match'], answer.etag)) return new Reply(304, null, { etag: answer.etag })
-  return new Reply(200, answer.bytes, { etag: answer.etag, 'cache-control': 'private, no-cache' })
+  if (!answer || !context.limiter.admits('principal', 'everyone')) return undefined
+  return choose(context, headers, answer)
 }
 
 /** Keeps, and then gives to everyone, what the first who asks is answered. */
@@ -30,12 +27,11 @@ async function get({ context, headers, rawQuery }: In<typeof unauthenticated>) {
   const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {
     headers: { authorization: String(headers.authorization) },
   })
-  const bytes = Buffer.from(await answered.arrayBuffer())
-  const etag = String(answered.headers.get('etag'))
-  const { orgId } = JSON.parse(bytes.toString()).scope
-  const answer = { orgId, environmentIds: [], bytes, etag, validUntilMs: Number.POSITIVE_INFINITY }
+  const text = await answered.text()
+  const { orgId } = JSON.parse(text).scope
+  const answer = { orgId, environmentIds: [], validUntilMs: Number.POSITIVE_INFINITY, ...tagged(text) }
   context.cache.keep(mark, keyOf(rawQuery), answer)
-  return new Reply(200, bytes, { etag, 'cache-control': 'private, no-cache' })
+  return choose(context, headers, answer)
 }
 
 routes.push(on(unauthenticated, open('measures what authentication costs'), get, { fromMemory }))

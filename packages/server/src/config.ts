@@ -82,7 +82,11 @@ export const settings = {
     'Memory for answers of resolve; 0 keeps none, and only who a token is for up to a second',
   ),
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
-  SKERRY_RATE_LIMITS: oneOf('on', ['on', 'off'], 'Rate limits, per principal and per address'),
+  SKERRY_RATE_LIMITS: oneOf(
+    'on',
+    ['on', 'off'],
+    'Rate limits, per principal and per address, or /64 network where that is IPv6',
+  ),
 } as const
 
 type Settings = typeof settings

@@ -20,6 +20,7 @@ import { openLimiter, unlimited } from './http/limits.ts'
 import type { Log } from './http/log.ts'
 import { serve } from './http/serve.ts'
 import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
+import { openUses } from './identity/uses.ts'
 import { handlers } from './jobs/handlers.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
@@ -106,6 +107,7 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     serverKey,
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now),
+    uses: openUses(db, log),
     sightings: openSightings(),
   }
 }

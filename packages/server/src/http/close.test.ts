@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { resolve } from '@skerry/contract/resolve'
 import { afterEach, expect, test } from 'vitest'
+import { newApp, newEnv, signUp } from '../../test/tenant.ts'
 import { openWorld, type World } from '../../test/world.ts'
 import { closeWhenIdle } from './close.ts'
 
@@ -18,18 +20,29 @@ const head = [
   '',
 ].join('\r\n')
 
-/** A request whose head the server has seen and whose body is still to come. */
-async function begin(): Promise<{ socket: Socket; received: () => string }> {
-  world = await openWorld()
+interface Connection {
+  socket: Socket
+  received: () => string
+}
+
+async function open(): Promise<Connection> {
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
   let received = ''
   socket.setEncoding('utf8').on('data', (text: string) => {
     received += text
   })
+  await once(socket, 'connect')
+  return { socket, received: () => received }
+}
+
+/** A request whose head the server has seen and whose body is still to come. */
+async function begin(): Promise<Connection> {
+  world = await openWorld()
+  const { socket, received } = await open()
   socket.write(head)
   await once(socket, 'data')
-  expect(received).toMatch(/^HTTP\/1\.1 100 /)
-  return { socket, received: () => received }
+  expect(received()).toMatch(/^HTTP\/1\.1 100 /)
+  return { socket, received }
 }
 
 test('closing finishes what is under way, and takes nothing new', async () => {
@@ -49,4 +62,24 @@ test('closing gives up on what does not come to an end', async () => {
   await closeWhenIdle(world.server.app, 1)
   await ended
   expect(received()).not.toMatch(/ 201 /)
+})
+
+test('closing ends a connection with its answer, when memory gives that answer, too', async () => {
+  world = await openWorld()
+  const tenant = await signUp(world)
+  const env = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+  const { as } = tenant.admin
+  const request = `GET /v1/resolve?env=${env} HTTP/1.1\r\nhost: skerry\r\nauthorization: ${as}\r\n`
+  expect((await world.call(resolve.get, { as, query: { env } })).status).toBe(200)
+  const { socket, received } = await open()
+  socket.write(`${request}\r\n${request}`)
+  await once(socket, 'data')
+  expect(received()).toMatch(/^HTTP\/1\.1 200 .*connection: keep-alive/is)
+  const ended = once(socket, 'close')
+  const closed = world.server.close()
+  await expect.poll(() => world.server.app.server.listening).toBe(false)
+  socket.write('\r\n')
+  await Promise.all([closed, ended])
+  expect(received().match(/HTTP\/1\.1 200 /g)).toHaveLength(2)
+  expect(received()).toMatch(/connection: close/i)
 })

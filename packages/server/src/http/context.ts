@@ -7,6 +7,7 @@ import type { ResolveCache } from '../features/resolve/cache.ts'
 import type { Writes } from '../features/secrets/writes.ts'
 import type { Oidc } from '../identity/oidc.ts'
 import type { SessionTokens } from '../identity/session-tokens.ts'
+import type { Uses } from '../identity/uses.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { ServerKey } from '../keys/server-key.ts'
@@ -23,6 +24,7 @@ export interface Context {
   writes: Writes
   meter: Meter
   limiter: Limiter
+  uses: Uses
   sightings: Sightings
   oidc: Oidc | null
   /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */

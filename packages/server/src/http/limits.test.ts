@@ -71,6 +71,13 @@ test('each key, and each limit of one key, is counted apart', () => {
   expect(ask('one', 'signup')).toBeNull()
 })
 
+test('addresses of one IPv6 network are counted together', () => {
+  const { ask } = limiter()
+  times(rates.stranger.burst, () => ask('2001:db8::1'))
+  expect(ask('2001:db8::ffff')).not.toBeNull()
+  expect(ask('2001:db8:0:1::1')).toBeNull()
+})
+
 test('the seconds to wait are whole and at least one', () => {
   const { ask, advance } = limiter()
   times(rates.principal.burst, () => ask('someone', 'principal'))

@@ -1,4 +1,5 @@
 import { fail } from './errors.ts'
+import { networkOf } from './network.ts'
 
 interface Rate {
   /** Requests that may come at once. */
@@ -25,11 +26,15 @@ export type RateName = keyof typeof rates
 export interface Limiter {
   /** Takes one request from the bucket of `key`, or throws rate_limited with the seconds to wait. */
   take(rate: RateName, key: string): void
+  /** The same, but says whether there was one to take. */
+  admits(rate: RateName, key: string): boolean
 }
 
-export const unlimited: Limiter = { take: () => {} }
+export const unlimited: Limiter = { take: () => {}, admits: () => true }
 
-/** Buckets are dropped when this many are held: the oldest are full again long before. */
+type Buckets = Record<RateName, Map<string, number>>
+
+/** Buckets of a rate are dropped when this many are held: the oldest are full again long before. */
 const bucketsMax = 100_000
 
 /**
@@ -37,23 +42,29 @@ const bucketsMax = 100_000
  * and nothing to refill. Several servers on one database each keep their own.
  */
 export function openLimiter(nowMs: () => number): Limiter {
-  const fullAt = new Map<string, number>()
+  const buckets = Object.fromEntries(Object.keys(rates).map((name) => [name, new Map()])) as Buckets
+  /** Takes one where there is one to take, or gives the milliseconds until there is. */
+  const waitMs = (name: RateName, caller: string): number => {
+    const key = name === 'principal' ? caller : networkOf(caller)
+    const { burst, perSecond }: Rate = rates[name]
+    const fullAt = buckets[name]
+    const now = nowMs()
+    const intervalMs = 1000 / perSecond
+    const full = Math.max(fullAt.get(key) ?? 0, now) + intervalMs
+    const missingMs = full - now - burst * intervalMs
+    if (missingMs > 0) return missingMs
+    // Moved to the end, so that the first one is the one longest unused.
+    fullAt.delete(key)
+    fullAt.set(key, full)
+    if (fullAt.size > bucketsMax) fullAt.delete(fullAt.keys().next().value as string)
+    return 0
+  }
   return {
     take(name, key) {
-      const rate: Rate = rates[name]
-      const now = nowMs()
-      const bucket = `${name} ${key}`
-      const intervalMs = 1000 / rate.perSecond
-      const full = Math.max(fullAt.get(bucket) ?? 0, now) + intervalMs
-      const waitMs = full - now - rate.burst * intervalMs
-      if (waitMs > 0) {
-        const seconds = Math.ceil(waitMs / 1000)
-        throw fail('rate_limited', `too many requests; try again in ${seconds} s`, { retryAfterSeconds: seconds })
-      }
-      // Moved to the end, so that the first one is the one longest unused.
-      fullAt.delete(bucket)
-      fullAt.set(bucket, full)
-      if (fullAt.size > bucketsMax) fullAt.delete(fullAt.keys().next().value as string)
+      const seconds = Math.ceil(waitMs(name, key) / 1000)
+      if (seconds === 0) return
+      throw fail('rate_limited', `too many requests; try again in ${seconds} s`, { retryAfterSeconds: seconds })
     },
+    admits: (name, key) => waitMs(name, key) === 0,
   }
 }

@@ -111,6 +111,11 @@ function isWellFormed(checks: Checks, request: FastifyRequest): boolean {
   }
 }
 
+export function pathOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? url : url.slice(0, mark)
+}
+
 export function rawQueryOf(url: string): string {
   const mark = url.indexOf('?')
   return mark < 0 ? '' : url.slice(mark + 1)

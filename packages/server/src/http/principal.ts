@@ -26,7 +26,8 @@ export interface TokenPrincipal {
   role: 'admin' | 'member'
   /** The environment that the token is bound to. */
   environmentId: string | null
-  expiresAt: string | null
+  /** Epoch milliseconds from which it has expired. */
+  validUntilMs: number
 }
 
 export interface MachinePrincipal {

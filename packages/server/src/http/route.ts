@@ -8,6 +8,7 @@ import type { JobName, Jobs } from '../jobs/queue.ts'
 import type { Context } from './context.ts'
 import type { Refusal } from './errors.ts'
 import type { Principal, TokenPrincipal } from './principal.ts'
+import type { Ready } from './ready.ts'
 import type { Entry, Metadata, Origin } from './unit.ts'
 
 /** What an access sees of a request. */
@@ -67,12 +68,9 @@ export type In<E extends { method: string; query: Endpoint['query']; body: Endpo
     body: Body<E>
   }
 
-/** What is sent as it is: bytes that are the body already, or none (304). */
-export type Ready = Uint8Array | null
-
 /** A refusal that is returned, and not thrown, keeps what the transaction wrote. */
 export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
-  Answer<E> | Reply<Answer<E> | Ready> | Refusal
+  Answer<E> | Reply<Answer<E>> | Ready | Refusal
 >
 
 /** What every handler is given, whatever its route. */
@@ -93,13 +91,9 @@ interface Shortcuts<Body> {
 
 /**
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
- * else that the long way does (limits, counts), or gives undefined and leaves the request to it.
+ * else that the long way does (limits, counts), or gives undefined and leaves the request to it. It must not throw.
  */
-export type FromMemory = (
-  context: Context,
-  request: IncomingMessage,
-  rawQuery: string,
-) => Reply<Uint8Array | null> | undefined
+export type FromMemory = (context: Context, request: IncomingMessage, rawQuery: string) => Ready | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to

@@ -2,11 +2,13 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { authenticate, noteStrayToken } from '../identity/authenticate.ts'
+import { authenticate, type Memory, noteStrayToken } from '../identity/authenticate.ts'
+import { answerFromMemory } from './at-once.ts'
 import { type Context, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
-import { performer, rawQueryOf } from './perform.ts'
+import { performer } from './perform.ts'
+import { json, Ready, sendReady } from './ready.ts'
 import { Reply, type Route } from './route.ts'
 import { type Origin, recordDenial } from './unit.ts'
 import { answerUnreadable, answerUnusual, lacksHost, unreadablePath } from './unreadable.ts'
@@ -24,13 +26,12 @@ const headBytesMax = 16 * 1024 + 12 * limits.noteCharacters
 
 /** Makes the HTTP server of a list of routes. */
 export function serve(context: Context, routes: Route[]): FastifyInstance {
-  const boot = newId('audit').slice(4, 12)
-  let count = 0
+  const newRequestId = requestIds()
   const app = Fastify({
     logger: false,
     bodyLimit: limits.bodyBytes,
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
-    genReqId: () => `req_${boot}${(count++).toString(36)}`,
+    genReqId: newRequestId,
     // As long as a request line can be: what is too long, the table of parameters says.
     routerOptions: { maxParamLength: headBytesMax },
     // What comes while the server closes is served by what is still open (http/close.ts): 503 is no refusal of ours.
@@ -55,9 +56,16 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
+  answerFromMemory(app.server, context, routes, newRequestId)
   const largeBodies = openLargeBodies()
   for (const route of routes) mount(app, context, route, largeBodies)
   return app
+}
+
+function requestIds(): () => string {
+  const boot = newId('audit').slice(4, 12)
+  let count = 0
+  return () => `req_${boot}${(count++).toString(36)}`
 }
 
 /** JSON in UTF-8; and the form that OAuth libraries send to the token endpoint. An empty body is no body. */
@@ -97,16 +105,13 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
   const perform = performer(context, route, checks)
   const status = successStatus(endpoint.responses)
   const takesLarge = endpoint.bodyBytes > limits.bodyBytes
-  const { fromMemory } = route.shortcuts
-  const memory = takesLarge ? 'none' : endpoint.method !== 'GET' ? 'confirmed' : fromMemory ? 'fresh' : 'none'
+  const memory = memoryFor(route)
   app.route({
     method: endpoint.method,
     url: endpoint.path,
     bodyLimit: endpoint.bodyBytes,
     // Before the body is read: nobody without a credential gets us to parse two megabytes.
-    onRequest: (request, reply, done) => {
-      const remembered = fromMemory?.(context, request.raw, rawQueryOf(request.url))
-      if (remembered) return answerAtOnce(request, reply, remembered)
+    onRequest: (request, _reply, done) => {
       const origin = originOf(request)
       request.origin = origin
       if (endpoint.open) {
@@ -123,9 +128,17 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
       const answer = await perform(request)
       // Returned, not thrown: what the transaction wrote stays, as a count of tries must.
       if (answer instanceof Refusal) throw answer
+      if (answer instanceof Ready) return sendReady(reply.hijack().raw, request.id, answer)
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },
   })
+}
+
+/** How far memory may say who asks. */
+function memoryFor({ endpoint, shortcuts }: Route): Memory {
+  if (endpoint.bodyBytes > limits.bodyBytes) return 'none'
+  if (endpoint.method !== 'GET') return 'confirmed'
+  return shortcuts.fromMemory ? 'fresh' : 'none'
 }
 
 /** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */
@@ -137,18 +150,6 @@ const admission =
     await access.resolve({ context, db: context.db, principal, ipAddress: request.ip }, params)
     largeBodies.admit(request.raw, reply.raw, principal?.id ?? '')
   }
-
-/** Bytes that are ready, or none, past all that a framework does for an answer that still has to become bytes. */
-function answerAtOnce(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { status, body, headers }: Reply<Uint8Array | null>,
-) {
-  reply.hijack()
-  const own = { 'x-request-id': request.id, ...headers }
-  if (body === null) reply.raw.writeHead(status, own).end()
-  else reply.raw.writeHead(status, { ...own, 'content-type': json, 'content-length': body.length }).end(body)
-}
 
 /**
  * For every answer that does not say otherwise. Nothing between us and a client keeps what was meant for one (of tokens RFC
@@ -180,14 +181,7 @@ function successStatus(responses: Responses): number {
   return Number(first)
 }
 
-const json = 'application/json; charset=utf-8'
-
-function send(reply: FastifyReply, body: unknown): FastifyReply {
-  // 304: nothing to say, and no length to say it in.
-  if (body === null) return reply.send()
-  reply.type(json)
-  return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
-}
+const send = (reply: FastifyReply, body: unknown): FastifyReply => reply.type(json).send(JSON.stringify(body))
 
 /** Turns anything thrown into the one error shape. What it does not know is `internal`: logged, and tells nothing. */
 async function refuse(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { fail, type Refusal } from './errors.ts'
+import { json } from './ready.ts'
 
 // Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat
 // the path, and a path may hold what was meant for a body.
@@ -10,7 +11,7 @@ export const unreadablePath = (): Refusal => fail('invalid_request', 'path: is n
 
 const body = JSON.stringify({ error: { code: 'invalid_request', message: 'the request could not be read' } })
 const headers = {
-  'content-type': 'application/json; charset=utf-8',
+  'content-type': json,
   'content-length': String(body.length),
   'cache-control': 'no-store',
   connection: 'close',

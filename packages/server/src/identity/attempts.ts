@@ -1,6 +1,7 @@
 import type { Tx } from '../db/database.ts'
 import { sha256 } from '../http/context.ts'
 import { fail } from '../http/errors.ts'
+import { networkOf } from '../http/network.ts'
 
 interface Rule {
   /** How many wrong ones are looked at within the window. */
@@ -40,7 +41,7 @@ export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now:
 export const returnAttempt = (db: Tx, name: AttemptName, whose: string) =>
   db.later('update attempts set count = count - 1 where key = $1', [keyOf(name, whose)])
 
-const keyOf = (name: AttemptName, whose: string) => sha256(`${name} ${whose}`)
+const keyOf = (name: AttemptName, whose: string) => sha256(`${name} ${networkOf(whose)}`)
 
 const countAttempt = (db: Tx, key: string, now: string, endsAt: string) =>
   db.row<{ count: number; endsAt: string }>(

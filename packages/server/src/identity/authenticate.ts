@@ -11,7 +11,6 @@ import { isOwnToken } from './session-tokens.ts'
 import { issuerOf, sessionUser } from './sessions.ts'
 import { findAccessToken, findCliSession, findMachineClient, findServiceToken, isTokenInForce } from './store.ts'
 import { signedInUser } from './users.ts'
-import { noteCliUse, noteUse } from './uses.ts'
 
 /**
  * Says who sent a request, or refuses with 401. Valid callers take from their own rate limit; those without a valid
@@ -43,12 +42,13 @@ export type Memory = 'none' | 'fresh' | 'confirmed'
 
 function fromMemory(context: Context, request: IncomingMessage, origin: Origin, memory: Memory) {
   if (memory === 'none') return undefined
-  if (memory === 'fresh') return rememberedToken(context, request)
+  const nowMs = context.now().getTime()
+  if (memory === 'fresh') return rememberedToken(context, request, nowMs)
   const bearerHash = presentedToken(request)
   const token = bearerHash && context.cache.recallToken(bearerHash)
   if (!token) return undefined
   origin.unconfirmed = bearerHash
-  noteUse(context, token)
+  context.uses.note(token, nowMs)
   return token
 }
 
@@ -61,11 +61,11 @@ export async function confirmToken(context: Context, db: Sql, origin: Origin): P
 }
 
 /** A service token that was looked up before, as fresh as the resolve cache is. */
-export function rememberedToken(context: Context, request: IncomingMessage): TokenPrincipal | undefined {
+export function rememberedToken(context: Context, request: IncomingMessage, nowMs: number): TokenPrincipal | undefined {
   const bearerHash = presentedToken(request)
   const token = bearerHash && context.cache.findToken(bearerHash)
-  if (!token || (token.expiresAt !== null && Date.parse(token.expiresAt) <= context.now().getTime())) return undefined
-  noteUse(context, token)
+  if (!token || token.validUntilMs <= nowMs) return undefined
+  context.uses.note(token, nowMs)
   return token
 }
 
@@ -112,9 +112,10 @@ async function serviceToken(context: Context, bearer: string, origin: Origin): P
     context.sightings.note(bearer, bearerHash, origin, now)
     throw fail('unauthorized', 'unknown service token')
   }
-  noteUse(context, token)
+  context.uses.note(token, Date.parse(now))
   const { id, orgId, role, environmentId, expiresAt } = token
-  const principal = { type: 'service_token', id, orgId, role, environmentId, expiresAt } as const
+  const validUntilMs = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
+  const principal = { type: 'service_token', id, orgId, role, environmentId, validUntilMs } as const
   context.cache.keepToken(mark, bearerHash, principal)
   return principal
 }
@@ -125,7 +126,7 @@ async function cliSession(context: Context, bearer: string): Promise<Principal> 
   const usable =
     session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
   if (!usable) throw fail('unauthorized', 'unknown CLI session')
-  noteCliUse(context, session.id)
+  context.uses.noteCliSession(session.id, context.now().getTime())
   const { id, userId, secondFactor, mfaAt } = session
   return { type: 'user', id: userId, session: { kind: 'cli', id, secondFactor, mfaAt } }
 }

@@ -1,39 +1,36 @@
-import type { Context } from '../http/context.ts'
+import type { Database } from '../db/database.ts'
 import { describe } from '../http/errors.ts'
+import type { Log } from '../http/log.ts'
 import { upsertCliSessionUse, upsertTokenUse } from './store.ts'
 
 /** How exact `lastUsedAt` is. A write for each request would cost more than the request. */
 const granularityMs = 60_000
 const rememberedMax = 10_000
 
-const notedAt = new WeakMap<Context, Map<string, number>>()
-
-/** Notes that a token was used, at most once a minute each, off the request's path. */
-export function noteUse(context: Context, token: { orgId: string; id: string }): void {
-  const at = dueAt(context, token.id)
-  if (at) report(context, upsertTokenUse(context.db, token, at))
+/** Notes that a credential was used, at most once a minute each, off the request's path. */
+export interface Uses {
+  note(token: { orgId: string; id: string }, nowMs: number): void
+  noteCliSession(id: string, nowMs: number): void
 }
 
-/** The same for a CLI session. */
-export function noteCliUse(context: Context, sessionId: string): void {
-  const at = dueAt(context, sessionId)
-  if (at) report(context, upsertCliSessionUse(context.db, sessionId, at))
-}
-
-/** The instant to note, if the last one was noted long enough ago. Every request asks, so it comes to nothing quickly. */
-function dueAt(context: Context, id: string): string | undefined {
-  const now = context.now()
-  let noted = notedAt.get(context)
-  if (!noted) {
-    noted = new Map()
-    notedAt.set(context, noted)
+export function openUses(db: Database, log: Log): Uses {
+  const notedAtMs = new Map<string, number>()
+  /** Every request asks, so it comes to nothing quickly. */
+  const isDue = (id: string, nowMs: number): boolean => {
+    const last = notedAtMs.get(id)
+    if (last !== undefined && nowMs - last < granularityMs) return false
+    if (notedAtMs.size > rememberedMax) notedAtMs.clear()
+    notedAtMs.set(id, nowMs)
+    return true
   }
-  const last = noted.get(id)
-  if (last !== undefined && now.getTime() - last < granularityMs) return undefined
-  if (noted.size > rememberedMax) noted.clear()
-  noted.set(id, now.getTime())
-  return now.toISOString()
+  const report = (write: Promise<unknown>) =>
+    write.catch((error) => log.warn('could not note the use of a token', describe(error)))
+  return {
+    note(token, nowMs) {
+      if (isDue(token.id, nowMs)) report(upsertTokenUse(db, token, new Date(nowMs).toISOString()))
+    },
+    noteCliSession(id, nowMs) {
+      if (isDue(id, nowMs)) report(upsertCliSessionUse(db, id, new Date(nowMs).toISOString()))
+    },
+  }
 }
-
-const report = (context: Context, write: Promise<unknown>) =>
-  write.catch((error) => context.log.warn('could not note the use of a token', describe(error)))

@@ -2,17 +2,15 @@ import type { Database } from '../db/database.ts'
 
 /** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
 export interface Meter {
-  count(orgId: string, metric: 'resolves'): void
+  countResolve(orgId: string): void
   flush(): Promise<void>
 }
 
 export function openMeter(db: Database, now: () => Date): Meter {
   let counts = new Map<string, number>()
-  const add = (key: string, quantity: number) => counts.set(key, (counts.get(key) ?? 0) + quantity)
+  const add = (orgId: string, quantity: number) => void counts.set(orgId, (counts.get(orgId) ?? 0) + quantity)
   return {
-    count: (orgId, metric) => {
-      add(`${orgId} ${metric}`, 1)
-    },
+    countResolve: (orgId) => add(orgId, 1),
     async flush() {
       if (counts.size === 0) return
       const taken = counts
@@ -21,7 +19,7 @@ export function openMeter(db: Database, now: () => Date): Meter {
         await addUp(db, taken, now().toISOString().slice(0, 10))
       } catch (error) {
         // Kept for the next time: an outage of the database is not a gift.
-        for (const [key, quantity] of taken) add(key, quantity)
+        for (const [orgId, quantity] of taken) add(orgId, quantity)
         throw error
       }
     },
@@ -29,12 +27,11 @@ export function openMeter(db: Database, now: () => Date): Meter {
 }
 
 function addUp(db: Database, counts: Map<string, number>, day: string) {
-  const keys = [...counts.keys()].map((key) => key.split(' '))
   return db.rows(
     `insert into usage_counts (org_id, metric, day, quantity)
-     select org_id, metric, $4::date, quantity
-       from unnest($1::text[], $2::text[], $3::bigint[]) as used(org_id, metric, quantity)
+     select org_id, 'resolves', $3::date, quantity
+       from unnest($1::text[], $2::bigint[]) as used(org_id, quantity)
      on conflict (org_id, metric, day) do update set quantity = usage_counts.quantity + excluded.quantity`,
-    [keys.map(([orgId]) => orgId), keys.map(([, metric]) => metric), [...counts.values()], day],
+    [[...counts.keys()], [...counts.values()], day],
   )
 }

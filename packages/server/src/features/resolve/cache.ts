@@ -1,11 +1,14 @@
 import type { TokenPrincipal } from '../../http/principal.ts'
+import type { Ready } from '../../http/ready.ts'
 
 /** An answer ready to send, and what it depends on. */
 export interface Answer {
   orgId: string
   environmentIds: readonly string[]
-  bytes: Buffer
   etag: string
+  whole: Ready
+  /** For those who have it already. */
+  unchanged: Ready
   /** Epoch milliseconds from which a branch or token in it is gone. */
   validUntilMs: number
 }
@@ -75,7 +78,7 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     const answer = answers.get(key)
     if (!answer) return
     answers.delete(key)
-    bytes -= answer.bytes.length
+    bytes -= answer.whole.body.length
     orgs.get(answer.orgId)?.keys.delete(key)
   }
   const orgOf = (orgId: string) => {
@@ -100,11 +103,11 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     recallToken: (bearerHash) => tokens.get(bearerHash),
     mark: () => count,
     keep(mark, key, answer) {
-      if (answer.bytes.length > bytesMax || stale(mark, answer.orgId)) return
+      if (answer.whole.body.length > bytesMax || stale(mark, answer.orgId)) return
       drop(key)
       answers.set(key, answer)
       orgOf(answer.orgId).keys.add(key)
-      bytes += answer.bytes.length
+      bytes += answer.whole.body.length
       while (bytes > bytesMax) drop(answers.keys().next().value as string)
     },
     keepToken(mark, bearerHash, token) {

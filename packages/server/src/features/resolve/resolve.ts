@@ -4,7 +4,8 @@ import { type Context, sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
 import { matches } from '../../http/etag.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../http/principal.ts'
-import { type Access, type FromMemory, type In, type Out, type Ready, Reply } from '../../http/route.ts'
+import { json, Ready } from '../../http/ready.ts'
+import type { Access, FromMemory, In, Out } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import type { Answer } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
@@ -23,11 +24,11 @@ type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipa
 
 /** A token and its answer, both known: what the long way would check of this request, it did when it kept the answer. */
 export const fromMemory: FromMemory = (context, request, rawQuery) => {
-  const token = rememberedToken(context, request)
-  const answer = token && context.cache.find(keyOf(token, rawQuery), context.now().getTime())
-  if (!answer) return undefined
-  context.limiter.take('principal', token.id)
-  return replyOf(context, request.headers, answer)
+  const nowMs = context.now().getTime()
+  const token = rememberedToken(context, request, nowMs)
+  const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)
+  if (!answer || !context.limiter.admits('principal', token.id)) return undefined
+  return choose(context, request.headers, answer)
 }
 
 export async function get(input: Request): Out<typeof resolve.get> {
@@ -35,7 +36,7 @@ export async function get(input: Request): Out<typeof resolve.get> {
   if (principal.type === 'user') await checkMember(input, principal)
   const key = keyOf(principal, rawQuery)
   const answer = context.cache.find(key, context.now().getTime()) ?? (await readAndKeep(input, key))
-  return replyOf(context, headers, answer)
+  return choose(context, headers, answer)
 }
 
 /**
@@ -59,11 +60,14 @@ async function checkMember({ db, query, now }: Request, { id, session }: UserPri
 
 const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} ${rawQuery}`
 
-function replyOf(context: Context, headers: Request['headers'], answer: Answer): Reply<Ready> {
-  context.meter.count(answer.orgId, 'resolves')
-  const described = { etag: answer.etag, 'cache-control': 'private, no-cache', 'x-content-type-options': 'nosniff' }
-  if (matches(headers['if-none-match'], answer.etag)) return new Reply(304, null, described)
-  return new Reply(200, answer.bytes, described)
+/** Counts a resolve, and gives it whole, or as unchanged to whoever holds it already. */
+export function choose(
+  context: Context,
+  headers: Request['headers'],
+  { orgId, etag, whole, unchanged }: Answer,
+): Ready {
+  context.meter.countResolve(orgId)
+  return matches(headers['if-none-match'], etag) ? unchanged : whole
 }
 
 /** The mark is taken before the database is read: what changes meanwhile is answered once and not kept. */
@@ -149,14 +153,26 @@ function answerOf(
     envSlug: branch?.slug ?? app.slug,
     ...(branch ? { branchOf: app.environmentId } : {}),
   }
-  const bytes = Buffer.from(`{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]}`)
-  const ends = [branch?.expiresAt, principal.type === 'service_token' ? principal.expiresAt : null]
+  const branchEndsMs = branch?.expiresAt ? Date.parse(branch.expiresAt) : Number.POSITIVE_INFINITY
+  const tokenEndsMs = principal.type === 'service_token' ? principal.validUntilMs : Number.POSITIVE_INFINITY
   return {
     orgId: app.orgId,
     environmentIds: rows.map((row) => row.environmentId),
-    bytes,
-    etag: `"${sha256(bytes)}"`,
-    validUntilMs: Math.min(...ends.map((end) => (end ? Date.parse(end) : Number.POSITIVE_INFINITY))),
+    validUntilMs: Math.min(branchEndsMs, tokenEndsMs),
+    ...tagged(`{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]}`),
+  }
+}
+
+/** What a text is answered as. */
+export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged'> {
+  const bytes = Buffer.from(text)
+  const etag = `"${sha256(bytes)}"`
+  const both = ['etag', etag, 'cache-control', 'private, no-cache', 'x-content-type-options', 'nosniff']
+  const headers = [...both, 'content-type', json, 'content-length', String(bytes.length)]
+  return {
+    etag,
+    whole: new Ready(200, headers, bytes.toString('latin1')),
+    unchanged: new Ready(304, both, ''),
   }
 }
 

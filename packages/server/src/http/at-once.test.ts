@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { resolve } from '@skerry/contract/resolve'
+import { expect, test } from 'vitest'
+import { openEnv } from '../../test/scene.ts'
+import { putSecret } from '../../test/tenant.ts'
+import { rates } from './limits.ts'
+
+const { world, tenant, envId } = await openEnv({ SKERRY_RATE_LIMITS: 'on' })
+await putSecret(world, tenant, envId, 'NAME')
+const as = tenant.admin.as
+const ask = () => world.call(resolve.get, { as, query: { env: envId } })
+// From now on, memory knows token and answer.
+const first = await ask()
+
+/** Sends a request of ours as bytes and gives all that comes until the server closes the connection. */
+async function exchange(head: string[]): Promise<string> {
+  const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text
+  })
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  await once(socket, 'close')
+  return received
+}
+const line = (method: string, version = '1.1') => `${method} /v1/resolve?env=${envId} HTTP/${version}`
+const known = [`authorization: ${as}`, 'connection: close']
+
+test('what memory answers is what the database answered, under an id of its own', async () => {
+  const again = await ask()
+  expect(again.body).toEqual(first.body)
+  const [one, other] = [first, again].map(({ headers }) => Object.fromEntries(headers))
+  const { date: _, 'x-request-id': oneId, ...oneHeaders } = one ?? {}
+  const { date: __, 'x-request-id': otherId, ...otherHeaders } = other ?? {}
+  expect(otherHeaders).toEqual(oneHeaders)
+  expect([oneId, otherId]).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)])
+  expect(otherId).not.toBe(oneId)
+})
+
+test('the framework sees what memory does not know, and memory answers the rest; both name their requests in the log', async () => {
+  const logged = ({ headers }: Awaited<ReturnType<typeof ask>>) =>
+    world.log.map((text) => JSON.parse(text)).filter(({ requestId }) => requestId === headers.get('x-request-id'))
+  const facts = { time: expect.any(String), level: 'debug', message: 'request', requestId: expect.any(String) }
+  const request = { ...facts, method: 'GET', route: '/v1/resolve', status: 200 }
+  // Only the framework's hook measures.
+  expect(logged(first)).toEqual([{ ...request, ms: expect.any(Number) }])
+  // On PostgreSQL memory is silent until it has heard what other servers changed.
+  await expect.poll(async () => logged(await ask())).toEqual([request])
+})
+
+test('HEAD, HTTP/1.0, and a request without a host are answered as anywhere', async () => {
+  const host = 'host: skerry'
+  const [head, body] = (await exchange([line('HEAD'), host, ...known])).split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 200 /)
+  expect(head).toContain(`content-length: ${first.headers.get('content-length')}`)
+  expect(body).toBe('')
+  expect(await exchange([line('GET', '1.0'), ...known])).toMatch(/^HTTP\/1\.1 200 .*"name":"NAME"/s)
+  expect(await exchange([line('GET'), ...known])).toMatch(/^HTTP\/1\.1 400 .*Host: is required/s)
+})
+
+test('whoever asks too often is refused, by the limit that counts all requests of a principal', async () => {
+  const { limiter } = world.server.context
+  for (let i = 0; i < rates.principal.burst; i++) limiter.admits('principal', tenant.admin.id)
+  const answers = await Promise.all(Array.from({ length: 100 }, ask))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { error, headers } of refused)
+    expect([error?.code, headers.get('retry-after')]).toEqual(['rate_limited', '1'])
+  for (const { status } of answers) expect([200, 429]).toContain(status)
+})

@@ -1,0 +1,30 @@
+import type { RequestListener, Server } from 'node:http'
+import type { Context } from './context.ts'
+import { pathOf, rawQueryOf } from './perform.ts'
+import { sendReady } from './ready.ts'
+import type { FromMemory, Route } from './route.ts'
+import { lacksHost } from './unreadable.ts'
+
+/**
+ * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
+ * its own request and reply is more work than the answer. What they leave, and all others, it serves as ever.
+ */
+export function answerFromMemory(server: Server, context: Context, routes: Route[], newRequestId: () => string): void {
+  const byPath = new Map<string, FromMemory>()
+  for (const { endpoint, shortcuts } of routes)
+    if (shortcuts.fromMemory && endpoint.method === 'GET') byPath.set(endpoint.path, shortcuts.fromMemory)
+  const isLogged = context.log.enabled('debug')
+  const [framework] = server.listeners('request') as [RequestListener]
+  server.off('request', framework)
+  server.on('request', (request, response) => {
+    const url = request.url as string
+    const fromMemory = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
+    // A server that closes has the framework tell connections so.
+    const isUsual = fromMemory && server.listening && !lacksHost(request)
+    const ready = isUsual ? fromMemory(context, request, rawQueryOf(url)) : undefined
+    if (!ready) return framework(request, response)
+    const requestId = newRequestId()
+    sendReady(response, requestId, ready)
+    if (isLogged) context.log.debug('request', { requestId, method: 'GET', route: pathOf(url), status: ready.status })
+  })
+}

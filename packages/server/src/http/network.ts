@@ -1,0 +1,16 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * Whom limits take for one caller: an IPv4 address, or the /64 network of an IPv6 address, for whoever has one of its
+ * addresses has all of them. What is no address is itself.
+ */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  // URLs have one spelling for an address: no dots, no leading zeros, the longest run of zeros as `::`. They know no zones.
+  const spelt = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1)
+  // An IPv4 address, as a socket for both kinds shows it.
+  if (spelt.startsWith('::ffff:')) return spelt
+  const [before = [], after = []] = spelt.split('::').map((part) => part.split(':').filter((hextet) => hextet !== ''))
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+}
