@@ -28,18 +28,12 @@ export async function choose(page: Page, of: string, item: string): Promise<void
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-/** The rules that look at colours. */
-export const colorRules = ['color-contrast', 'link-in-text-block']
-
-/** What axe calls serious or critical, by all of its rules or by these alone. */
-export async function axeProblems(page: Page, rules?: string[]): Promise<string[]> {
+/** What axe calls serious or critical. */
+export async function axeProblems(page: Page): Promise<string[]> {
   // Through the protocol, which the page's policy does not reach.
   await page.evaluate(axe.source)
-  const options: axe.RunOptions = { resultTypes: ['violations'] }
-  if (rules) options.runOnly = { type: 'rule', values: rules }
-  const { violations } = await page.evaluate(
-    (how) => (globalThis as unknown as { axe: typeof axe }).axe.run(how),
-    options,
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
   )
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
