@@ -5,19 +5,20 @@ import { defineConfig } from 'vitest/config'
 // Suites load the same libraries: compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'skerry-test-compiled')
 
+// What drives processes, databases and browsers gets a second try in CI, where other work slows the machine down. The list
+// of tests marks it with `retry x1`: something to look into, since it was a race in the product more often than not.
+const retry = process.env.SKERRY_REQUIRE_SERVICES === '1' ? 1 : 0
+
 // Each suite has a world of its own. Their process is not: loading the server anew for each would take half of the time.
 const server = {
   include: ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts'],
   isolate: false,
   testTimeout: 20_000,
   hookTimeout: 60_000,
+  retry,
 }
 // Suites of the storage layer run both engines themselves.
 const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/services/**/*.test.ts']
-
-// What drives processes and browsers gets a second try in CI, where other work slows the machine down. The list of tests
-// marks it with `retry x1`: something to look into, since it was a race in the product more often than not.
-const retry = process.env.SKERRY_REQUIRE_SERVICES === '1' ? 1 : 0
 
 // A browser on a busy machine takes its time.
 const browser = { testTimeout: 60_000, hookTimeout: 60_000, retry, expect: { poll: { timeout: 20_000 } } }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { newDatabase } from '../../server/test/engine.ts'
+import { freePort } from '../../server/test/services/free-port.ts'
 
 /** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
 export interface Server {
@@ -19,9 +20,9 @@ const main = fileURLToPath(new URL('../../server/src/main.js', import.meta.url))
 export async function openServer(more: Record<string, string> = {}): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-cli-server-'))
   const database = await newDatabase(dataDir)
-  const settings = { SKERRY_DATA_DIR: dataDir, SKERRY_RATE_LIMITS: 'off', ...database.settings, ...more }
-  let running = await launch({ ...settings, SKERRY_PORT: '0' })
-  const { port } = new URL(running.url)
+  const own = { SKERRY_DATA_DIR: dataDir, SKERRY_PORT: String(await freePort()), SKERRY_RATE_LIMITS: 'off' }
+  const settings = { ...own, ...database.settings, ...more }
+  let running = await launch(settings)
   const stop = async () => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return
     const exited = new Promise((done) => running.child.once('exit', done))
@@ -32,7 +33,7 @@ export async function openServer(more: Record<string, string> = {}): Promise<Ser
     url: running.url,
     stop,
     start: async () => {
-      running = await launch({ ...settings, SKERRY_PORT: port })
+      running = await launch(settings)
     },
     close: async () => {
       await stop()

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invites, orgs } from '@skerry/contract/orgs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../test/services/free-port.ts'
 import { type MailServer, startMailServer } from '../../test/services/smtp.ts'
 import { signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
@@ -128,9 +129,8 @@ const endPause = ({ server }: World) =>
 
 describe('an SMTP server that is down', () => {
   test('does not stop the invitation, and gets the mail when it is back', async () => {
-    const mails = await startMailServer()
-    await mails.close()
-    const world = await openWorld({ SKERRY_SMTP_URL: mails.url })
+    const port = await freePort()
+    const world = await openWorld({ SKERRY_SMTP_URL: `smtp://127.0.0.1:${port}` })
     const tenant = await signUp(world)
     expect((await invite(world, tenant, 'patient@example.com')).status).toBe(201)
     await until('an attempt', () => world.log.some((line) => line.includes('job failed')))
@@ -141,7 +141,7 @@ describe('an SMTP server that is down', () => {
       )
       return waiting?.n === 1
     })
-    const back = await startMailServer(Number(new URL(mails.url).port))
+    const back = await startMailServer(port)
     await endPause(world)
     await until('the mail', () => back.received.length > 0)
     expect(back.received.map(({ to }) => to)).toEqual([['patient@example.com']])
