@@ -82,7 +82,7 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     audits: shape.audits ?? [],
     open: shape.open ?? false,
     tagged: shape.tagged ?? false,
-    bodyBytes: shape.bodyBytes ?? limits.bodyBytes,
+    bodyBytes: shape.bodyBytes ?? (shape.open ? limits.openBodyBytes : limits.bodyBytes),
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }
 }

@@ -87,6 +87,7 @@ export const rekey = {
     body: Strict({
       expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
         additionalProperties: false,
+        maxProperties: limits.rekeySecretsMax,
         description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
       }),
       grants: Type.Array(BranchGrant, {

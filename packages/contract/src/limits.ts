@@ -1,6 +1,8 @@
 /** Every number that the API holds its callers to, units in the name. */
 export const limits = {
   bodyBytes: 2 * 1024 * 1024,
+  /** Where no credential is needed, anyone can have it read. */
+  openBodyBytes: 64 * 1024,
   ciphertextBytes: 1024 * 1024,
   /** A wrapped 32-byte key is about 220 characters; recovery shares and PKCS8 keys wrap longer. */
   wrappedKeyCharacters: 4096,

@@ -18,7 +18,15 @@ const checks = compileChecks(
       name: SecretName,
       role: Type.Optional(Type.Union([Type.Literal('admin'), Type.Literal('member')])),
       until: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-      grants: Type.Optional(Type.Array(Strict({ to: Type.String({ minLength: 1 }), key: Type.Integer() }))),
+      grants: Type.Optional(
+        Type.Array(Strict({ to: Type.String({ minLength: 1 }), key: Type.Integer() }), { maxItems: 3 }),
+      ),
+      versions: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[A-Z]+$' }), Type.Integer(), {
+          additionalProperties: false,
+          maxProperties: 2,
+        }),
+      ),
     }),
     responses: {},
   }),
@@ -76,6 +84,26 @@ test('what is unknown is named, and so is where', () => {
   expect(bodySays({ name: 'A', grants: [{ to: 'x', key: 1, also: 1 }] })).toBe('body.grants.0: unknown field "also"')
   expect(querySays({ lmit: '5' })).toBe('query: unknown field "lmit"')
   expect(bodySays({ name: 'A', ['x'.repeat(500)]: 1 }).length).toBeLessThan(120)
+})
+
+test('what is unknown among much is named all the same, and cut where it is long', () => {
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field_${n}`, 1]))
+  expect(bodySays(many)).toBe('body: unknown field "field_0"')
+  expect(bodySays({ name: 'A', grants: [{ to: 'x', key: 1, ...many }] })).toBe('body.grants.0: unknown field "field_0"')
+  expect(bodySays({ ['x'.repeat(100_000)]: 1, ...many }).length).toBeLessThan(120)
+})
+
+test('a map names what it does not take only where that is a name', () => {
+  expect(bodySays({ name: 'A', versions: { a: 1 } })).toBe('body.versions: unknown field "a"')
+  expect(bodySays({ name: 'A', versions: { 'a value': 1 } })).toBe('body.versions: unknown field')
+})
+
+test('more than there may be is refused for that alone, whatever it is', () => {
+  const wrong = { to: '', key: 'x' }
+  expect(bodySays({ name: 'A', grants: Array(4).fill(wrong) })).toBe('body.grants: must not have more than 3 items')
+  expect(bodySays({ name: 'A', versions: { A: '', B: '', C: '' } })).toBe(
+    'body.versions: must not have more than 2 entries',
+  )
 })
 
 test('a refusal never repeats the value that was wrong', () => {

@@ -2,7 +2,8 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { pathParamNames, pathParamRule } from '@skerry/contract/params'
 import type { TObject, TProperties, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { fail } from './errors.ts'
+import { checkBounds, unknownField } from './bounds.ts'
+import { fail, type Refusal } from './errors.ts'
 
 export type Params = Record<string, string>
 
@@ -21,8 +22,8 @@ export function compileChecks(endpoint: Endpoint): Checks {
   const coerce = coercion(endpoint.query)
   return {
     params: paramsCheck(endpoint.path),
-    query: (given) => check(query(), coerce(given), 'query'),
-    body: (given) => wellFormed(check(body(), given === undefined ? {} : given, 'body')),
+    query: (given) => check(endpoint.query, query(), coerce(given), 'query'),
+    body: (given) => wellFormed(check(endpoint.body, body(), given === undefined ? {} : given, 'body')),
   }
 }
 
@@ -67,9 +68,10 @@ function coercion(schema: TObject<TProperties>): (query: unknown) => Record<stri
   }
 }
 
-function check(validator: Validator, value: unknown, place: 'query' | 'body'): Fields {
+function check(schema: TSchema, validator: Validator, value: unknown, place: 'query' | 'body'): Fields {
+  checkBounds(schema, value, place)
   if (validator.Check(value)) return value as Fields
-  throw fail('invalid_request', complaint(validator as Validator<TProperties, TSchema>, value, place))
+  throw complaint(validator as Validator<TProperties, TSchema>, value, place)
 }
 
 /** A lone surrogate, which JSON can spell and UTF-8 cannot: stored, it would be another character. */
@@ -82,15 +84,14 @@ function wellFormed<T>(value: T, place = 'body'): T {
 }
 
 /** Names the place and the rule, never the value. */
-function complaint(validator: Validator, value: unknown, place: string): string {
+function complaint(validator: Validator, value: unknown, place: string): Refusal {
   const problems = validator.Errors(value)
-  const unknown = problems.find((problem) => problem.keyword === 'additionalProperties')
-  if (unknown) {
-    const field = String(unknown.params.additionalProperties[0]).slice(0, 80)
-    // In a map, what is no name may be anything, also a value that slipped into its place.
-    const named = unknown.instancePath === '' || /^\w+$/.test(field) ? ` ${JSON.stringify(field)}` : ''
-    return `${at(place, unknown.instancePath)}: unknown field${named}`
-  }
+  const stray = problems.find((problem) => problem.keyword === 'additionalProperties')
+  if (stray) return unknownField(at(place, stray.instancePath), String(stray.params.additionalProperties[0]))
+  return fail('invalid_request', brokenRule(problems, place))
+}
+
+function brokenRule(problems: ReturnType<Validator['Errors']>, place: string): string {
   const missing = problems.find((problem) => problem.keyword === 'required')
   if (missing) return `${at(place, missing.instancePath)}: ${missing.params.requiredProperties[0]} is required`
   const first = problems.find((problem) => problem.keyword !== 'boolean') ?? problems[0]
