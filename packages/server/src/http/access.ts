@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import { fail } from './errors.ts'
 import type { RateName } from './limits.ts'
 import { isSecondFactorBehind, type Principal, type UserPrincipal } from './principal.ts'
-import type { Access } from './route.ts'
+import type { Access, Call } from './route.ts'
 import {
   type App,
   type Change,
@@ -23,6 +23,7 @@ import {
   type Org,
   type Role,
   type Token,
+  takesIn,
 } from './scope.ts'
 
 // A dozen parsers, and the ways to combine them. Each either gives the handler what it may touch, or refuses; another
@@ -231,12 +232,20 @@ export const grant = <S extends InEnv, N extends string>(
   },
 })
 
+/** A bound token’s grant on a group counts for as long as the group is composed into what the token is bound to. */
+async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void> {
+  if (!env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
+  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
+  if (boundTo !== null && boundTo !== env.id && !(await takesIn(db, boundTo, env)))
+    throw fail('forbidden', 'this token is bound to another environment, and this one is no part of that')
+}
+
 /** A holder of a key grant on the environment: reading and writing secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> => ({
   name: `grantee(${base.name})`,
   resolve: async (call, params) => {
     const scope = await keyed(base).resolve(call, params)
-    if (!scope.env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
+    await checkGrant(call, scope)
     return scope
   },
 })
@@ -246,8 +255,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
   name: `granteeOrMachine(${base.name})`,
   resolve: async (call, params) => {
     const scope = await base.resolve(call, params)
-    if (scope.principal.type !== 'm2m' && !scope.env.wrappedDek)
-      throw fail('forbidden', 'you hold no key grant on this environment')
+    if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
     return scope
   },
 })

@@ -86,6 +86,18 @@ export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, 
     [org.id, envId, principal.type, principal.id, now],
   )
 
+/** Whether resolving the environment that a token is bound to can lead to this one: its parent, a branch, a composed group. */
+export const takesIn = async (db: Sql, boundTo: string, env: Env): Promise<boolean> =>
+  (await db.row(
+    `select 1 from environments b
+      where b.org_id = $1 and b.id = $2
+        and (b.id = $4 or b.parent_environment_id = $3
+             or exists (select from compositions c
+                         where c.org_id = b.org_id and c.environment_id = coalesce(b.parent_environment_id, b.id)
+                           and c.group_id = $5))`,
+    [env.orgId, boundTo, env.id, env.parentEnvironmentId, env.groupId],
+  )) !== undefined
+
 export const findGrant = (db: Sql, env: Env, grantId: string) =>
   db.row<Grant>(`select ${grantColumns} from key_grants where org_id = $1 and environment_id = $2 and id = $3`, [
     env.orgId,

@@ -1,9 +1,10 @@
 import { branches } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
+import { composition } from '@skerry/contract/groups'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { wrappedKey } from '../../../test/blobs.ts'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import {
   type Actor,
@@ -138,6 +139,41 @@ describe('a bound token', () => {
     expect((await grant(token, one.id)).status).toBe(201)
     expect((await grant(token, envId)).status).toBe(201)
     expect((await grant(token, two.id)).status).toBe(400)
+  })
+
+  test('reads and writes a group for as long as that is composed into its environment, or its branch’s parent', async () => {
+    const forked = await world.call(branches.create, {
+      as: tenant.admin.as,
+      params: on(),
+      body: { slug: 'takes-in', wrappedDek: wrappedKey() },
+    })
+    const group = await newGroup(world, tenant)
+    const inGroup = await newGroupEnv(world, tenant, group.id, 'elsewhere')
+    const compose = () =>
+      world.call(composition.set, { as: tenant.admin.as, params: on(), body: { groupId: group.id } })
+    const uncompose = () =>
+      world.call(composition.delete, { as: tenant.admin.as, params: { ...on(), groupId: group.id } })
+    for (const environmentId of [envId, forked.body.branch.id]) {
+      const token = await newToken(world, tenant, { environmentId })
+      await grant(token, inGroup.id)
+      const answers = async () => [
+        (await own(token, inGroup.id)).status,
+        (await world.call(secrets.list, { as: token.as, params: on(inGroup.id) })).status,
+        (
+          await world.call(secrets.put, {
+            as: token.as,
+            params: { ...on(inGroup.id), name: 'SHARED' },
+            body: { ciphertext: ciphertext() },
+          })
+        ).status,
+        (await world.call(secrets.delete, { as: token.as, params: { ...on(inGroup.id), name: 'SHARED' } })).status,
+      ]
+      expect(await answers()).toEqual([403, 403, 403, 403])
+      await compose()
+      expect(await answers()).toEqual([200, 200, 201, 200])
+      await uncompose()
+      expect(await answers()).toEqual([403, 403, 403, 403])
+    }
   })
 
   test('without a grant signs in and reads nothing', async () => {

@@ -10,6 +10,8 @@ type Body = { ciphertext: string; expectedVersion?: number }
 /** What `put` does, for a service token whose holder memory knows and where nothing stands against it. */
 export const putTogether: Together<Body> = async ({ context, origin, token, tokenHash, params, body }) => {
   if (token.orgId !== params.orgId || body.ciphertext.length > charactersMax) return undefined
+  // Whether it may write elsewhere is asked the long way.
+  if (token.environmentId !== null && token.environmentId !== params.envId) return undefined
   const written = await context.writes.add({
     orgId: token.orgId,
     environmentId: params.envId as string,
