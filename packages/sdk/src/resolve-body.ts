@@ -113,6 +113,9 @@ function checkOrder(layers: readonly Layer[]): void {
   if (!/^(?:group )*app(?: branch)?$/.test(sources)) {
     throw clientError('malformed_answer', 'layers are not in the order group, app, branch')
   }
+  if (layers.some(({ source, groupSlug }) => (source === 'group') !== (groupSlug !== undefined))) {
+    throw clientError('malformed_answer', 'a group layer without its group, or a group on another layer')
+  }
   for (const member of ['environmentId', 'groupSlug'] as const) {
     const all = layers.map((layer) => layer[member]).filter((value) => value !== undefined)
     if (new Set(all).size < all.length) throw clientError('malformed_answer', `two layers with one ${member}`)

@@ -215,6 +215,8 @@ async function wentBack(
   if (isSame && known.version !== undefined && shown.version !== undefined && shown.version < known.version) {
     return 'version_went_back'
   }
+  // Deleting takes the history along, so nobody can have restored it.
+  if (known.gone && hash === known.hash) return 'value_came_back'
   if (hash === known.hash || !known.past.includes(hash)) return undefined
   // A restore replays a stored ciphertext as a new version. Then the history says so, for everyone to see.
   const newest = await newestVersion?.(shown.name).catch(() => undefined)
