@@ -79,7 +79,7 @@ export const settings = {
     64,
     0,
     4096,
-    'Memory for answers of resolve; 0 keeps none, and only who a token is for up to a second',
+    'Memory for answers of resolve; 0 keeps none, and only who a token is',
   ),
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
   SKERRY_RATE_LIMITS: oneOf(

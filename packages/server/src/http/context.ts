@@ -14,7 +14,7 @@ import type { ServerKey } from '../keys/server-key.ts'
 import type { Limiter } from './limits.ts'
 import type { Log } from './log.ts'
 
-/** Everything that the server works with. Made once in main.js; tests make their own, with another clock. */
+/** Everything that the server works with. Made once in server.ts; tests make their own, with another clock. */
 export interface Context {
   config: Config
   db: Database

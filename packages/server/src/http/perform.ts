@@ -79,8 +79,10 @@ const change =
           return context.queue.enqueue(db, name, data)
         },
       }
-      // Together, so that both share a round trip; the token was asked about first and is refused first.
-      const [, answer] = await Promise.all([confirmToken(context, db, origin), run(request, params, means)])
+      // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
+      const both = [confirmToken(context, db, origin), run(request, params, means)] as const
+      await Promise.allSettled(both)
+      const [, answer] = await Promise.all(both)
       return answer
     })
     for (const name of enqueued) context.queue.nudge(name)
@@ -98,6 +100,7 @@ const share =
       return long(request)
     }
     const shared = await together({ context, origin, token, tokenHash, params, body: request.body })
+    if (shared) context.uses.note(token, context.now().getTime())
     return shared ?? long(request)
   }
 

@@ -48,14 +48,14 @@ function fromMemory(context: Context, request: IncomingMessage, origin: Origin, 
   const token = bearerHash && context.cache.recallToken(bearerHash)
   if (!token) return undefined
   origin.unconfirmed = bearerHash
-  context.uses.note(token, nowMs)
   return token
 }
 
 /** Refuses a token that memory knew and that is no longer in force. What a token is never changes; whether it is, does. */
 export async function confirmToken(context: Context, db: Sql, origin: Origin): Promise<void> {
   if (origin.unconfirmed === undefined) return
-  if (await isTokenInForce(db, origin.unconfirmed, instant(context))) return
+  if (await isTokenInForce(db, origin.unconfirmed, instant(context)))
+    return context.uses.note(origin.principal as TokenPrincipal, context.now().getTime())
   context.limiter.take('stranger', origin.ipAddress ?? '')
   throw fail('unauthorized', 'unknown service token')
 }

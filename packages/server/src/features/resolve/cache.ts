@@ -50,6 +50,10 @@ interface Org {
 const tokensMax = 50_000
 const markedMax = 10_000
 
+/** What an answer takes beside its body and its key: tag, headers, ids, places in maps. Measured with 138,000 small ones. */
+const besideBytes = 1024
+const sizeOf = (key: string, { whole }: Answer): number => whole.body.length + key.length + besideBytes
+
 export interface CacheOptions {
   bytesMax: number
   /** True where no other process can write, so that nothing needs to be heard. */
@@ -78,7 +82,7 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     const answer = answers.get(key)
     if (!answer) return
     answers.delete(key)
-    bytes -= answer.whole.body.length
+    bytes -= sizeOf(key, answer)
     orgs.get(answer.orgId)?.keys.delete(key)
   }
   const orgOf = (orgId: string) => {
@@ -103,11 +107,11 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     recallToken: (bearerHash) => tokens.get(bearerHash),
     mark: () => count,
     keep(mark, key, answer) {
-      if (answer.whole.body.length > bytesMax || stale(mark, answer.orgId)) return
+      if (sizeOf(key, answer) > bytesMax || stale(mark, answer.orgId)) return
       drop(key)
       answers.set(key, answer)
       orgOf(answer.orgId).keys.add(key)
-      bytes += answer.whole.body.length
+      bytes += sizeOf(key, answer)
       while (bytes > bytesMax) drop(answers.keys().next().value as string)
     },
     keepToken(mark, bearerHash, token) {
