@@ -3,8 +3,13 @@ import { describe } from './http/errors.ts'
 import { openLog } from './http/log.ts'
 import { startServer } from './server.ts'
 
+/** Requests are given eight seconds and jobs five; a database that has fallen silent could keep the rest for longer. */
+const givesUpAfterMs = 20_000
+
 /** Runs a server until a signal ends it. */
 export async function run(environment: Record<string, string | undefined>): Promise<void> {
+  // Who reads the log may go away, or its disk be full: the server stays.
+  process.stdout.on('error', () => {})
   const config = readConfig(environment)
   const log = openLog(config.logLevel, (line) => process.stdout.write(line))
   const server = await startServer(
@@ -31,6 +36,7 @@ export async function run(environment: Record<string, string | undefined>): Prom
       if (closing) process.exit(1)
       closing = true
       log.info('closing', { signal })
+      setTimeout(() => process.exit(1), givesUpAfterMs).unref()
       server.close().then(
         () => process.exit(0),
         () => process.exit(1),

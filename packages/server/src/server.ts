@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import { routes } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -69,7 +70,7 @@ export async function startServer(
     mountExternal(app, context)
     mountDashboard(app)
     mountDocs(app, routes)
-    const url = await app.listen({ host: config.host, port: config.port })
+    const url = await app.listen({ host: await oneAddress(config.host), port: config.port })
     config.baseUrl ??= url
     const setUpLink = await makeSetUpLink(context)
     const close = async () => {
@@ -88,6 +89,14 @@ export async function startServer(
     throw error
   }
 }
+
+/** A name with several would get a server for each, of which only the first were ours altogether. */
+const oneAddress = async (host: string): Promise<string> =>
+  (
+    await lookup(host).catch(() => {
+      throw new ConfigError(`SKERRY_HOST: ${host} is no address and no name of one`)
+    })
+  ).address
 
 const monotonicMs = () => performance.now()
 

@@ -11,6 +11,8 @@ interface Hearer {
 const intervalMs = 200
 /** A process that nobody has asked anything for this long stops listening, and forgets. */
 const idleAfterMs = 30_000
+/** A process that stood still for this long, with its machine for example, may have missed more than is kept. */
+const stoodStillMs = 60_000
 
 interface Heard {
   horizon: string
@@ -31,7 +33,8 @@ const look = `
 /**
  * Keeps the caches of several servers on one database fresh by looking for changes a few times a second, while anybody
  * asks. A look that fails or comes late leaves the cache unheard, and an unheard cache does not answer: staleness is
- * bounded by the clock, not by trust in a connection that may have died in silence.
+ * bounded by the clock, not by trust in a connection that may have died in silence. What it missed meanwhile may be deleted
+ * by then, or the database may be another one: after a failure it forgets all that it had.
  */
 export function hearChanges(
   db: Database,
@@ -44,6 +47,7 @@ export function hearChanges(
   let stopped = false
   let current: Promise<void> = Promise.resolve()
   let failing = false
+  let heardAtMs = monotonicMs()
 
   const lookOnce = async () => {
     const startedAt = monotonicMs()
@@ -52,10 +56,12 @@ export function hearChanges(
       horizon = null
       return
     }
+    if (startedAt - heardAtMs > stoodStillMs) horizon = null
     const rows = await db.rows<Heard>(look, [horizon ?? '0'])
     if (horizon === null) cache.clear()
     else for (const { orgId, environmentId } of rows) if (orgId !== null) cache.evict(orgId, environmentId)
     horizon = rows[0]?.horizon ?? null
+    heardAtMs = startedAt
     cache.heard(startedAt)
   }
   const loop = () => {
@@ -66,6 +72,7 @@ export function hearChanges(
       .catch((error) => {
         if (!failing) warn(error)
         failing = true
+        horizon = null
       })
       .finally(() => {
         if (!stopped) timer = setTimeout(loop, intervalMs)

@@ -158,9 +158,16 @@ const foreignTypes = { getTypeParser: (oid: number) => foreignParserOf(oid) } as
 export async function foreignRows<Row>(
   client: pg.ClientBase,
   text: string,
-  values?: readonly unknown[],
+  values: readonly unknown[] | undefined,
+  limitMs: number,
 ): Promise<Row[]> {
-  const query = { text, types: foreignTypes, ...(values?.length ? { values: bindAll(values) } : {}) }
+  const bound = values?.length ? { values: bindAll(values) } : {}
+  const query: pg.QueryConfig & { query_timeout: number } = {
+    text,
+    types: foreignTypes,
+    query_timeout: limitMs,
+    ...bound,
+  }
   const results: pg.QueryResult | pg.QueryResult[] = await client.query(query)
   return [results].flat().flatMap(({ rows }) => rows as Row[])
 }

@@ -41,7 +41,7 @@ export function beginLazily(client: pg.ClientBase, limitMs: number): Transaction
     },
     async foreign(text: string, values?: readonly unknown[]) {
       await rows('SELECT 1') // begins, and sends what waits: the driver's own queries must not overtake it
-      return await line.failing(foreignRows(client, text, values))
+      return await line.failing(foreignRows(client, text, values, limitMs))
     },
     async script(text: string) {
       await rows('SELECT 1')

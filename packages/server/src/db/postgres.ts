@@ -40,7 +40,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
-    foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values)),
+    foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values, pool.limitMs)),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
     close: () => {
       closing ??= pool.pg.end()

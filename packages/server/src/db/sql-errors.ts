@@ -73,7 +73,7 @@ const socketCodes = new Set([
 ])
 /** The driver gives these no code. */
 const driverMessages =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
+  /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
 
 /** The database could not be reached, went away, or has no connection to give: not the statement's fault. */
 export function isConnectionError(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { health } from '@skerry/contract/signup'
+import type { Sql } from '../../db/database.ts'
 import { pendingMigrations } from '../../db/migrate.ts'
 import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
@@ -14,12 +15,20 @@ const answerWithinMs = 2000
 /** Says no, and not more: the reason is for the log, not for whoever can reach this path. */
 export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
   const late = new AbortController()
-  const pending = await Promise.race([
-    pendingMigrations(context.db).catch(() => null),
-    after(answerWithinMs, null, { signal: late.signal }).catch(() => null),
+  const reason = await Promise.race([
+    whyNotReady(context.db).catch(() => noAnswer),
+    after(answerWithinMs, noAnswer, { signal: late.signal }).catch(() => noAnswer),
   ])
   late.abort()
-  if (pending === null) throw fail('internal', 'not ready: the database does not answer')
-  if (pending.length > 0) throw fail('internal', 'not ready: the database schema is not up to date')
+  if (reason !== null) throw fail('internal', `not ready: ${reason}`)
   return { status: 'ready' }
+}
+
+const noAnswer = 'the database does not answer'
+
+async function whyNotReady(db: Sql): Promise<string | null> {
+  if ((await pendingMigrations(db)).length > 0) return 'the database schema is not up to date'
+  // As one that was the primary until a moment ago does.
+  const state = await db.row<{ value: string }>(`select current_setting('transaction_read_only') as value`)
+  return state?.value === 'off' ? null : 'the database takes no writes'
 }
