@@ -56,6 +56,8 @@ describe('deleting', () => {
     }
     expect((await versions(name)).body.versions).toHaveLength(2)
     expect((await remove(name, held(2))).status).toBe(200)
+    expect((await remove(name, held(2))).status).toBe(409)
+    expect((await remove(name, held(0))).status).toBe(404)
   })
 
   test('held to two versions at once is refused', async () => {

@@ -149,6 +149,7 @@ describe('restoring', () => {
     await write('HELD', 3)
     expect((await restore('HELD', 1, { expectedVersion: 2 })).status).toBe(409)
     expect((await restore('HELD', 1, { expectedVersion: 3 })).status).toBe(200)
+    expect((await restore('GONE', 1, { expectedVersion: 3 })).status).toBe(409)
     expect((await current('HELD'))?.version).toBe(4)
   })
 

@@ -119,6 +119,7 @@ async function lockedSecret(
   expectedVersion: number | undefined,
 ) {
   const secret = await lockSecret(db, env, name)
+  if (!secret && expectedVersion) throw conflict(name, expectedVersion)
   if (!secret) throw fail('not_found', 'no such secret')
   if (expectedVersion !== undefined && expectedVersion !== secret.currentVersion) throw conflict(name, expectedVersion)
   return secret
