@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from './failure.ts'
 import { makePrivate } from './folders.js'
@@ -47,6 +58,23 @@ export function writeWhole(path: string, text: string, mode: number): void {
     rmSync(beside, { force: true })
     throw cannotWrite(path, error)
   }
+}
+
+/** Writes the file that a person names, readable by its owner alone, and leaves alone what is no file. */
+export function writeNamed(path: string, text: string): void {
+  writeWhole(targetOf(path), text, ownerOnlyFile)
+}
+
+/** Where a link leads: its target is to be replaced, not the link. Renaming would replace a pipe or a device, too. */
+function targetOf(path: string): string {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path
+    const status = statSync(path)
+    if (status.isFile() || status.isDirectory()) return realpathSync(path)
+  } catch (error) {
+    throw cannotWrite(path, error)
+  }
+  throw new Failure('failure', `cannot write ${path}: it is not a regular file`, 'name a file, or - for stdout')
 }
 
 export function unreadable(path: string, error: unknown): Failure {

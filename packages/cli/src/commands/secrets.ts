@@ -77,7 +77,7 @@ function registerFiles(command: Command): void {
     .action(importFile)
   views(addressed(leaf(command, 'export', 'Values as text that reads back exactly')))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
-    .option('--out <file>', 'write to a file that only you can read')
+    .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .action(exportValues)
 }

@@ -1,5 +1,5 @@
 import { usage } from '../failure.ts'
-import { writeWhole } from '../files.ts'
+import { writeNamed } from '../files.ts'
 import { type ExportFormat, formatValues } from '../formats.ts'
 import { note, showsValues, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -14,7 +14,8 @@ interface Options extends Flags, View {
 }
 
 export async function exportValues(flags: Options): Promise<void> {
-  if (flags.out === undefined && !showsValues(flags)) {
+  const file = flags.out === '-' ? undefined : flags.out
+  if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
   }
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
@@ -22,7 +23,7 @@ export async function exportValues(flags: Options): Promise<void> {
   const place = await findPlace(session, namedPlace(session, flags))
   const values = await viewValues(session, place, flags)
   const text = formatValues(values, format)
-  if (flags.out === undefined) return writeData(text)
-  writeWhole(flags.out, text, 0o600)
-  note(`wrote ${values.size} values of ${place.label} to ${flags.out}, readable by you alone`)
+  if (file === undefined) return writeData(text)
+  writeNamed(file, text)
+  note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
 }
