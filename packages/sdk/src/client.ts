@@ -86,7 +86,7 @@ export type Client = { readonly [H in keyof typeof endpoints]: Operations<(typeo
  * - Path parameters are encoded, arrays in a query repeat, undefined members are left out.
  * - 429 is waited out when Retry-After is short; a GET is also repeated after 502, 503 and a network failure. No other
  *   mutation is ever repeated.
- * - Redirects are refused: a credential must not follow one elsewhere.
+ * - Redirects are not followed: a credential must not go elsewhere.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw UnavailableError,
  *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.

@@ -5,7 +5,6 @@ const clientErrors = {
   unavailable: 'the server cannot be reached',
   timeout: 'the server did not answer in time',
   offline: 'there is no usable cached copy',
-  redirect_refused: 'the server answered with a redirect, which a credential must not follow',
   malformed_answer: 'the server’s answer does not have the shape that the API promises',
   decryption_failed: 'a secret cannot be decrypted',
 } as const
@@ -48,12 +47,15 @@ export class SkerryError extends Error {
   }
 }
 
-/** No verdict: network failure, timeout, 5xx, or 429 to the last attempt. A last-known-good copy may stand in. */
+/**
+ * No verdict: network failure, timeout, 5xx, 429 to the last attempt, a redirect, or a refusal that is not in the API's
+ * words: a proxy in front that has lost its server says 403 or 404, too. A last-known-good copy may stand in.
+ */
 export class UnavailableError extends SkerryError {
   override readonly name: string = 'UnavailableError'
 }
 
-/** The server’s verdict: any other answer that is no success. No copy may stand in, and a kept one is deleted. */
+/** The server’s verdict, in the API's words. No copy may stand in, and a kept one is deleted. */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
 }
@@ -79,7 +81,6 @@ export class DecryptionError extends SkerryError {
  *
  * @example throw clientError('offline')
  */
-export function clientError(code: 'redirect_refused', detail?: string, context?: ErrorContext): RefusedError
 export function clientError(
   code: 'unavailable' | 'timeout' | 'offline',
   detail?: string,
@@ -88,7 +89,6 @@ export function clientError(
 export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError
 export function clientError(code: ClientErrorCode, detail?: string, context?: ErrorContext): SkerryError {
   const message = detail === undefined ? clientErrors[code] : `${clientErrors[code]}: ${detail}`
-  if (code === 'redirect_refused') return new RefusedError(code, message, context)
   if (code === 'unavailable' || code === 'timeout' || code === 'offline') {
     return new UnavailableError(code, message, context)
   }
@@ -106,13 +106,14 @@ export function invalid(message: string): SkerryError {
 
 /**
  * An answer's status and body text -> the error to throw. A body that is not the API's error shape gives code
- * `internal` and message `HTTP <status>`.
+ * `unavailable` and names the status.
  *
  * @param secrets texts that must not come back in a message, whatever the server put there.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
-  const known = parseErrorBody(body) ?? { code: 'internal', message: `HTTP ${status}` }
+  const known = parseErrorBody(body)
+  if (!known) return clientError('unavailable', `HTTP ${status}, and not in Skerry’s words`, { ...context, status })
   const message = secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), known.message)
   const unavailable = status >= 500 || status === errorStatus.rate_limited
   const Failure = unavailable ? UnavailableError : RefusedError
@@ -122,7 +123,8 @@ export function errorOf(status: number, body: string, context: ErrorContext, sec
 function parseErrorBody(body: string): { code: string; message: string } | undefined {
   try {
     const { code, message } = JSON.parse(body).error
-    if (typeof message === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }
+    if (typeof code !== 'string' || typeof message !== 'string') return undefined
+    if (/^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }
   } catch {
     // Not JSON, or no `error` in it: a proxy in front answered, not the API.
   }

@@ -137,10 +137,12 @@ describe('a refusal', () => {
     '',
     '{"error":"x"}',
     '{"error":{"code":1,"message":"x"}}',
+    '{"error":{"message":"x"}}',
     '{"error":{"code":"A b","message":""}}',
-  ])('with body %j is `internal`, HTTP and its status', async (text) => {
+  ])('with body %j is no verdict of the server, and names its status', async (text) => {
     const { client } = await scripted({ status: 418, text })
-    await expect(client.apps.list({ params })).rejects.toMatchObject({ code: 'internal', message: 'HTTP 418' })
+    const expected = { name: 'UnavailableError', code: 'unavailable', message: expect.stringContaining('418') }
+    await expect(client.apps.list({ params })).rejects.toMatchObject(expected)
   })
 
   test('carries neither the credential nor control characters, whatever the server says', async () => {

@@ -39,6 +39,8 @@ export interface TransportSettings {
 /** Gateways answer these for a server that is starting or gone; nothing has been done. */
 const gatewayStatuses = new Set([502, 503])
 
+const redirected = 'it answers with a redirect, which a credential must not follow'
+
 /** What one attempt came to. `retryAfterMs` undefined: not to be tried again. */
 type Outcome = { incoming: Incoming } | { error: SkerryError; retryAfterMs: number | undefined }
 
@@ -74,7 +76,8 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
     const requestId = response.headers.get('x-request-id')
     if (isRedirect(response)) {
       await response.body?.cancel()
-      return { error: clientError('redirect_refused', undefined, { status, requestId }), retryAfterMs: undefined }
+      const error = clientError('unavailable', redirected, { status, requestId })
+      return { error, retryAfterMs: undefined }
     }
     const text = await readText(response, settings.answerMaxBytes)
     if (response.ok || status === 304) {
