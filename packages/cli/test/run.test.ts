@@ -270,6 +270,14 @@ describe('--watch', () => {
     expect(await machine.skerry(['run', ...options])).toMatchObject(told)
   })
 
+  it.each(['0', '30d'])('--interval %s is refused before anything is fetched', async (interval) => {
+    const { code, stderr } = await machine.skerry(['run', '--watch', '--interval', interval, '--', 'true'], {
+      env: { SKERRY_URL: 'http://127.0.0.1:1' },
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain('between a second and a day')
+  })
+
   it('ends as the program ends', async () => {
     expect(await machine.skerry(['run', '--watch', '--', 'sh', '-c', 'exit 7'])).toMatchObject({ code: 7 })
   })

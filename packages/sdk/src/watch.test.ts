@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { app, fast, layer, refuse, resolveWorld } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
 import { createSkerry, type Resolved } from './skerry.ts'
 import { watch } from './watch.ts'
 
-const settings = { intervalSeconds: 0.01 }
+// The waiting between two polls, and nothing else: what `polls` lets pass takes no time.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+const settings = { intervalSeconds: 1 }
 
 async function watched() {
   const world = await resolveWorld()
@@ -12,7 +16,7 @@ async function watched() {
   const controller = new AbortController()
   const polls = async (count: number) => {
     const until = world.server.requests.length + count
-    while (world.server.requests.length < until) await new Promise((done) => setTimeout(done, 5))
+    while (world.server.requests.length < until) await vi.advanceTimersByTimeAsync(100)
   }
   return { world, skerry, controller, polls, signal: controller.signal }
 }
@@ -78,13 +82,23 @@ test('a watch ends at once when it is aborted, also while it waits', async () =>
   await watch(skerry, { signal, onChange: () => expect.unreachable() })
 })
 
+test.each([Number.NaN, -1, 0, 0.5, 30 * 86_400, Number.POSITIVE_INFINITY])(
+  'a watch every %d s is refused, and not a loop without a pause',
+  async (intervalSeconds) => {
+    const { world, skerry, signal } = await watched()
+    const done = watch(skerry, { intervalSeconds, signal, onChange: () => expect.unreachable() })
+    await expect(done).rejects.toMatchObject({ name: 'SkerryError', code: 'invalid_request' })
+    expect(world.server.requests).toEqual([])
+  },
+)
+
 test('a last-known-good copy is no change', async () => {
   const { world, controller, polls, signal } = await watched()
   const cache = memoryCache()
   const settings = { baseUrl: world.server.baseUrl, token: world.reader.token, cache, ...fast }
   await createSkerry(settings).resolve()
   world.answer = () => refuse(500, 'internal')
-  const done = watch(createSkerry(settings), { intervalSeconds: 0.01, signal, onChange: () => expect.unreachable() })
+  const done = watch(createSkerry(settings), { intervalSeconds: 1, signal, onChange: () => expect.unreachable() })
   await polls(3)
   controller.abort()
   await done

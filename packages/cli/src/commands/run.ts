@@ -61,6 +61,7 @@ async function run(argv: string[], flags: Options): Promise<void> {
   for (const name of flags.only ?? []) checkSecretName(name)
   // `--only "$UNSET"` is no wish to start without any.
   if (flags.only?.length === 0) throw usage('--only names nothing', 'name secrets, or leave it out')
+  const intervalSeconds = parseInterval(flags.interval)
   const session = await openSession(flags)
   const options = {
     with: (flags.with ?? []).map(groupAtEnvironment),
@@ -78,7 +79,7 @@ async function run(argv: string[], flags: Options): Promise<void> {
   if (flags.explain) explain(launch, flags)
   const file = findProgram(argv[0]!, launch.env.PATH)
   if (flags.watch) {
-    process.exitCode = await watched(file, argv, flags, { skerry, resolved, launch, ingredients })
+    process.exitCode = await watched(file, argv, { skerry, resolved, launch, ingredients, intervalSeconds })
   } else {
     become(file, argv, launch.env)
     process.exitCode = endAs(await startChild(file, argv, launch.env).done)
@@ -92,6 +93,13 @@ function groupAtEnvironment(pair: string): string {
   return `${group}:${env}`
 }
 
+/** As wide as the SDK's `watch` takes it; told before anything is fetched. */
+function parseInterval(text: string): number {
+  const seconds = parseDuration(text)
+  if (seconds >= 1 && seconds <= 86_400) return seconds
+  throw usage(`--interval ${text} is not between a second and a day`, 'write 10s or 5m')
+}
+
 async function openCache() {
   const { diskCache } = await import('@skerry/sdk/node/disk-cache')
   return diskCache()
@@ -100,15 +108,16 @@ async function openCache() {
 interface Started extends Awaited<ReturnType<typeof resolveTarget>> {
   launch: Launch
   ingredients: Omit<Ingredients, 'resolved'>
+  intervalSeconds: number
 }
 
-async function watched(file: string, argv: string[], flags: Options, started: Started): Promise<number> {
+async function watched(file: string, argv: string[], started: Started): Promise<number> {
   const { runWatched } = await import('../run/watch.ts')
-  const { skerry, resolved, launch, ingredients } = started
+  const { skerry, resolved, launch, ingredients, intervalSeconds } = started
   const ending = await runWatched({
     skerry,
     revision: resolved.revision,
-    intervalSeconds: parseDuration(flags.interval),
+    intervalSeconds,
     env: launch.env,
     build: (next) => buildLaunch({ ...ingredients, resolved: next }).env,
     start: (env) => startChild(file, argv, env),
