@@ -67,6 +67,8 @@ const nextOfCode: Readonly<Record<string, string>> = {
     'the server may be lying; if it was meant (a re-key, a group taken out), accept it with `skerry env trust`',
   malformed_answer: 'check that a Skerry server is at that address with `skerry doctor`',
   decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
+  reference_cycle: 'see the stored texts with `skerry secrets get <NAME> --stored`, and mend one with `secrets set`',
+  reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
 }
 
 /** Anything thrown -> what to tell and how to exit. */

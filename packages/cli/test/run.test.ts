@@ -261,6 +261,20 @@ describe('--watch', () => {
     expect(await run.ended).toMatchObject({ signal: 'SIGTERM' })
   })
 
+  it('waits out references in a circle', async () => {
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: 'one' })
+    const program = `echo "has $ROUND"; while :; do sleep 0.2; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: '${ROUND}' })
+    await run.tells('not started anew: secret references form a cycle: ROUND -> ROUND; see the stored texts')
+    expect((await machine.skerry(['secrets', 'get', 'ROUND', '--stored'])).stdout).toBe('${ROUND}')
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: 'two' })
+    await run.says('has two\n')
+    run.child.kill('SIGTERM')
+    expect(count((await run.ended).stderr, 'form a cycle')).toBe(1)
+  })
+
   it('says when all values together are more than a program can be given', async () => {
     const large = Array.from({ length: 20 }, (_, i) => `LARGE_${i}=${'x'.repeat(120_000)}`)
     await machine.write('large.env', large.join('\n'))

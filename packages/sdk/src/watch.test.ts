@@ -1,3 +1,4 @@
+import { newToken } from '@skerry/crypto/token'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { app, fast, layer, refuse, resolveWorld } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
@@ -65,6 +66,28 @@ test('a watch waits an unavailable server out', async () => {
   controller.abort()
   await done
   expect(failures.length).toBeGreaterThanOrEqual(2)
+})
+
+test('a watch waits out an answer that cannot be used, and tells of it', async () => {
+  const { world, skerry, controller, polls, signal } = await watched()
+  const { revision } = await skerry.resolve()
+  const seen: Resolved[] = []
+  const unusable: string[] = []
+  const onChange = (resolved: Resolved) => void seen.push(resolved)
+  const onUnusable = ({ code }: { code: string }) => void unusable.push(code)
+  const answer = async (values: Record<string, string>, publicKeyJwk: string) => {
+    world.body.layers[1] = await layer(app, values, publicKeyJwk)
+    world.etag = crypto.randomUUID()
+    await polls(2)
+  }
+  const done = watch(skerry, { ...settings, revision, signal, onChange, onUnusable })
+  await answer({ A: `\${B}`, B: `\${A}` }, world.reader.publicKeyJwk)
+  await answer({ A: '1' }, (await newToken('skerry')).publicKeyJwk)
+  expect(new Set(unusable)).toEqual(new Set(['reference_cycle', 'decryption_failed']))
+  await answer({ A: '2' }, world.reader.publicKeyJwk)
+  controller.abort()
+  await done
+  expect(seen.map(({ values }) => values.A)).toEqual(['2'])
 })
 
 test('a watch ends with a refusal', async () => {

@@ -32,7 +32,14 @@ export async function runWatched(watched: Watched): Promise<Ending> {
   }
   follow(child)
 
+  let told: string | undefined
+  // Every look finds the same failure again until it is mended.
+  const onUnusable = (error: Error) => {
+    if (error.message !== told) tellNotStarted(error)
+    told = error.message
+  }
   const onChange = async (resolved: Resolved) => {
+    told = undefined
     const next = attempt(watched, resolved)
     if (next === undefined) return
     const names = changedNames(env, next)
@@ -47,7 +54,8 @@ export async function runWatched(watched: Watched): Promise<Ending> {
     follow(child)
   }
   const { skerry, revision, intervalSeconds } = watched
-  const watching = watch(skerry, { revision, intervalSeconds, signal: ended.signal, onChange }).catch((error) => {
+  const options = { revision, intervalSeconds, signal: ended.signal, onChange, onUnusable }
+  const watching = watch(skerry, options).catch((error) => {
     warn(`no longer watching for changes: ${toFailure(error).message}`)
   })
   try {
@@ -63,10 +71,12 @@ function attempt({ build }: Watched, resolved: Resolved): Record<string, string>
   try {
     return build(resolved)
   } catch (error) {
-    warn(`the program is not started anew: ${describe(toFailure(error))}`)
+    tellNotStarted(error)
     return undefined
   }
 }
+
+const tellNotStarted = (error: unknown) => warn(`the program is not started anew: ${describe(toFailure(error))}`)
 
 function changedNames(before: Record<string, string>, after: Record<string, string>): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
