@@ -11,22 +11,22 @@ export const canAsk = () => isTerminal.stdin() && isTerminal.stderr()
 export async function askHidden(question: string): Promise<string> {
   const { password, isCancel } = await import('@clack/prompts')
   let lines = 1
-  // The question ends at the first line break, and what was pasted behind it would be lost without a word.
-  const count = (chunk: Buffer) => {
-    lines +=
-      chunk
-        .toString('utf8')
-        .replace(/[\r\n]+$/, '')
-        .split(/\r\n?|\n/).length - 1
+  let tabs = false
+  // The question ends at the first line break and keeps no Tab: what was pasted would be cut without a word.
+  const look = (chunk: Buffer) => {
+    const text = chunk.toString('utf8')
+    lines += text.replace(/[\r\n]+$/, '').split(/\r\n?|\n/).length - 1
+    tabs ||= text.includes('\t')
   }
-  process.stdin.on('data', count)
+  process.stdin.on('data', look)
   try {
     const answer = await onTerminal((how) => password({ message: question, ...how }))
     if (isCancel(answer)) throw cancelled()
     if (lines > 1) throw usage('more than one line was pasted, and nothing was kept', 'pipe it in, or use --file')
+    if (tabs) throw usage('a Tab cannot be typed here, and nothing was kept', 'pipe it in, or use --file')
     return answer ?? ''
   } finally {
-    process.stdin.off('data', count)
+    process.stdin.off('data', look)
   }
 }
 

@@ -55,6 +55,22 @@ it('what is pasted in several lines is refused, not cut off', async () => {
   expect((await machine.skerry(['secrets', 'get', 'PASTED'])).code).toBe(4)
 })
 
+it('a Tab, which the question does not keep, is refused, not left out', async () => {
+  const { stdout, code } = await machine.terminal('skerry secrets set TABBED', [['Value of TABBED', 'one\ttwo\r']])
+  expect(code).toBe(2)
+  expect(stdout).toContain('a Tab cannot be typed here')
+  expect((await machine.skerry(['secrets', 'get', 'TABBED'])).code).toBe(4)
+})
+
+it('Enter alone needs a word to be an empty value, as an empty pipe does', async () => {
+  const refused = await machine.terminal('skerry secrets set A', [['Value of A', '\r']])
+  expect(refused.code).toBe(2)
+  expect(refused.stdout).toContain('add --empty')
+  expect((await machine.skerry(['secrets', 'get', 'A'])).stdout).toBe('shown-to-nobody')
+  const meant = await machine.terminal('skerry secrets set BLANK --empty', [['Value of BLANK', '\r']])
+  expect(meant.code).toBe(0)
+})
+
 it('the end of input at a question ends as Ctrl-C does', async () => {
   const { stdout, code } = await machine.terminal('skerry secrets set ENDED', [['Value of ENDED', '\x04']])
   expect(code).toBe(130)

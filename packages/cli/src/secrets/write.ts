@@ -3,7 +3,7 @@ import { type ChangeRequest, deleteSecret, putSecret, restoreSecret, rewriteIfRe
 import { Failure, toFailure, usage } from '../failure.ts'
 import { readValue, whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
-import { isTerminal, note, warn, writeJson } from '../output.ts'
+import { note, warn, writeJson } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
@@ -53,10 +53,9 @@ export async function set(name: string, extra: string[], flags: Options): Promis
 }
 
 async function readOne(name: string, flags: Options): Promise<string> {
-  const typed = flags.file === undefined && isTerminal.stdin()
   const read = await readValue(name, flags)
   const value = flags.trim ? read.replace(/\r?\n$/, '') : read
-  if (value === '' && !flags.empty && !typed) {
+  if (value === '' && !flags.empty) {
     throw usage(`the value of ${name} is empty`, 'if that is meant, add --empty')
   }
   if (/\n$/.test(value)) warn(`the value of ${name} ends with a line break, which is kept; --trim takes one off`)
