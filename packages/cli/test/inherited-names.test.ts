@@ -95,7 +95,7 @@ describe('a secret that is called like what every object has', () => {
     expect((await done(['secrets', 'get', 'valueOf', '--branch', 'pr-7'])).stdout).toBe(
       'four of the branch ${isPrototypeOf}',
     )
-    expect(stderr).toBe('')
+    expect(stderr).toBe('warning: a value refers to isPrototypeOf, which does not exist\n')
   })
 
   it('reaches a program, alone or with the rest, and is told of', async () => {

@@ -15,7 +15,8 @@ export async function diff(left: string, right: string, flags: Options): Promise
   const session = await openSession(flags)
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
-  const [valuesA, valuesB] = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
+  const views = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
+  const [valuesA, valuesB] = [views[0].values, views[1].values]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))
   const same = names.length - differing.length

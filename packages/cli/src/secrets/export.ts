@@ -1,7 +1,7 @@
 import { usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
 import { type ExportFormat, formatValues } from '../formats.ts'
-import { note, showsValues, writeData } from '../output.ts'
+import { note, showsValues, warn, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -18,10 +18,14 @@ export async function exportValues(flags: Options): Promise<void> {
   if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
   }
+  if (flags.json && flags.format !== undefined && flags.format !== 'json') {
+    throw usage(`--json and --format ${flags.format} contradict each other`, 'leave one of them out')
+  }
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const values = await viewValues(session, place, flags)
+  const { values, unresolved } = await viewValues(session, place, flags)
+  for (const name of unresolved) warn(`a value refers to ${name}, which does not exist`)
   const text = formatValues(values, format)
   if (file === undefined) return writeData(text)
   writeNamed(file, text)

@@ -69,9 +69,10 @@ interface Found {
 }
 
 async function own(session: Session, place: Place, name: string, { stored }: Options): Promise<Found> {
-  const values = await viewValues(session, place, { expand: !stored })
+  const { values, unresolved } = await viewValues(session, place, { expand: !stored })
   const value = values.get(name)
   if (value === undefined) throw missing(name, place)
+  warnUnresolved(name, value, unresolved)
   return { value, environmentId: place.envId }
 }
 
@@ -79,9 +80,13 @@ async function merged(session: Session, place: Place, name: string): Promise<Fou
   const { values, provenance, unresolved } = await resolvePlace(session, place, { expand: true })
   const value = values[name]
   if (value === undefined) throw missing(name, place)
+  warnUnresolved(name, value, unresolved)
+  return { value, environmentId: provenance[name]!.environmentId }
+}
+
+function warnUnresolved(name: string, value: string, unresolved: string[]): void {
   const open = unresolved.filter((other) => value.includes(`\${${other}}`))
   if (open.length > 0) warn(`${name} refers to ${open.join(', ')}, which does not exist`)
-  return { value, environmentId: provenance[name]!.environmentId }
 }
 
 export const missing = (name: string, place: Place) =>

@@ -77,16 +77,20 @@ export interface View {
   expand?: boolean
 }
 
-export async function viewValues(session: Session, place: Place, view: View): Promise<Values> {
-  if (!view.merged && !view.expand) {
-    return new Map((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
+export interface Viewed {
+  values: Values
+  /** Names that values refer to and that are not there; none where references are not expanded. */
+  unresolved: string[]
+}
+
+export async function viewValues(session: Session, place: Place, { merged, expand = false }: View): Promise<Viewed> {
+  if (place.kind !== 'group' && (merged || expand)) {
+    const { values, unresolved } = await resolvePlace(session, place, { expand })
+    return { values: sorted(values), unresolved }
   }
-  if (place.kind === 'group') {
-    const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
-    return sorted(view.expand ? expandReferences(stored).values : stored)
-  }
-  const { values } = await resolvePlace(session, place, { expand: view.expand === true })
-  return sorted(values)
+  const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
+  const { values, unresolved } = expand ? expandReferences(stored) : { values: stored, unresolved: [] }
+  return { values: sorted(values), unresolved }
 }
 
 const sorted = (values: Record<string, string>): Values =>
