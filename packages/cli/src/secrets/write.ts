@@ -4,9 +4,9 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { readValue, whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
 import { note, warn, writeJson } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
+import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { noteOf, noteQueued, tellQueued, withoutCiphertext } from './queued.ts'
 import { checkValue, openKey } from './values.ts'
@@ -80,12 +80,15 @@ function randomValue(length: string): string {
   return value
 }
 
-export async function remove(names: string[], flags: Options): Promise<void> {
-  for (const name of names) checkSecretName(name)
+export async function remove(given: string[], flags: Options): Promise<void> {
+  for (const name of given) checkSecretName(name)
+  const names = [...new Set(given)]
   const expected = expectedVersion(flags)
   if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
   const session = await openSession(flags)
-  const { orgId, envId, label } = await findPlace(session, namedPlace(session, flags))
+  const place = await findPlace(session, namedPlace(session, flags))
+  const { orgId, envId, label } = place
+  if (names.length > 1) await checkThere(session, place, names)
   await confirmOrRefuse(`delete ${names.join(', ')} from ${label} with the whole history`, flags)
   const deleted: string[] = []
   const queued: ChangeRequest[] = []
@@ -111,6 +114,18 @@ export async function remove(names: string[], flags: Options): Promise<void> {
   noteQueued(queued, label)
   if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
   if (flags.json) writeJson({ deleted, queued: queued.map(withoutCiphertext), environmentId: envId })
+}
+
+/** A mistyped name is told before others are deleted. Not every machine client that may delete may list, too. */
+async function checkThere(session: Session, { orgId, envId, label }: Place, names: string[]): Promise<void> {
+  const answer = await session.client.secrets.list({ params: { orgId, envId } }).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+  })
+  if (!answer) return
+  const there = new Set(answer.secrets.map(({ name }) => name))
+  const missing = names.filter((name) => !there.has(name))
+  if (missing.length === 0) return
+  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}; nothing was deleted`)
 }
 
 export async function restore(name: string, version: string, flags: Options): Promise<void> {
