@@ -320,15 +320,19 @@ describe('without the server', () => {
     }
   })
 
-  it('a refused token’s copy is deleted, so it does not read on offline', async () => {
+  it('a refused token’s copies are gone, also a branch’s, so it does not read on offline', async () => {
     const { stdout } = await machine.skerry(['token', 'create', '--name', 'ends', '--json'])
+    await machine.skerry(['branch', 'create', 'side'])
     const { token, serviceToken } = JSON.parse(stdout)
     const env = { SKERRY_TOKEN: token }
     expect(await machine.skerry(['run', '--', 'true'], { env })).toMatchObject({ code: 0 })
-    expect(await machine.skerry(['run', '--offline', '--', 'true'], { env })).toMatchObject({ code: 0 })
+    expect(await machine.skerry(['run', '--branch', 'side', '--', 'true'], { env })).toMatchObject({ code: 0 })
+    for (const more of [[], ['--branch', 'side']])
+      expect(await machine.skerry(['run', '--offline', ...more, '--', 'true'], { env })).toMatchObject({ code: 0 })
     await machine.skerry(['token', 'revoke', serviceToken.id, '--yes'])
     expect(await machine.skerry(['run', '--', 'true'], { env })).toMatchObject({ code: 3 })
-    expect(await machine.skerry(['run', '--offline', '--', 'true'], { env })).toMatchObject({ code: 6 })
+    for (const more of [[], ['--branch', 'side']])
+      expect(await machine.skerry(['run', '--offline', ...more, '--', 'true'], { env })).toMatchObject({ code: 6 })
   })
 
   it('what is kept is readable by its owner alone, and holds no plaintext', () => {

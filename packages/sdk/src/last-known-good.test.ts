@@ -67,12 +67,28 @@ describe('a last-known-good copy', () => {
     [409, 'conflict'],
   ])('is deleted by a refusal of status %i', async (status, code) => {
     const { world, kept, restart } = await keptWorld()
-    expect(kept.size).toBe(1)
+    const [key] = [...kept.keys()] as [string]
     world.answer = () => refuse(status, code)
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'RefusedError', code })
-    expect(kept.size).toBe(0)
+    expect(kept.has(key)).toBe(false)
     await world.server.close()
     await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
+  })
+
+  test('is void, whatever its query, once the server has not known the token', async () => {
+    const { world, clock, restart } = await keptWorld()
+    const other = { with: ['shared:production'] }
+    await restart(other).resolve()
+    world.answer = () => refuse(404, 'not_found')
+    await expect(restart().resolve()).rejects.toMatchObject({ code: 'not_found' })
+    expect(await restart({ ...other, offline: true }).resolve()).toMatchObject({ stale: true })
+    world.answer = () => refuse(401, 'unauthorized')
+    await expect(restart().resolve()).rejects.toMatchObject({ code: 'unauthorized' })
+    await expect(restart({ ...other, offline: true }).resolve()).rejects.toMatchObject({ code: 'offline' })
+    world.answer = undefined
+    clock.ms += 1
+    await restart(other).resolve()
+    expect(await restart({ ...other, offline: true }).resolve()).toMatchObject({ stale: true })
   })
 
   test('is taken only while it is strictly younger than the limit', async () => {

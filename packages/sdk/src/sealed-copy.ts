@@ -21,6 +21,7 @@ export interface SealedCopy {
 
 /** Changing a label only forgets every copy. */
 const keyLabel = 'skerry-lkg-cache-v1'
+const refusalLabel = 'skerry-lkg-refused-v1'
 const fingerprintLabel = 'skerry-token-fp-v1'
 const sealingInfo = 'skerry/lkg-cache/v1'
 
@@ -32,10 +33,22 @@ const sealingInfo = 'skerry/lkg-cache/v1'
  * @example await cacheKey('https://skerry.example.com', token, { env: 'env_...', with: [] })
  */
 export async function cacheKey(baseUrl: string, token: string, query: ResolveQuery): Promise<string> {
-  const fingerprint = await hexSha256(`${fingerprintLabel}\n${token}`)
+  const fingerprint = await fingerprintOf(token)
   const lines = [keyLabel, baseUrl, fingerprint, query.env ?? '', query.branch ?? '', query.with.join(',')]
   return hexSha256(lines.join('\n'))
 }
+
+/**
+ * The place of the note that the server does not know a token. A cache cannot tell which copies are the token's; none
+ * that is older than the note may stand in.
+ *
+ * @example await refusalKey('https://skerry.example.com', token)
+ */
+export async function refusalKey(baseUrl: string, token: string): Promise<string> {
+  return hexSha256([refusalLabel, baseUrl, await fingerprintOf(token)].join('\n'))
+}
+
+const fingerprintOf = (token: string) => hexSha256(`${fingerprintLabel}\n${token}`)
 
 /**
  * The copy of one resolve in a cache, sealed with AES-256-GCM under a key that HKDF-SHA256 derives from the token; the

@@ -9,7 +9,7 @@ import { type Client, type ClientSettings, createClient } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import { decryptLayers, mergeLayers, type Provenance } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
-import { type Copy, cacheKey, hexSha256, isUsable, type SealedCopy, sealedCopy } from './sealed-copy.ts'
+import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 import { type Seen, WentBackError } from './seen.ts'
 import { sleep } from './transport.ts'
 
@@ -90,14 +90,16 @@ interface Session {
   privateKey: KeyHolder
   reuse: SealedCopy | undefined
   kept: SealedCopy | undefined
+  /** When the server last said that it does not know the credential; what was kept before is void, of any query. */
+  refusal: SealedCopy | undefined
 }
 
 /**
  * Reads secrets: asks the server for ciphertext, decrypts and merges it here, and expands references.
  *
  * The server is asked on every resolve. With a `cache`, the last good answer is kept and stands in while the server is
- * unavailable; a refused resolve deletes it. A revoked token therefore reads on for at most `maxAgeSeconds`, and only
- * where the server cannot be reached.
+ * unavailable; a refused resolve deletes it, and `unauthorized` voids those of the token's other queries. A revoked
+ * token therefore reads on for at most `maxAgeSeconds`, and only where the server cannot be reached.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work.
  * @example
@@ -133,6 +135,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
       if (error instanceof RefusedError) {
         last = undefined
         await Promise.all([reuse?.delete(), kept?.delete()])
+        if (error.code === 'unauthorized') await current.refusal?.write({ text: '', etag: null, fetchedAtMs: now() })
       }
       throw error
     }
@@ -145,8 +148,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     const reused = settings.offline ? undefined : await current.reuse?.read()
     if (reused) return openCopy(reused, privateKey, { settings, query, nowMs: now(), stale: false })
 
-    const kept = await current.kept?.read()
-    const usable = kept && isUsable(kept, maxAgeSeconds, now()) ? kept : undefined
+    const usable = await readUsable(current, maxAgeSeconds, now())
     try {
       if (settings.offline) throw clientError('offline')
       return await resolveLive(current, last ?? usable, signal)
@@ -163,6 +165,13 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     return value
   }
   return Object.freeze({ resolve, get })
+}
+
+async function readUsable({ kept, refusal }: Session, maxAgeSeconds: number, nowMs: number) {
+  const copy = await kept?.read()
+  if (!copy || !isUsable(copy, maxAgeSeconds, nowMs)) return undefined
+  const refused = await refusal?.read()
+  return refused && copy.fetchedAtMs <= refused.fetchedAtMs ? undefined : copy
 }
 
 interface Opening {
@@ -222,13 +231,15 @@ async function decryptAndCheck(body: ResolveBody, holder: KeyHolder, { settings,
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {
   const { bearer, privateKey } = 'token' in settings ? await parseToken(settings.token) : settings
   const token = 'token' in settings ? settings.token : settings.bearer
-  const key = await cacheKey(baseUrl, token, query)
-  const place = (cache: Cache | undefined) => cache && sealedCopy(cache, key, token, settings.warn ?? (() => {}))
+  const [key, refusal] = await Promise.all([cacheKey(baseUrl, token, query), refusalKey(baseUrl, token)])
+  const place = (cache: Cache | undefined, at: string) =>
+    cache && sealedCopy(cache, at, token, settings.warn ?? (() => {}))
   return {
     client: createClient({ ...settings, credential: { bearer } }),
     privateKey,
-    reuse: place(settings.reuse),
-    kept: place(settings.cache),
+    reuse: place(settings.reuse, key),
+    kept: place(settings.cache, key),
+    refusal: place(settings.cache, refusal),
   }
 }
 
