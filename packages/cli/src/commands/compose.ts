@@ -13,13 +13,14 @@ import type { Flags } from '../settings.ts'
 interface SetOptions extends Flags {
   position?: string
   grant?: boolean
+  yes?: boolean
 }
 
 const ofEnvironment = (command: Command) =>
   command.option('--app <slug>', 'application').option('--env <slug>', 'environment')
 
 export function register(command: Command): void {
-  ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it'))
+  confirmable(ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it')))
     .option('--position <number>', 'higher overrides lower; last unless given')
     .option('--grant', 'also grant the group’s key to everyone who can read the environment')
     .action(set)
@@ -44,7 +45,12 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const label = `${group.slug}:${place.environment.slug}`
   // Granted first: from the moment of composition, whoever lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
+  const whoLacks = without.map((one) => one.principalId).join(', ')
   if (same && flags.grant) await grantReaders(session, place.orgId, same.envId, label, without)
+  else if (without.length > 0) {
+    const instead = `--grant gives them the key to ${label} instead`
+    await confirmOrRefuse(`shut ${whoLacks} out of ${place.label} (${instead})`, flags)
+  }
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
@@ -53,11 +59,8 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
     warn(
       `${label} does not exist yet, so nothing comes from it: \`skerry env create ${place.environment.slug} --group ${group.slug}\``,
     )
-  else if (without.length > 0 && !flags.grant) {
-    warn(
-      `${without.map((one) => one.principalId).join(', ')} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`,
-    )
-  }
+  else if (without.length > 0 && !flags.grant)
+    warn(`${whoLacks} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`)
   if (flags.json) writeJson({ group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) })
 }
 
