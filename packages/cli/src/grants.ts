@@ -3,7 +3,7 @@ import { WentBackError } from '@skerry/sdk/seen'
 import { Failure, toFailure } from './failure.ts'
 import { checkTokenId } from './names.ts'
 import { checkKeys } from './pins.ts'
-import type { Place } from './places.ts'
+import { type Place, placeOptions } from './places.ts'
 import type { Session } from './session.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
@@ -49,7 +49,7 @@ export function noKey(session: Session, label: string): Failure {
   return new Failure(
     'refused',
     `this credential holds no key to ${label}`,
-    `someone who can read it must run \`skerry grant ${who} --all\``,
+    `someone who can read it must run \`skerry grant ${who} ${placeOptions(label)}\``,
   )
 }
 

@@ -1,33 +1,13 @@
 import { note, warn } from './output.ts'
-import { placeOptions } from './places.ts'
+import { listPlaces, placeOptions } from './places.ts'
 import type { Session } from './session.ts'
 
 /** The environments whose key a principal holds, as `web/production` and the like. Ask before its grants are dropped. */
 async function heldBy(session: Session, principalId: string): Promise<string[]> {
-  const { client } = session
   const { id: orgId } = await session.org()
-  const [{ apps }, { groups }] = await Promise.all([
-    client.apps.list({ params: { orgId } }),
-    client.groups.list({ params: { orgId } }),
-  ])
-  const places: { envId: string; label: string }[] = []
-  for (const { id: appId, slug } of apps) {
-    const [{ environments }, { branches }] = await Promise.all([
-      client.apps.envs({ params: { orgId, appId } }),
-      client.apps.branches({ params: { orgId, appId } }),
-    ])
-    const labels = new Map(environments.map((one) => [one.id, `${slug}/${one.slug}`]))
-    for (const [envId, label] of labels) places.push({ envId, label })
-    for (const { id, slug, parentEnvironmentId } of branches)
-      places.push({ envId: id, label: `${labels.get(parentEnvironmentId ?? '')}@${slug}` })
-  }
-  for (const { id: groupId, slug } of groups) {
-    const { environments } = await client.groups.envs({ params: { orgId, groupId } })
-    for (const one of environments) places.push({ envId: one.id, label: `${slug}:${one.slug}` })
-  }
   const held: string[] = []
-  for (const { envId, label } of places) {
-    const { grants } = await client.grants.list({ params: { orgId, envId } })
+  for (const { envId, label } of await listPlaces(session)) {
+    const { grants } = await session.client.grants.list({ params: { orgId, envId } })
     if (grants.some((grant) => grant.principalId === principalId)) held.push(label)
   }
   return held

@@ -105,6 +105,33 @@ export async function findPlaceById(session: Session, orgId: string, envId: stri
   return { ...place, label: `${app.slug}/${parent.environment.slug}@${environment.slug}`, kind: 'branch' }
 }
 
+/** Every environment of the organization. Of branches the server does not say whether this credential can decrypt them. */
+export async function listPlaces(session: Session): Promise<{ envId: string; label: string; canDecrypt?: boolean }[]> {
+  const { client } = session
+  const { id: orgId } = await session.org()
+  const [{ apps }, { groups }] = await Promise.all([
+    client.apps.list({ params: { orgId } }),
+    client.groups.list({ params: { orgId } }),
+  ])
+  const ofApp = async ({ id: appId, slug }: App) => {
+    const params = { orgId, appId }
+    const [{ environments }, { branches }] = await Promise.all([
+      client.apps.envs({ params }),
+      client.apps.branches({ params }),
+    ])
+    const labels = new Map(environments.map((one) => [one.id, `${slug}/${one.slug}`]))
+    return [
+      ...environments.map(({ id, canDecrypt }) => ({ envId: id, label: labels.get(id)!, canDecrypt })),
+      ...branches.map((one) => ({ envId: one.id, label: `${labels.get(one.parentEnvironmentId ?? '')}@${one.slug}` })),
+    ]
+  }
+  const ofGroup = async ({ id: groupId, slug }: Group) => {
+    const { environments } = await client.groups.envs({ params: { orgId, groupId } })
+    return environments.map((one) => ({ envId: one.id, label: `${slug}:${one.slug}`, canDecrypt: one.canDecrypt }))
+  }
+  return (await Promise.all([...apps.map(ofApp), ...groups.map(ofGroup)])).flat()
+}
+
 /** `env`, `app/env`, `app/env@branch`, `env@branch`, `group:env` -> the names in it. */
 export function parsePlace(text: string, defaultApp: string | undefined): PlaceName {
   const slug = '[a-z0-9-]+'
@@ -115,10 +142,10 @@ export function parsePlace(text: string, defaultApp: string | undefined): PlaceN
   throw usage(`'${text}' names no environment`, 'write env, app/env, app/env@branch or group:env')
 }
 
-/** The options that name this place again, for messages that tell what to run. */
+/** The options that name this place again, for messages that tell what to run; `<slug>` for what a label does not tell. */
 export function placeOptions(label: string): string {
   const [group, groupEnv] = label.split(':')
   if (groupEnv !== undefined) return `--group ${group} --env ${groupEnv}`
-  const [, app, env, branch] = /^(.*)\/([^@]*)(?:@(.*))?$/.exec(label) ?? []
+  const [, app = '<slug>', env = '<slug>', branch] = /^(?:(.*)\/([^@]*)|[^@]*)(?:@(.*))?$/.exec(label) ?? []
   return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
 }

@@ -72,6 +72,11 @@ describe('names of environments', () => {
     if (text.includes('/') || text.includes(':')) expect(placeOptions(text)).toBe(options)
   })
 
+  it('that are not known are left to the reader', () => {
+    expect(placeOptions('the token’s environment')).toBe('--app <slug> --env <slug>')
+    expect(placeOptions('the token’s environment@pr-7')).toBe('--app <slug> --env <slug> --branch pr-7')
+  })
+
   it.each(['', 'a/b/c', 'A', 'a:b:c', 'a@', '/a'])('%j is refused', (text) => {
     expect(() => parsePlace(text, 'shop')).toThrow(Failure)
   })

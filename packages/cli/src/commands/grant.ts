@@ -3,7 +3,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { findGrantee, grantAll, type OpenPlace, openPlace, openWithGroups } from '../grants.ts'
 import { addressed, common, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findPlace, listPlaces, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -12,10 +12,11 @@ interface Options extends Flags {
   token?: string
   user?: string
   all?: boolean
+  yes?: boolean
 }
 
 export function register(command: Command): void {
-  addressed(common(command))
+  confirmable(addressed(common(command)))
     .option('--token <id>', 'to this service token')
     .option('--user <id or e-mail>', 'to this member')
     .option('--all', 'every environment that this credential can read')
@@ -38,36 +39,23 @@ async function grant(flags: Options): Promise<void> {
   const places = flags.all
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
+  if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
+  if (flags.all) {
+    // Nobody has named these environments, so they are named before they are handed over.
+    await confirmOrRefuse(`grant ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
+  }
   const { granted, held } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
   for (const label of held) note(`${grantee.principalId} holds ${label} already`)
-  if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
   if (flags.json) writeJson({ grantee: grantee.principalId, granted, alreadyHeld: held })
 }
 
 /** What this credential can decrypt. Branches do not say whether it can, so each is tried. */
 async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
-  const { client } = session
   const { id: orgId } = await session.org()
-  const [{ apps }, { groups }] = await Promise.all([
-    client.apps.list({ params: { orgId } }),
-    client.groups.list({ params: { orgId } }),
-  ])
-  const found = await Promise.all([
-    ...apps.map(async ({ id: appId, slug }) => {
-      const { environments } = await client.apps.envs({ params: { orgId, appId } })
-      const { branches } = await client.apps.branches({ params: { orgId, appId } })
-      const readable = environments.filter((one) => one.canDecrypt)
-      return [...readable, ...branches].map((one) => ({ envId: one.id, label: `${slug}/${one.slug}` }))
-    }),
-    ...groups.map(async ({ id: groupId, slug }) => {
-      const { environments } = await client.groups.envs({ params: { orgId, groupId } })
-      const readable = environments.filter((one) => one.canDecrypt)
-      return readable.map((one) => ({ envId: one.id, label: `${slug}:${one.slug}` }))
-    }),
-  ])
+  const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
   const opened = await Promise.all(
-    found.flat().map(async ({ envId, label }) => {
+    readable.map(async ({ envId, label }) => {
       try {
         return await openPlace(session, orgId, envId, label)
       } catch (error) {

@@ -125,5 +125,6 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
 
 function nextOf({ message }: Error, session: Session, label: string): string | undefined {
   if (message.includes('bound')) return 'leave --app and --env out, or use a token of that environment'
-  return noKey(session, label).next
+  const { branch } = session.settings
+  return noKey(session, branch === undefined ? label : `${label}@${branch}`).next
 }
