@@ -5,6 +5,7 @@ import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
 import { findPlace } from './places.ts'
+import { WentBackHere } from './seen.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
@@ -139,7 +140,11 @@ async function checkKey(session: Session): Promise<Check> {
   const { app, env, branch } = session.settings
   if (app === undefined || env === undefined) return { what, state: 'ok', message: 'no environment is named' }
   const answer = await attemptAsync(what, async () => {
-    const places = await openWithGroups(session, await findPlace(session, { app, env, branch }))
+    const place = await findPlace(session, { app, env, branch })
+    const places = await openWithGroups(session, place)
+    const { changesOf } = await import('./trust.ts')
+    const changes = await changesOf(session, place)
+    if (changes.length > 0) throw new WentBackHere(changes, place.label)
     return places.map(({ label }) => label).join(', ')
   })
   return isCheck(answer) ? answer : { what, state: 'ok', message: `this credential can read ${answer}` }

@@ -63,8 +63,6 @@ const nextOfCode: Readonly<Record<string, string>> = {
   malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',
   kdf_too_weak: 'do not type the passphrase for this server: it may be trying to guess it',
   kdf_too_strong: 'this server’s answer is not to be trusted with your keyring',
-  went_back:
-    'the server may be lying; if it was meant (a re-key, a group taken out), accept it with `skerry env trust`',
   malformed_answer: 'check that a Skerry server is at that address with `skerry doctor`',
   decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
   reference_cycle: 'see the stored texts with `skerry secrets get <NAME> --stored`, and mend one with `secrets set`',
@@ -74,12 +72,13 @@ const nextOfCode: Readonly<Record<string, string>> = {
 /** Anything thrown -> what to tell and how to exit. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const { code, message, next } = (error ?? {}) as { code?: unknown; message?: unknown; next?: unknown }
   const name = typeof code === 'string' ? code : ''
   // A fault here, or an answer that no server of this version gives: the words of the engine help nobody.
   if (error instanceof TypeError || error instanceof RangeError) return unexpected(message)
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
-  return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), rowOf(nextOfCode, name))
+  const hint = typeof next === 'string' ? next : rowOf(nextOfCode, name)
+  return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), hint)
 }
 
 /** The server says where in a request something is wrong; whoever types a command has made no request. */

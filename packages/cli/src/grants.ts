@@ -1,9 +1,10 @@
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { WentBackError } from '@skerry/sdk/seen'
 import { Failure, toFailure } from './failure.ts'
+import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
 import { checkKeys } from './pins.ts'
-import { type Place, placeOptions } from './places.ts'
+import type { Place } from './places.ts'
 import type { Session } from './session.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
@@ -38,8 +39,7 @@ export function keyFailure(error: unknown, session: Session, label: string): unk
   if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
   // An environment's key is asked for by its id: here is what people call it.
   if (!(error instanceof WentBackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
-  const { kind, next } = toFailure(error)
-  return new Failure(kind, `the key of ${label} is another one than before`, next)
+  return new Failure(toFailure(error).kind, `the key of ${label} is another one than before`, trustHint(label))
 }
 
 /** What to do about an environment that this credential cannot read: somebody who can must act. */

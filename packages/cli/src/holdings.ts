@@ -1,5 +1,6 @@
+import { placeOptions } from './labels.ts'
 import { note, warn } from './output.ts'
-import { listPlaces, placeOptions } from './places.ts'
+import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 
 /** The environments whose key a principal holds, as `web/production` and the like. Ask before its grants are dropped. */

@@ -141,11 +141,3 @@ export function parsePlace(text: string, defaultApp: string | undefined): PlaceN
   if (env !== undefined) return { app: app ?? defaultApp, env, branch }
   throw usage(`'${text}' names no environment`, 'write env, app/env, app/env@branch or group:env')
 }
-
-/** The options that name this place again, for messages that tell what to run; `<slug>` for what a label does not tell. */
-export function placeOptions(label: string): string {
-  const [group, groupEnv] = label.split(':')
-  if (groupEnv !== undefined) return `--group ${group} --env ${groupEnv}`
-  const [, app = '<slug>', env = '<slug>', branch] = /^(?:(.*)\/([^@]*)|[^@]*)(?:@(.*))?$/.exec(label) ?? []
-  return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
-}

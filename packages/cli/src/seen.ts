@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { diskCache } from '@skerry/sdk/node/disk-cache'
-import { createSeen, type Seen, type SeenSettings, type WentBackError } from '@skerry/sdk/seen'
+import { createSeen, type Seen, type SeenSettings, type ShownEnvironment, WentBackError } from '@skerry/sdk/seen'
 import { stateFolder } from './folders.js'
+import { trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import type { Settings } from './settings.ts'
+import { isTakenOut, putBack } from './taken-out.ts'
 
 const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
@@ -24,19 +26,52 @@ export function seenHere(
   return { writing, reading: openSeen(settings, id, { onWentBack: (error) => warn(describeChange(error)) }) }
 }
 
-export const openSeen = (
+export function openSeen(
   { url }: Pick<Settings, 'url'>,
   principalId: string,
-  more: Pick<SeenSettings, 'onWentBack'> = {},
-): Seen =>
-  createSeen({
+  { onWentBack = refuse }: Pick<SeenSettings, 'onWentBack'> = {},
+): Seen {
+  const settings: SeenSettings = {
     store: diskCache({ directory: join(stateFolder(), 'seen'), keepSeconds, entriesMax }),
     baseUrl: url,
     principalId,
     onGone: (label, names) => warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,
-    ...more,
-  })
+  }
+  const check: Seen['check'] = async (environments, layers) => {
+    const shown = environments.map(({ environmentId }) => environmentId)
+    const withoutOwn = ({ changes }: WentBackError) => {
+      const isOwn = ({ kind, what, environmentId }: WentBackError['changes'][number]) =>
+        kind === 'layer_missing' && isTakenOut(what, environmentId, shown)
+      const rest = changes.filter((one) => !isOwn(one))
+      if (rest.length > 0) onWentBack(new WentBackHere(rest, labelOf(environments)))
+    }
+    await createSeen({ ...settings, onWentBack: withoutOwn }).check(environments, layers)
+    putBack(shown)
+  }
+  return { ...createSeen(settings), check }
+}
+
+/** What went back, and how a person accepts it in that environment and no other. */
+export class WentBackHere extends WentBackError {
+  readonly next: string
+
+  constructor(changes: WentBackError['changes'], label: string) {
+    super(changes)
+    this.next = trustHint(label)
+  }
+}
+
+function refuse(error: WentBackError): never {
+  throw error
+}
+
+/** Of the layers of a query, what people call it: `shop/production`, `shop/production@pr-7`. */
+function labelOf(environments: readonly ShownEnvironment[]): string {
+  const labels = environments.map(({ label }) => label)
+  const branch = labels.find((label) => label.startsWith('branch '))?.replace('branch ', '@')
+  return `${labels.find((label) => label.includes('/')) ?? labels[0]}${branch ?? ''}`
+}
 
 const told = new Set<string>()
 

@@ -9,6 +9,7 @@ import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { takeOut } from '../taken-out.ts'
 
 interface SetOptions extends Flags {
   position?: string
@@ -105,7 +106,9 @@ async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Prom
   const found = groups.find((group) => group.slug === groupSlug || group.groupId === groupSlug)
   if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose list`')
   await confirmOrRefuse(`take ${found.slug} out of ${label}`, flags)
+  const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
+  takeOut(found.slug, environments, envId)
   note(`took ${found.slug} out of ${label}`)
   if (flags.json) writeJson({ removed: found.groupId })
 }

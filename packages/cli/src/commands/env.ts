@@ -13,6 +13,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { takeOut } from '../taken-out.ts'
 
 const owned = (command: Command) =>
   command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
@@ -165,6 +166,7 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
   const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
   await confirmOrRefuse(`delete environment ${place.label} with its branches and secrets`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
+  if (flags.group !== undefined) takeOut(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)
   if (flags.json) writeJson({ deleted: place.envId })
 }

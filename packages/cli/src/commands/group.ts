@@ -7,6 +7,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { takeOut } from '../taken-out.ts'
 
 export function register(command: Command): void {
   leaf(command, 'create <slug>', 'Create a group; give it environments with `skerry env create <slug> --group`')
@@ -51,7 +52,10 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
   const session = await openSession(flags)
   const group = await findGroup(session, slug)
   await confirmOrRefuse(`delete group ${group.slug} with its environments, secrets and compositions`, flags)
-  await session.client.groups.delete({ params: { orgId: group.orgId, groupId: group.id } })
+  const params = { orgId: group.orgId, groupId: group.id }
+  const { environments } = await session.client.groups.envs({ params })
+  await session.client.groups.delete({ params })
+  takeOut(group.slug, environments)
   note(`deleted group ${group.slug}`)
   if (flags.json) writeJson({ deleted: group.id })
 }

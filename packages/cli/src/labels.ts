@@ -1,0 +1,13 @@
+// What people call an environment: `web/production`, `web/production@pr-7`, `shared:production`.
+
+/** The options that name this place again, for messages that tell what to run; `<slug>` for what a label does not tell. */
+export function placeOptions(label: string): string {
+  const [group, groupEnv] = label.split(':')
+  if (groupEnv !== undefined) return `--group ${group} --env ${groupEnv}`
+  const [, app = '<slug>', env = '<slug>', branch] = /^(?:(.*)\/([^@]*)|[^@]*)(?:@(.*))?$/.exec(label) ?? []
+  return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
+}
+
+/** What to do when the server shows this place otherwise than before. */
+export const trustHint = (label: string): string =>
+  `the server may be lying; if it was meant (a re-key, a group taken out), accept it with \`skerry env trust ${placeOptions(label)}\``
