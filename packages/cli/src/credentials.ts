@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Failure } from './failure.ts'
+import { Failure, usage } from './failure.ts'
 import { cannotWrite, makePrivateFolder, readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
-import { warn } from './output.ts'
+import { note, warn } from './output.ts'
 
 /** One server and organization that this user works with. */
 export interface Profile {
@@ -77,7 +77,11 @@ export function updateCredentials(change: (file: CredentialsFile) => void): void
 export function saveProfile(name: string, profile: Profile, makeCurrent = true): void {
   updateCredentials((file) => {
     const old = file.profiles[name]
-    if (old?.token !== undefined && old.token !== profile.token) file.profiles[freeName(file, name)] = old
+    if (old?.token !== undefined && old.token !== profile.token) {
+      const aside = freeName(file, name)
+      file.profiles[aside] = old
+      note(`the token that was ${name} is kept as ${aside}: use it with --profile ${aside}`)
+    }
     file.profiles[name] = profile
     if (makeCurrent) file.current = name
   })
@@ -85,6 +89,21 @@ export function saveProfile(name: string, profile: Profile, makeCurrent = true):
 
 /** Whether a profile was put aside by a newer one of its name. */
 export const isReplaced = (name: string) => /~\d+$/.test(name)
+
+/** Profiles that no command takes unless it is told to. */
+export const keptAside = (): string[] => Object.keys(readCredentials().profiles).filter(isReplaced)
+
+/** The name that `--profile` gives to a new credential. A session that it would replace without ending it stays. */
+export function checkNewProfile(name: string | undefined, url: string, isPerson: boolean): void {
+  if (name === undefined) return
+  if (!/^[A-Za-z0-9][\w.@:/-]*$/.test(name)) {
+    throw usage('that cannot be the name of a profile', 'use letters, digits and _ . @ : / -')
+  }
+  const { profiles } = readCredentials()
+  const there = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  if (there && there.url !== url) throw usage(`profile ${name} is of ${there.url}`, 'choose another name')
+  if (there?.session && !isPerson) throw usage(`profile ${name} is a person’s session`, 'choose another name')
+}
 
 function freeName(file: CredentialsFile, name: string): string {
   let number = 1

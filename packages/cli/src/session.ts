@@ -7,7 +7,7 @@ import type { Seen } from '@skerry/sdk/seen'
 import type { Reader } from '@skerry/sdk/skerry'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
-import { type Profile, saveProfile } from './credentials.ts'
+import { keptAside, type Profile, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
@@ -68,7 +68,7 @@ async function tokenSession(settings: Settings, token: string, profile: Profile 
     seen,
     key: async () => ({ ...privateKey, seen: seen.writing }),
     reader: async () => ({ token }),
-    org: once(() => (known ? checkOrg(known, settings) : findOrg(client, settings, principal))),
+    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal))),
   }
 }
 
@@ -126,12 +126,15 @@ async function findBearer(settings: Settings): Promise<{ bearer: string; profile
 
 const bearerAnd = ({ token, profile }: { token: string; profile: Profile }) => ({ bearer: token, profile })
 
-const notSignedIn = () =>
-  new Failure(
+function notSignedIn(): Failure {
+  const aside = keptAside()
+  const kept = aside.length === 0 ? '' : `; kept aside, for --profile: ${aside.join(', ')}`
+  return new Failure(
     'refused',
-    'there is no credential for this server and organization',
+    `there is no credential for this server and organization${kept}`,
     'set SKERRY_TOKEN, or run `skerry login`, or `skerry signup <name>` for a new organization',
   )
+}
 
 /** A stored credential goes to the server that it was made for and to no other, whatever a project's file says. */
 function checkServer(profile: Profile, settings: Settings, name: string): void {
@@ -193,11 +196,12 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
   throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry init`')
 }
 
-async function checkOrg(org: Org, settings: Settings): Promise<Org> {
-  if (settings.org === undefined || settings.org === org.slug || settings.org === org.id) return org
+/** What names an organization by its slug or id must not be passed over. */
+export function checkOrg(org: Org, wanted: { org?: string | undefined }): Org {
+  if (wanted.org === undefined || wanted.org === org.slug || wanted.org === org.id) return org
   throw new Failure(
     'refused',
-    `this credential belongs to organization ${org.slug}, not to ${settings.org}`,
+    `this credential belongs to organization ${org.slug}, not to ${wanted.org}`,
     'change --org, SKERRY_ORG or skerry.json, or use another credential',
   )
 }

@@ -1,5 +1,5 @@
 import { parseBaseUrl } from '@skerry/sdk/base-url'
-import { isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
+import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
 import { type FoundProject, findProject } from './project.ts'
 
@@ -63,6 +63,15 @@ export function readSettings(flags: Flags): Settings {
     found,
     credential,
   }
+}
+
+/** For commands that store a credential: there, `--profile` may name a new one, for which nothing is known yet. */
+export function readSettingsToStore(flags: Flags, isPerson: boolean): Settings {
+  const { profile, ...rest } = flags
+  const isNew = profile !== undefined && !Object.hasOwn(readCredentials().profiles, profile)
+  const settings = readSettings(isNew ? rest : flags)
+  checkNewProfile(profile, settings.url, isPerson)
+  return settings
 }
 
 function currentFolder(): string {

@@ -18,7 +18,7 @@ const pollMaxSeconds = 30
  * Signs a person in: the credential is made here, and the server gets its hash; a person who is signed in to the browser
  * approves the code that stands on both screens. Until then the credential opens nothing.
  */
-export async function signInPerson(settings: Settings, options: { browser: boolean }) {
+export async function signInPerson(settings: Settings, options: { browser: boolean; profile?: string }) {
   const id = newId('cliSession')
   const bearer = `${id}_${encodeBase64url(randomBytes(32))}`
   const client = connect(settings)
@@ -31,7 +31,7 @@ export async function signInPerson(settings: Settings, options: { browser: boole
   note(`and approve the code ${asked.code} there, if it is the one that the page shows`)
   if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
   const expiresAt = await approved(client, { ...asked, id })
-  return keep(settings, { id, bearer, expiresAt })
+  return keep(settings, { id, bearer, expiresAt }, options.profile)
 }
 
 interface Asked {
@@ -62,11 +62,15 @@ async function approved(client: ReturnType<typeof connect>, asked: Asked): Promi
   throw new Failure('refused', 'nobody approved the code in time', 'run `skerry login` again')
 }
 
-async function keep(settings: Settings, { id, bearer, expiresAt }: { id: string; bearer: string; expiresAt: string }) {
+async function keep(
+  settings: Settings,
+  { id, bearer, expiresAt }: { id: string; bearer: string; expiresAt: string },
+  profile: string | undefined,
+) {
   const client = connect(settings, { bearer })
   const { user, orgs } = await client.me.get()
   if (!user) throw new Failure('refused', 'the approved session is nobody’s')
-  const name = profileName(settings.url, user.email ?? user.id)
+  const name = profile ?? profileName(settings.url, user.email ?? user.id)
   await endEarlier(settings, name)
   const stored = await storeBearer(name, id, bearer)
   const session = { id, userId: user.id, email: user.email, expiresAt, ...stored }

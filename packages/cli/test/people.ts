@@ -46,8 +46,14 @@ export async function newKeyHolder(server: PeopleServer, email: string, url = se
 }
 
 /** Runs `skerry login` on a machine, and decides as that person on the code that it prints -> how it ended. */
-export async function signIn(server: PeopleServer, machine: Machine, email: string, decision: 'approve' | 'deny') {
-  const { child, ended } = machine.start(['login', '--json'])
+export async function signIn(
+  server: PeopleServer,
+  machine: Machine,
+  email: string,
+  decision: 'approve' | 'deny',
+  options: string[] = [],
+) {
+  const { child, ended } = machine.start(['login', '--json', ...options])
   const code = await new Promise<string>((resolve, reject) => {
     let text = ''
     child.stderr!.on('data', (chunk) => {

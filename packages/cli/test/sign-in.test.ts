@@ -39,6 +39,18 @@ describe('signing in', () => {
     await machine.remove()
   })
 
+  it('keeps the session under the name that --profile gives', async () => {
+    machine = await newMachine(server.url)
+    machine.env.SKERRY_KEYRING = 'off'
+    email = `login-${++count}@example.com`
+    const { code, stdout } = await signIn(server, machine, email, 'approve', ['--profile', 'work'])
+    expect([code, JSON.parse(stdout).profile]).toEqual([0, 'work'])
+    expect(await ok(machine, 'skerry whoami --profile work')).toContain(`user ${email}`)
+    const replaced = await machine.skerry(['login', '--token', '--profile', 'work'], { input: 'none' })
+    expect([replaced.code, replaced.stderr]).toEqual([2, expect.stringContaining('work is a person’s session')])
+    await machine.remove()
+  })
+
   it('that is denied keeps nothing', async () => {
     const { code, stderr } = await login('deny')
     expect([code, stderr]).toEqual([3, expect.stringContaining('denied')])

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Profile, readCredentials, updateCredentials } from '../credentials.ts'
+import { keptAside, type Profile, readCredentials, updateCredentials } from '../credentials.ts'
 import { Failure, toFailure } from '../failure.ts'
 import { stopAgent } from '../keyring/agent-client.ts'
 import { forgetBearer, openBearer } from '../keyring/bearer.ts'
@@ -38,6 +38,8 @@ async function logout(flags: Options): Promise<void> {
   if (names.length === 0) note('nothing is stored')
   else if (withKeys.length > 0) note(`removed ${names.join(', ')}; the server still knows the token`)
   else note(`signed out: removed ${names.join(', ')}`)
+  const aside = keptAside()
+  if (aside.length > 0) note(`still kept here, for --profile: ${aside.join(', ')}`)
   if (flags.json) writeJson({ removed: names })
 }
 

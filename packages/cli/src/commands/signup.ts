@@ -6,12 +6,13 @@ import { checkSlug, slugFrom } from '../names.ts'
 import { common } from '../options.ts'
 import { note, writeJson } from '../output.ts'
 import { connect, makeAdminToken } from '../session.ts'
-import { type Flags, readSettings } from '../settings.ts'
+import { type Flags, readSettingsToStore } from '../settings.ts'
 
 export function register(command: Command): void {
   common(command)
     .argument('<organization>', 'its name, for people')
     .option('--slug <slug>', 'its fixed short name; made from the name unless given')
+    .addHelpText('after', '\nWith --profile, the credential is stored under that name, which may be new.')
     .action(signup)
 }
 
@@ -20,14 +21,14 @@ async function signup(orgName: string, flags: Flags & { slug?: string }): Promis
   if (orgSlug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
   checkSlug(orgSlug, 'an organization')
   // A new organization: what the project or the environment says of another one does not matter here.
-  const settings = { ...readSettings(flags), org: undefined }
+  const settings = { ...readSettingsToStore(flags, false), org: undefined }
   // The client's secret comes back once: what cannot be stored must show before, not after.
   updateCredentials(() => {})
   const body = { orgName, orgSlug, clientName: `CLI on ${hostname()}`.slice(0, 200) }
   const { org, m2m } = await connect(settings).signup.create({ body })
 
   // Kept before anything else: it is shown once, and what follows can fail.
-  const name = profileName(settings.url, org.slug)
+  const name = flags.profile ?? profileName(settings.url, org.slug)
   const machine = { id: m2m.clientId, secret: m2m.clientSecret }
   saveProfile(name, { url: settings.url, org: { id: org.id, slug: org.slug }, client: machine })
   const { token } = await makeAdminToken({ ...settings, org: org.id }, { ...machine, keepSecret: true }, name)
