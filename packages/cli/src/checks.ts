@@ -4,7 +4,7 @@ import { credentialsPath } from './credentials.ts'
 import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
-import { findPlace } from './places.ts'
+import { boundPlace, findPlace } from './places.ts'
 import { WentBackHere } from './seen.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
@@ -135,19 +135,21 @@ async function checkCredential(session: Session): Promise<Check> {
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
 }
 
+/** Of the environment that `run` would take. */
 async function checkKey(session: Session): Promise<Check> {
   const what = 'key'
-  const { app, env, branch } = session.settings
-  if (app === undefined || env === undefined) return { what, state: 'ok', message: 'no environment is named' }
+  const { app, env, branch, scopeIsExplicit } = session.settings
   const answer = await attemptAsync(what, async () => {
-    const place = await findPlace(session, { app, env, branch })
+    const bound = scopeIsExplicit ? undefined : await boundPlace(session, branch)
+    if (!bound && (app === undefined || env === undefined)) return 'no environment is named'
+    const place = bound ?? (await findPlace(session, { app, env, branch }))
     const places = await openWithGroups(session, place)
     const { changesOf } = await import('./trust.ts')
     const changes = await changesOf(session, place)
     if (changes.length > 0) throw new WentBackHere(changes, place.label)
-    return places.map(({ label }) => label).join(', ')
+    return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
-  return isCheck(answer) ? answer : { what, state: 'ok', message: `this credential can read ${answer}` }
+  return isCheck(answer) ? answer : { what, state: 'ok', message: answer }
 }
 
 const isCheck = (value: unknown): value is Check => typeof value === 'object' && value !== null && 'what' in value

@@ -1,6 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
+import { mayBeBound, rememberUnbound } from './bound.ts'
 import { Failure, usage } from './failure.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
@@ -55,6 +56,9 @@ export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
 
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
+    const isUnnamed = name.app === undefined && name.group === undefined
+    const bound = isUnnamed ? await boundPlace(session, name.branch) : undefined
+    if (bound) return bound
     throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry init` in the project')
   }
   if (name.group !== undefined) return findGroupPlace(session, name.group, name.env)
@@ -103,6 +107,19 @@ export async function findPlaceById(session: Session, orgId: string, envId: stri
   if (parentId === null) return { ...place, label: `${app.slug}/${environment.slug}`, kind: 'app' }
   const parent = await client.envs.get({ params: { orgId, envId: parentId } })
   return { ...place, label: `${app.slug}/${parent.environment.slug}@${environment.slug}`, kind: 'branch' }
+}
+
+/** The environment that a token is bound to, or a branch of it; undefined for a credential that is bound to none. */
+export async function boundPlace(session: Session, branch?: string): Promise<Place | undefined> {
+  if (!mayBeBound(session)) return undefined
+  try {
+    const { scope } = await session.client.resolve.get({ query: branch === undefined ? {} : { branch } })
+    return await findPlaceById(session, scope.orgId, scope.envId)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'invalid_request') throw error
+    rememberUnbound(session)
+    return undefined
+  }
 }
 
 /** Every environment of the organization. Of branches the server does not say whether this credential can decrypt them. */

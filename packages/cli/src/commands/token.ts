@@ -26,10 +26,10 @@ interface CreateOptions extends Flags {
 export function register(command: Command): void {
   leaf(command, 'create', 'Make a service token; it is shown once, on stdout')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--app <slug>', 'application of the environment that it reads')
-    .option('--env <slug>', 'environment that it reads, with its groups')
-    .option('--admin', 'it administers the organization; reads the environment only when --env is given')
-    .option('--unbound', 'it reads the environment without being bound to it')
+    .option('--app <slug>', 'application of the environment that it reads and writes')
+    .option('--env <slug>', 'environment that it reads and writes, with its groups')
+    .option('--admin', 'it administers the organization; has the environment’s keys only when --env is given')
+    .option('--unbound', 'it can be given the keys of other environments, too')
     .addOption(
       new Option('--format <format>', 'skerry keeps its key at home; classic is for the published clients')
         .choices(['skerry', 'classic'])
@@ -76,7 +76,9 @@ async function create(flags: CreateOptions): Promise<void> {
   }
   note(`made token ${serviceToken.id}; it is shown this once`)
   note(
-    granted.length > 0 ? `reads ${granted.join(', ')}` : 'it holds no key: grant it environments with `skerry grant`',
+    granted.length > 0
+      ? `reads and writes ${granted.join(', ')}`
+      : 'it holds no key: grant it environments with `skerry grant`',
   )
 }
 

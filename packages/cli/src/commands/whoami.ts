@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { common } from '../options.ts'
 import { writeJson, writeText } from '../output.ts'
+import { boundPlace } from '../places.ts'
 import { openSession } from '../session.ts'
 import type { Flags, Settings } from '../settings.ts'
 
@@ -9,14 +10,19 @@ export function register(command: Command): void {
 }
 
 async function whoami(flags: Flags): Promise<void> {
-  const { settings, client } = await openSession(flags)
+  const session = await openSession(flags)
+  const { settings, client } = session
   const { principal, orgs, user } = await client.me.get()
+  // Refused where a key is missing: then the server does not tell.
+  const bound = await boundPlace(session).catch(() => undefined)
+  const boundTo = bound ? { environmentId: bound.envId, label: bound.label } : null
   const source = sourceOf(settings)
-  if (flags.json) return writeJson({ url: settings.url, principal, user, orgs, credential: source })
+  if (flags.json) return writeJson({ url: settings.url, principal, user, orgs, boundTo, credential: source })
   const who = user?.email ?? principal.id
   const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
   writeText(`${principal.type} ${who}`)
   writeText(`${where} at ${settings.url}`)
+  if (boundTo) writeText(`bound to ${boundTo.label}`)
   writeText(`credential from ${source}`)
 }
 

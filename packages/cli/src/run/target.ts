@@ -1,5 +1,6 @@
 import type { Cache } from '@skerry/sdk/cache'
 import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
+import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { warn } from '../output.ts'
@@ -19,24 +20,14 @@ const timeoutMs = 8000
 
 /** Resolves what `run` runs with -> the values, and the resolver to ask again. */
 export async function resolveTarget(session: Session, options: ResolveOptions) {
-  if (mayBeBound(session)) {
+  // A token that is bound to an environment says itself what it reads, and goes before a project's file: an image built
+  // with `"env": "development"` runs in production on production's token. What an option or a variable names goes first.
+  if (!session.settings.scopeIsExplicit && mayBeBound(session)) {
     const bound = await tryBound(session, options)
     if (bound) return bound
   }
   return resolveNamed(session, options)
 }
-
-/**
- * A token that is bound to an environment says itself what it reads, and goes before a project's file: an image built
- * with `"env": "development"` runs in production on production's token. What an option or a variable names goes first.
- */
-function mayBeBound({ settings, principal }: Session): boolean {
-  const { credential, scopeIsExplicit } = settings
-  if (principal.type === 'user' || scopeIsExplicit || recall(unboundKey(principal.id)) !== undefined) return false
-  return credential.from === 'environment' || (credential.from === 'profile' && credential.profile.client === undefined)
-}
-
-const unboundKey = (tokenId: string) => `unbound ${tokenId}`
 
 async function tryBound(session: Session, options: ResolveOptions) {
   const skerry = await create(session, undefined, options)
@@ -46,7 +37,7 @@ async function tryBound(session: Session, options: ResolveOptions) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error
     // A senseless --with is refused in the same way: without it, the token shows what it is.
     if (options.with.length > 0 && (await tryBound(session, { ...options, with: [] }))) throw error
-    remember(unboundKey(session.principal.id), 'yes')
+    rememberUnbound(session)
     const { app, env } = session.settings
     if (app !== undefined && env !== undefined) return undefined
     throw usage(
