@@ -13,7 +13,7 @@ import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { recall, remember } from './remembered.ts'
 import { seenHere } from './seen.ts'
-import { type Flags, readSettings, type Settings } from './settings.ts'
+import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
 export interface Principal {
@@ -50,6 +50,7 @@ export function connect(settings: Pick<Settings, 'url' | 'allowInsecure'>, crede
 }
 
 export async function openSession(flags: Flags): Promise<Session> {
+  refuseHalfClient(flags)
   const settings = readSettings(flags)
   const { bearer, profile } = await findBearer(settings)
   return isPersonBearer(bearer) ? personSession(settings, bearer, profile) : tokenSession(settings, bearer, profile)

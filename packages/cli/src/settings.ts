@@ -93,6 +93,15 @@ function checkUrl(url: string, allowInsecure: boolean): string {
   }
 }
 
+/** Half a machine client is a slip: the stored credential, which would do the work instead, may be another's. */
+export function refuseHalfClient({ profile }: Flags): void {
+  const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
+  if (profile !== undefined || SKERRY_TOKEN || !SKERRY_CLIENT_ID === !SKERRY_CLIENT_SECRET) return
+  const names = ['SKERRY_CLIENT_ID', 'SKERRY_CLIENT_SECRET']
+  const [set, other] = SKERRY_CLIENT_ID ? names : names.reverse()
+  throw usage(`${set} is set without ${other}`, 'set both, or neither')
+}
+
 function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {
   const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
   const wanted = flags.profile ?? (SKERRY_TOKEN || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)

@@ -120,6 +120,30 @@ describe('a profile', () => {
   })
 })
 
+describe('half a machine client', () => {
+  it('is refused, rather than another credential taken', async () => {
+    const machine = await signedUp(server.url, 'Half Client')
+    try {
+      const run = async (env: Record<string, string>, ...more: string[]) => {
+        const { code, stderr } = await machine.skerry(['whoami', ...more], { env })
+        return [code, stderr]
+      }
+      const [id, secret] = ['m2m_one', 'not-to-be-shown']
+      expect(await run({ SKERRY_CLIENT_ID: id })).toEqual([
+        2,
+        'skerry: SKERRY_CLIENT_ID is set without SKERRY_CLIENT_SECRET; set both, or neither\n',
+      ])
+      expect(await run({ SKERRY_CLIENT_SECRET: secret })).toEqual([
+        2,
+        'skerry: SKERRY_CLIENT_SECRET is set without SKERRY_CLIENT_ID; set both, or neither\n',
+      ])
+      expect(await run({ SKERRY_CLIENT_ID: id }, '--profile', 'half-client')).toEqual([0, ''])
+    } finally {
+      await machine.remove()
+    }
+  })
+})
+
 describe('a home folder', () => {
   it('that HOME does not name is the user’s own, not the folder that a command runs in', async () => {
     const machine = await newMachine(server.url)
