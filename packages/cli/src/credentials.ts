@@ -47,10 +47,7 @@ export function readCredentials(): CredentialsFile {
   const path = credentialsPath()
   const text = readIfThere(path)
   if (text === null) return { version: 1, current: null, profiles: {} }
-  if ((statSync(path).mode & 0o077) !== 0) {
-    chmodSync(path, 0o600)
-    warn(`${path} could be read by other users; its mode is 0600 now`)
-  }
+  if ((statSync(path).mode & 0o077) !== 0) closeToOthers(path)
   try {
     const file = JSON.parse(text) as CredentialsFile
     if (file.version === 1 && typeof file.profiles === 'object' && file.profiles !== null) return file
@@ -58,6 +55,17 @@ export function readCredentials(): CredentialsFile {
     // Told below: a parser's message could quote the file.
   }
   throw new Failure('failure', `${path} is not a credentials file of this version`, 'move it away and sign in again')
+}
+
+/** A file that is mounted into a container may be root's: only root can close it. */
+function closeToOthers(path: string): void {
+  try {
+    chmodSync(path, 0o600)
+  } catch {
+    const what = `${path} can be read by other users, and its mode cannot be changed by this one`
+    throw new Failure('failure', what, 'let this user own it, with mode 0600, or set SKERRY_TOKEN in its place')
+  }
+  warn(`${path} could be read by other users; its mode is 0600 now`)
 }
 
 /** Reads, changes and writes the file under a lock, so that two commands at a time do not lose each other's entry. */

@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { readCredentials } from '../src/credentials.ts'
+import { describe, Failure } from '../src/failure.ts'
+
+// Whoever runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
+vi.mock('node:fs', async (original) => ({
+  ...(await original<typeof import('node:fs')>()),
+  chmodSync: () => {
+    throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' })
+  },
+}))
+
+const folder = mkdtempSync(join(tmpdir(), 'skerry-credentials-'))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('a credentials file that others can read and this user cannot close is refused, with what to do', () => {
+  vi.stubEnv('XDG_CONFIG_HOME', folder)
+  mkdirSync(join(folder, 'skerry'))
+  writeFileSync(join(folder, 'skerry', 'credentials.json'), '{"version":1,"current":null,"profiles":{}}', {
+    mode: 0o644,
+  })
+  expect(refusal()).toContain('credentials.json can be read by other users, and its mode cannot be changed')
+  expect(refusal()).toContain('mode 0600')
+})
+
+function refusal(): string {
+  try {
+    return JSON.stringify(readCredentials())
+  } catch (error) {
+    return error instanceof Failure ? describe(error) : String(error)
+  }
+}
