@@ -8,7 +8,9 @@ import { paint, writeData, writeStderr } from './output.ts'
 export async function main(args: string[]): Promise<number> {
   try {
     const program = await buildProgram(args.find((arg) => !arg.startsWith('-')))
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' }).catch((error) => {
+      throw isUsage(error) ? usageFailure(error, commandOf(program, args)) : error
+    })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
     return report(error, args)
@@ -50,7 +52,7 @@ function report(error: unknown, args: string[]): number {
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   }
   if (error instanceof CommanderError && error.code === 'commander.version') return exitCodes.ok
-  const failure = error instanceof CommanderError ? usageFailure(error, args) : toFailure(error)
+  const failure = toFailure(error)
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
   if (own.includes('--json')) {
     const { kind, next } = failure
@@ -67,14 +69,24 @@ function report(error: unknown, args: string[]): number {
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Commander repeats what it does not understand: a value in the wrong place is among that, so it is left out. */
-function usageFailure(error: CommanderError, args: string[]): Failure {
+function usageFailure(error: CommanderError, command: string): Failure {
   const message = error.message
     .replace(/^error: /, '')
     .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
     .replace(/(but got \d+): .*/s, '$1')
-  const words = args.filter((arg) => /^[a-z]+$/.test(arg))
-  const known = commands.some(({ name }) => name === words[0])
-  return new Failure('usage', message.split('\n').join(' '), `see \`skerry ${known ? `${words[0]} ` : ''}--help\``)
+  return new Failure('usage', message.split('\n').join(' '), `see \`${command} --help\``)
+}
+
+/** What was asked for and what is wrong: help and the version are told by an exception, too. */
+const isUsage = (error: unknown): error is CommanderError =>
+  error instanceof CommanderError && !/^commander\.(help|version)/.test(error.code)
+
+/** The command that a command line means, as far as it names one: `skerry secrets set`. */
+function commandOf(program: Command, args: string[]): string {
+  const named = (parent: Command) => args.flatMap((arg) => parent.commands.find((one) => one.name() === arg) ?? [])[0]
+  const command = named(program)
+  const sub = command && named(command)
+  return [program, command, sub].flatMap((one) => one?.name() ?? []).join(' ')
 }
 
 const helpAfter = `
