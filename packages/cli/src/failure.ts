@@ -69,6 +69,18 @@ const nextOfCode: Readonly<Record<string, string>> = {
   reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
 }
 
+/** What a request calls a value -> what a command line calls it. */
+const nameOnCommandLine: Readonly<Record<string, string>> = {
+  actorId: '--actor',
+  limit: '--limit',
+  name: 'the name',
+  orgName: 'the name',
+  requiredApprovals: '--approvals',
+  resourceId: '--resource',
+  resourceType: '--resource-type',
+  ttlSeconds: '--ttl, in seconds,',
+}
+
 /** Anything thrown -> what to tell and how to exit. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
@@ -77,8 +89,17 @@ export function toFailure(error: unknown): Failure {
   // A fault here, or an answer that no server of this version gives: the words of the engine help nobody.
   if (error instanceof TypeError || error instanceof RangeError) return unexpected(message)
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
+  const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
+  if (badOption !== undefined) return usage(badOption)
   const hint = typeof next === 'string' ? next : rowOf(nextOfCode, name)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), hint)
+}
+
+/** `query.limit: must be <= 200` -> `--limit must be <= 200`; undefined for what was not typed as it is. */
+function optionProblem(text: string): string | undefined {
+  const [, field = ''] = /^(?:body|query)\.(\w+): must /.exec(text) ?? []
+  const option = rowOf(nameOnCommandLine, field)
+  return option && withoutPlace(text).replace(`${field}:`, option)
 }
 
 /** The server says where in a request something is wrong; whoever types a command has made no request. */

@@ -202,7 +202,16 @@ describe('a failure', () => {
     try {
       const taken = await machine.skerry(['app', 'create', 'shop'])
       expect(taken).toMatchObject({ code: 5, stderr: 'skerry: slug: taken by another application\n' })
-      expect((await machine.skerry(['audit', '--actor', 'a b'])).stderr).toMatch(/^skerry: actorId: has a character/)
+      const wrong = async (...args: string[]) => {
+        const { code, stderr } = await machine.skerry(args)
+        return [code, stderr]
+      }
+      expect(await wrong('audit', '--actor', 'a b')).toEqual([2, expect.stringMatching(/^skerry: --actor has a char/)])
+      const tooLong = 'skerry: --ttl, in seconds, must be <= 2592000\n'
+      expect(await wrong('branch', 'create', 'pr-7', '--ttl', '31d')).toEqual([2, tooLong])
+      expect(await wrong('secrets', 'history', 'A', '--limit', '201')).toEqual([2, 'skerry: --limit must be <= 200\n'])
+      const empty = 'skerry: the name must not have fewer than 1 characters\n'
+      expect(await wrong('app', 'create', 'web', '--name', '')).toEqual([2, empty])
     } finally {
       await machine.remove()
     }
