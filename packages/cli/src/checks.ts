@@ -84,6 +84,7 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
     const before = Date.now()
     const live = await fetch(`${url}/health`, {
       headers: { 'user-agent': userAgent },
+      redirect: 'manual',
       signal: AbortSignal.timeout(8000),
     })
     const tookMs = Date.now() - before
@@ -95,7 +96,7 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
     )
     if (!isOurs)
       return [{ what, state: 'fail', message: `${url} answers, but not as a Skerry server`, next: 'check the address' }]
-    const ready = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(8000) })
+    const ready = await fetch(`${url}/ready`, { redirect: 'manual', signal: AbortSignal.timeout(8000) })
     return [
       { what, state: 'ok', message: `${url} answers in ${tookMs} ms` },
       ready.ok

@@ -47,7 +47,6 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   unavailable: 'unavailable',
   timeout: 'unavailable',
   offline: 'unavailable',
-  redirect_refused: 'refused',
   malformed_token: 'refused',
   kdf_too_weak: 'refused',
   kdf_too_strong: 'refused',

@@ -75,12 +75,7 @@ export const settings = {
     'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
   ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
-  SKERRY_RESOLVE_CACHE_MB: integer(
-    64,
-    0,
-    4096,
-    'Memory for answers of resolve; 0 keeps none, and only who a token is',
-  ),
+  SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
   SKERRY_RATE_LIMITS: oneOf(
     'on',
