@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fsyncParent, fsyncTree } from './durable-fs.ts'
@@ -17,6 +17,7 @@ export async function createPgDir(pgDir: string, log?: (message: string) => void
   removeDrafts(dirname(pgDir), prefix)
   const draft = join(dirname(pgDir), prefix + randomUUID())
   try {
+    mkdirSync(draft, { mode: 0o700 })
     await runInit(draft)
     fsyncTree(draft)
     renameSync(draft, pgDir)

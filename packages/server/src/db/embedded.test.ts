@@ -1,6 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -47,6 +57,8 @@ async function kill9(child: ChildProcessWithoutNullStreams): Promise<void> {
   await exited
 }
 
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
 const insert = 'insert into items values ($1, $2)'
 
 describe('the data directory', () => {
@@ -83,6 +95,15 @@ describe('the data directory', () => {
     }
   })
 
+  it('that others may enter keeps them out of what is in it, also where an earlier release did not', async () => {
+    const dataDir = await template.copy()
+    chmodSync(join(dataDir, 'postgres'), 0o755)
+    writeFileSync(join(dataDir, 'owner.lock'), '', { mode: 0o644 })
+    await open(dataDir)
+    const modes = ['postgres', 'owner.lock', 'owner.json'].map((name) => modeOf(join(dataDir, name)))
+    expect(modes).toEqual([0o700, 0o600, 0o600])
+  })
+
   it('that PostgreSQL refuses is refused with its words, and is free again', async () => {
     const dataDir = await template.copy()
     const version = join(dataDir, 'postgres', 'PG_VERSION')
@@ -105,22 +126,21 @@ describe('the data directory', () => {
 describe('creating a database', () => {
   it('leaves nothing half done when it is killed, and works the next time', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'skerry-create-'))
-    const started = new Promise<void>((resolve) => {
+    const started = new Promise<string>((resolve) => {
       const watcher = watch(dataDir, (_, name) => {
         if (!name?.startsWith('postgres.new-')) return
         watcher.close()
-        resolve()
+        resolve(name)
       })
     })
     const { child } = spawnOwner(dataDir)
-    await started
+    expect(modeOf(join(dataDir, await started))).toBe(0o700)
     await kill9(child)
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
     const lines: string[] = []
     const db = await open(dataDir, { log: (line) => lines.push(line) })
     expect(await db.row('select 1 as one')).toEqual({ one: 1 })
     expect(lines).toEqual(['Creating the embedded database, which takes a few seconds once'])
-    expect(statSync(dataDir).mode & 0o077).toBe(0)
     await db.close()
     rmSync(dataDir, { recursive: true })
   })

@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { startPglite } from './embedded-start.ts'
-import { lockDataDir, type OwnerLock } from './owner-lock.ts'
+import { LOCK, lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
 
 export interface EmbeddedOptions {
@@ -33,11 +33,26 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   const lock = lockDataDir(directory)
   try {
     const pgDir = join(directory, PG_DIR)
+    keepToOwner(join(directory, LOCK), 0o600, options)
     await createPgDir(pgDir, options.log)
+    keepToOwner(pgDir, 0o700, options)
     return databaseOver(await start(pgDir, options), lock)
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+/**
+ * PGlite makes files that everybody may write, so the folder above them keeps others out: also in a data directory that
+ * was there before and is open, and where an earlier release left it so. File systems without modes, as some shares of a
+ * network are, refuse; there it is for the mount to say who may do what.
+ */
+function keepToOwner(path: string, mode: number, { log }: EmbeddedOptions): void {
+  try {
+    chmodSync(path, mode)
+  } catch (error) {
+    log?.(`Cannot keep other users of this machine out of ${path} (${(error as Error).message}); see to it yourself`)
   }
 }
 

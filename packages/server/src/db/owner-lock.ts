@@ -17,7 +17,7 @@ interface Owner {
   startedAt: string
 }
 
-const LOCK = 'owner.lock'
+export const LOCK = 'owner.lock'
 const OWNER = 'owner.json'
 
 export function lockDataDir(dataDir: string): OwnerLock {
