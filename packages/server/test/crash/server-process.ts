@@ -12,8 +12,11 @@ export interface ServerProcess {
 }
 
 /** The server as its own process, as an operator starts it; resolves when it says where it listens. */
-export async function startProcess(settings: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [main], {
+export async function startProcess(
+  settings: Record<string, string>,
+  [program, ...args]: [string, ...string[]] = [process.execPath, main],
+): Promise<ServerProcess> {
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH, SKERRY_PORT: '0', SKERRY_RATE_LIMITS: 'off', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
