@@ -15,7 +15,7 @@ test.each([
   expect(networkOf(address)).toBe(network)
 })
 
-test.each(['192.0.2.1', '', 'usr_4fzzzxjylrxxxxxxxxxxxx', 'a@b.example', 'nonsense:with:colons'])(
+test.each(['192.0.2.1', '', 'usr_4fzzzxjylrxxxxxxxxxxxx', 'a@b.example', 'nonsense:with:colons', '1.2:3', '[x]:1'])(
   '%j stands for itself',
   (other) => {
     expect(networkOf(other)).toBe(other)
@@ -25,4 +25,13 @@ test.each(['192.0.2.1', '', 'usr_4fzzzxjylrxxxxxxxxxxxx', 'a@b.example', 'nonsen
 test('IPv4 addresses on a socket for both kinds are as many callers, however they are written', () => {
   expect(networkOf('::ffff:192.0.2.1')).toBe(networkOf('::FFFF:c000:0201'))
   expect(networkOf('::ffff:192.0.2.1')).not.toBe(networkOf('::ffff:192.0.2.2'))
+})
+
+test.each([
+  ['192.0.2.1:49152', '192.0.2.1'],
+  ['[2001:db8:1:2::3]:49152', '2001:db8:1:2::3'],
+  ['[2001:db8:1:2::3]', '2001:db8:1:2::3'],
+  ['[::ffff:192.0.2.1]:49152', '::ffff:192.0.2.1'],
+])('%s, as some proxies write it, is the caller %s: a port is no other one', (written, address) => {
+  expect(networkOf(written)).toBe(networkOf(address))
 })

@@ -1,10 +1,11 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 
 /**
  * Whom limits take for one caller: an IPv4 address, or the /64 network of an IPv6 address, for whoever has one of its
  * addresses has all of them. What is no address is itself.
  */
-export function networkOf(address: string): string {
+export function networkOf(caller: string): string {
+  const address = withoutPort(caller)
   if (!isIPv6(address)) return address
   // URLs have one spelling for an address: no dots, no leading zeros, the longest run of zeros as `::`. They know no zones.
   const spelt = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1)
@@ -13,4 +14,11 @@ export function networkOf(address: string): string {
   const [before = [], after = []] = spelt.split('::').map((part) => part.split(':').filter((hextet) => hextet !== ''))
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+}
+
+/** Some proxies write ports into X-Forwarded-For: each connection, which has one of its own, would be another caller. */
+function withoutPort(caller: string): string {
+  const [, ipv4, bracketed] = /^(?:([\d.]+):\d+|\[(.+)\](?::\d+)?)$/.exec(caller) ?? []
+  const address = ipv4 ?? bracketed ?? ''
+  return isIP(address) === 0 ? caller : address
 }

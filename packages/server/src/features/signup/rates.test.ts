@@ -112,6 +112,13 @@ describe('a principal', () => {
 })
 
 describe('an address', () => {
+  test('is the same one whatever port a proxy writes beside it', async () => {
+    let port = 49_152
+    const send = () =>
+      world.call(signup.create, { ...from(`192.0.2.40:${++port}`), body: { orgName: 'Acme', orgSlug: 'rated' } })
+    expect((await untilRefused(send, rates.signup.burst)).sent).toBe(rates.signup.burst)
+  })
+
   test('is the peer’s own where no proxy is trusted, whatever a header says', async () => {
     const bare = await openWorld({ SKERRY_RATE_LIMITS: 'on' })
     try {
