@@ -64,6 +64,15 @@ describe('what is set', () => {
     })
   })
 
+  test.each([
+    'postgres://skerry:4711%2FaB%40c@127.0.0.1:5432/skerry',
+    'postgres://skerry:at@sign@db.internal/skerry?sslmode=verify-full',
+    'postgres:///skerry?host=/var/run/postgresql',
+    'postgres://skerry@%2Fvar%2Frun%2Fpostgresql/skerry',
+  ])('an address of a database is taken as it is: %s', (url) => {
+    expect(readConfig({ SKERRY_DATABASE_URL: url }).databaseUrl).toBe(url)
+  })
+
   test('variables that are not ours, and those of the CLI, are let be', () => {
     const environment = { PATH: '/bin', SKERRY_TOKEN: 'skt_x', SKERRY_URL: 'http://127.0.0.1:4700', skerry_port: '1' }
     expect(readConfig(environment)).toEqual(readConfig({}))
@@ -110,6 +119,15 @@ describe('what is refused', () => {
     expect(message).toMatch(new RegExp(`^${name}: must `))
     expect(message).not.toContain('hunter2')
   })
+
+  test.each(['/', '?', '#', '/%2F', '/x@y'])(
+    'a password with %s in it that is not encoded, without showing any of it',
+    (it) => {
+      const message = refusal({ SKERRY_DATABASE_URL: `postgres://skerry:4711${it}hunter2@127.0.0.1:5432/skerry` })
+      expect(message).toMatch(/^SKERRY_DATABASE_URL: .* percent-encode/)
+      expect(message).not.toMatch(/4711|hunter2/)
+    },
+  )
 
   test('an issuer without an audience, and an audience without an issuer', () => {
     expect(refusal({ SKERRY_OIDC_ISSUER: 'https://id.example' })).toContain('set both or neither')

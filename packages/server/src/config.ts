@@ -41,6 +41,20 @@ function address(schemes: readonly string[], help: string): Setting<string | nul
   return { fallback: null, parse, help }
 }
 
+/** A `/`, `?` or `#` in a password that is not encoded ends the address of the host: what is left is a path, which logs show. */
+const databaseUrl: Setting<string | null> = {
+  fallback: null,
+  parse: (value) => {
+    if (!/^postgres(ql)?:\/\//.test(value)) throw new Error('must start with postgres://')
+    if (/:\/\/[^/?#]*[/?#].*@/s.test(value))
+      throw new Error(
+        'has an @ behind the host: percent-encode what is special in the password (/ is %2F, ? is %3F, # is %23, @ is %40)',
+      )
+    return value
+  },
+  help: 'postgres://...; unset: the embedded database in SKERRY_DATA_DIR',
+}
+
 /** Checked now, so that a bad one is not found on the day it is needed. */
 const serverKey: Setting<string | null> = {
   fallback: null,
@@ -62,7 +76,7 @@ export const settings = {
     'yes: listen on a non-loopback address although TLS ends elsewhere (credentials cross that network in the clear)',
   ),
   SKERRY_TRUSTED_PROXIES: optional('Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed'),
-  SKERRY_DATABASE_URL: optional('postgres://...; unset: the embedded database in SKERRY_DATA_DIR'),
+  SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
   SKERRY_SERVER_KEY: serverKey,
@@ -113,8 +127,6 @@ export class ConfigError extends Error {}
  */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const values = readValues(environment)
-  if (values.SKERRY_DATABASE_URL && !/^postgres(ql)?:\/\//.test(values.SKERRY_DATABASE_URL))
-    throw new ConfigError('SKERRY_DATABASE_URL: must start with postgres://')
   if (Boolean(values.SKERRY_OIDC_ISSUER) !== Boolean(values.SKERRY_OIDC_AUDIENCE))
     throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
   if (!values.SKERRY_OIDC_ISSUER && (values.SKERRY_OIDC_CLIENT_ID || values.SKERRY_OIDC_CLIENT_SECRET))
