@@ -1,3 +1,4 @@
+import Fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, readConfig, settings } from './config.ts'
 
@@ -73,6 +74,14 @@ describe('what is set', () => {
     expect(readConfig({ SKERRY_DATABASE_URL: url }).databaseUrl).toBe(url)
   })
 
+  test('proxies are what Fastify takes for some, and a comma too many names none', () => {
+    const ranges = ['10.0.0.1', '10.0.0.0/8', '::1', 'fe80::/10', '::ffff:192.0.2.0/120', 'fe80::1%eth0', 'uniquelocal']
+    const { trustedProxies } = readConfig({ SKERRY_TRUSTED_PROXIES: `${ranges.join(' , ')},` })
+    expect(trustedProxies).toEqual(ranges)
+    expect(() => Fastify({ trustProxy: trustedProxies })).not.toThrow()
+    expect(readConfig({ SKERRY_TRUSTED_PROXIES: ' , ' }).trustedProxies).toEqual([])
+  })
+
   test('variables that are not ours, and those of the CLI, are let be', () => {
     const environment = { PATH: '/bin', SKERRY_TOKEN: 'skt_x', SKERRY_URL: 'http://127.0.0.1:4700', skerry_port: '1' }
     expect(readConfig(environment)).toEqual(readConfig({}))
@@ -128,6 +137,19 @@ describe('what is refused', () => {
       expect(message).not.toMatch(/4711|hunter2/)
     },
   )
+
+  test.each([
+    'nonsense',
+    '10.0.0.0/99',
+    '10.0.0.0/0',
+    '10.0.0.0/',
+    '2001:db8::/129',
+    '10.0.0.1 10.0.0.2',
+    '10.0.0.0/8/8',
+  ])('a proxy that is none: %s', (proxy) => {
+    for (const value of [proxy, `127.0.0.1, ${proxy}`])
+      expect(refusal({ SKERRY_TRUSTED_PROXIES: value })).toMatch(/^SKERRY_TRUSTED_PROXIES: must be addresses or CIDR/)
+  })
 
   test('an issuer without an audience, and an audience without an issuer', () => {
     expect(refusal({ SKERRY_OIDC_ISSUER: 'https://id.example' })).toContain('set both or neither')

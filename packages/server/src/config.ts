@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 
 /** One row of the settings table: what `docs/operations.md` shows and what start checks. */
 interface Setting<T> {
@@ -55,6 +55,26 @@ const databaseUrl: Setting<string | null> = {
   help: 'postgres://...; unset: the embedded database in SKERRY_DATA_DIR',
 }
 
+/** What Fastify reads, which would refuse it without the setting's name, and only once the database has been migrated. */
+const trustedProxies: Setting<string[] | null> = {
+  fallback: null,
+  parse: (value) => {
+    const ranges = value.split(',').flatMap((range) => range.trim() || [])
+    if (!ranges.every(isRange)) throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
+    return ranges
+  },
+  help: 'Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed',
+}
+
+/** Names of ranges that Fastify knows. */
+const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
+
+function isRange(range: string): boolean {
+  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d+))?$/.exec(range) ?? []
+  const bitsMax = isIP(address) === 4 ? 32 : 128
+  return namedRanges.includes(range) || (isIP(address) !== 0 && Number(bits) >= 1 && Number(bits) <= bitsMax)
+}
+
 /** Checked now, so that a bad one is not found on the day it is needed. */
 const serverKey: Setting<string | null> = {
   fallback: null,
@@ -75,7 +95,7 @@ export const settings = {
     ['no', 'yes'],
     'yes: listen on a non-loopback address although TLS ends elsewhere (credentials cross that network in the clear)',
   ),
-  SKERRY_TRUSTED_PROXIES: optional('Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed'),
+  SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
@@ -140,7 +160,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     host: values.SKERRY_HOST,
     port: values.SKERRY_PORT,
     baseUrl: values.SKERRY_BASE_URL?.replace(/\/+$/, '') ?? null,
-    trustedProxies: values.SKERRY_TRUSTED_PROXIES?.split(',').map((range) => range.trim()) ?? [],
+    trustedProxies: values.SKERRY_TRUSTED_PROXIES ?? [],
     databaseUrl: values.SKERRY_DATABASE_URL,
     databasePool: values.SKERRY_DATABASE_POOL,
     dataDir: values.SKERRY_DATA_DIR,
