@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, readConfig, settings } from './config.ts'
@@ -82,8 +83,11 @@ describe('what is set', () => {
     expect(readConfig({ SKERRY_TRUSTED_PROXIES: ' , ' }).trustedProxies).toEqual([])
   })
 
-  test('variables that are not ours, and those of the CLI, are let be', () => {
-    const environment = { PATH: '/bin', SKERRY_TOKEN: 'skt_x', SKERRY_URL: 'http://127.0.0.1:4700', skerry_port: '1' }
+  test('variables that are not ours, and all that the help of the CLI names, are let be', () => {
+    const help = readFileSync(new URL('../../cli/src/program.ts', import.meta.url), 'utf8')
+    const ofTheCli = help.match(/SKERRY_[A-Z_]+/g) ?? []
+    expect(ofTheCli).toEqual(expect.arrayContaining(['SKERRY_TOKEN', 'SKERRY_KEYRING']))
+    const environment = { PATH: '/bin', skerry_port: '1', ...Object.fromEntries(ofTheCli.map((name) => [name, 'x'])) }
     expect(readConfig(environment)).toEqual(readConfig({}))
   })
 })

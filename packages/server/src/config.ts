@@ -201,6 +201,10 @@ function readValues(environment: Record<string, string | undefined>): Values {
 /** Variables of the CLI and of the test suite that may stand in the same environment. */
 const clientVariables = new Set([
   'SKERRY_CRASH_ROUNDS',
+  'SKERRY_KEYRING',
+  'SKERRY_PASSPHRASE_FILE',
+  'SKERRY_POSTGRES_BIN',
+  'SKERRY_STRICT',
   'SKERRY_TOKEN',
   'SKERRY_CLIENT_ID',
   'SKERRY_CLIENT_SECRET',
