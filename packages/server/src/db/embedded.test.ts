@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -73,6 +74,16 @@ describe('the data directory', () => {
     const dataDir = await template.copy()
     await open(dataDir)
     await expect(openEmbedded(dataDir)).rejects.toThrow(`is in use by process ${process.pid}`)
+  })
+
+  it('that cannot be written to is refused by its name, with what to do', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'skerry-refused-'))
+    mkdirSync(join(root, 'owner.lock'))
+    await expect(openEmbedded(root)).rejects.toThrow(`The data directory ${root} cannot be written to (unable to open`)
+    writeFileSync(join(root, 'file'), '')
+    const below = join(root, 'file', 'data')
+    await expect(openEmbedded(below)).rejects.toThrow(`The data directory ${below} cannot be written to (ENOTDIR`)
+    rmSync(root, { recursive: true })
   })
 
   it('of an owner that was killed is free at once, with every acknowledged row and no half of one', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
@@ -29,7 +29,6 @@ export interface EmbeddedDatabase extends Database {
 /** PostgreSQL in this process, in `<dataDir>/postgres`. Fails when another process has the data directory open. */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
   const directory = resolve(dataDir)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(directory)
   try {
     const pgDir = join(directory, PG_DIR)

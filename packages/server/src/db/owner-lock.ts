@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -20,32 +20,45 @@ interface Owner {
 export const LOCK = 'owner.lock'
 const OWNER = 'owner.json'
 
+/** Makes the data directory where there is none, and takes it for this process. */
 export function lockDataDir(dataDir: string): OwnerLock {
-  const sqlite = openSqlite(join(dataDir, LOCK))
-  try {
-    sqlite.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    sqlite.close()
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-    throw new Error(refusal(dataDir))
-  }
-  // Only for the words of a refusal: the lock does not depend on this file, so it may be stale or missing.
-  const owner: Owner = { pid: process.pid, startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString() }
-  writeFileSync(join(dataDir, OWNER), `${JSON.stringify(owner)}\n`, { mode: 0o600 })
+  const lock = takeLock(dataDir)
   return {
     release() {
       rmSync(join(dataDir, OWNER), { force: true })
-      sqlite.close()
+      lock.close()
     },
+  }
+}
+
+function takeLock(dataDir: string): DatabaseSync {
+  let lock: DatabaseSync | undefined
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    lock = openSqlite(join(dataDir, LOCK))
+    lock.exec('BEGIN EXCLUSIVE')
+    writeOwner(dataDir)
+    return lock
+  } catch (error) {
+    lock?.close()
+    throw new Error(refusal(dataDir, error as Error), { cause: error })
   }
 }
 
 const SQLITE_BUSY = 5
 
-function refusal(dataDir: string): string {
+function refusal(dataDir: string, error: Error & { errcode?: number }): string {
+  if (error.errcode !== SQLITE_BUSY)
+    return `The data directory ${dataDir} cannot be written to (${error.message}). Make the user who runs the server its owner, or set SKERRY_DATA_DIR to another directory.`
   const owner = readOwner(dataDir)
   const who = owner === undefined ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`
   return `The data directory ${dataDir} is in use by ${who}. Stop it first, or set SKERRY_DATA_DIR to another directory.`
+}
+
+/** Only for the words of a refusal: the lock does not depend on this file, so it may be stale or missing. */
+function writeOwner(dataDir: string): void {
+  const owner: Owner = { pid: process.pid, startedAt: new Date(Date.now() - process.uptime() * 1000).toISOString() }
+  writeFileSync(join(dataDir, OWNER), `${JSON.stringify(owner)}\n`, { mode: 0o600 })
 }
 
 function readOwner(dataDir: string): Owner | undefined {
