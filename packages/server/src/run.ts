@@ -6,6 +6,9 @@ import { startServer } from './server.ts'
 /** Requests are given eight seconds and jobs five; a database that has fallen silent could keep the rest for longer. */
 const givesUpAfterMs = 20_000
 
+/** Ctrl-C and systemd signal npm and the server, and npm passes it on: what comes twice within this time is one signal. */
+const echoMs = 500
+
 /** Runs a server until a signal ends it. */
 export async function run(environment: Record<string, string | undefined>): Promise<void> {
   // Who reads the log may go away, or its disk be full: the server stays.
@@ -30,11 +33,12 @@ export async function run(environment: Record<string, string | undefined>): Prom
     process.stdout.write(
       `\nNobody has signed in here yet. Set up the first person within 24 hours, once, at\n  ${server.setUpLink}\n\n`,
     )
-  let closing = false
+  let closingSinceMs: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      if (closing) process.exit(1)
-      closing = true
+      if (closingSinceMs !== undefined && performance.now() - closingSinceMs < echoMs) return
+      if (closingSinceMs !== undefined) process.exit(1)
+      closingSinceMs = performance.now()
       log.info('closing', { signal })
       setTimeout(() => process.exit(1), givesUpAfterMs).unref()
       server.close().then(
