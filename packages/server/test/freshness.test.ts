@@ -137,4 +137,24 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     await open
     expect(tookMs).toBeLessThan(withinMs)
   })
+
+  test('what a writer changed that stayed open over several looks is heard once it commits', async () => {
+    const second = await newToken(world, tenant)
+    await grantKey(world, tenant, envId, second)
+    const changed = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const revoking = world.server.context.db.transaction(async (tx) => {
+      await tx.rows('update service_tokens set revoked_at = now() where id = $1', [second.id])
+      changed.resolve()
+      await released.promise
+    })
+    await changed.promise
+    await warm()
+    await putSecret(world, tenant, envId, 'MEANWHILE')
+    await until(({ body }) => body.layers.some((layer) => layer.secrets.some((s) => s.name === 'MEANWHILE')))
+    await warm(second.as)
+    released.resolve()
+    await revoking
+    expect(await until(({ status }) => status === 401, second.as)).toBeLessThan(withinMs)
+  })
 })

@@ -5,7 +5,7 @@ import { composition } from '@skerry/contract/groups'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import {
@@ -193,6 +193,13 @@ describe('freshness', () => {
     expect((await ask({ env: envId }, fresh.as)).status).toBe(403)
   })
 
+  test('a write by a token that memory knows, and so in a group, shows in the next answer', async () => {
+    const read = () => ask({ env: envId }, tenant.admin.as)
+    for (let time = 0; time < 2; time++) expect(names(await read())).not.toContain('GROUPED')
+    await putSecret(world, tenant, envId, 'GROUPED')
+    expect(names(await read())).toContain('GROUPED')
+  })
+
   test('a revoked token is refused on its next request', async () => {
     const shortLived = await newToken(world, tenant)
     for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, shortLived)
@@ -202,6 +209,58 @@ describe('freshness', () => {
       params: { orgId: tenant.orgId, tokenId: shortLived.id },
     })
     expect((await ask({ env: envId }, shortLived.as)).status).toBe(401)
+  })
+
+  /** Makes a change after the database has answered a read, and before that answer arrives. */
+  async function whileReading<T>(
+    method: 'row' | 'rows',
+    statement: string,
+    read: () => Promise<T>,
+    change: () => unknown,
+  ) {
+    const { db } = world.server.context
+    const original = db[method].bind(db)
+    const found = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const spied = vi.spyOn(db, method).mockImplementation(async (text, values) => {
+      const answer = await original(text, values)
+      if (text.includes(statement)) {
+        spied.mockRestore()
+        found.resolve()
+        await released.promise
+      }
+      // A stand-in for a generic function answers what it was handed, of whatever type.
+      return answer as never
+    })
+    try {
+      const reading = read()
+      await found.promise
+      await change()
+      released.resolve()
+      return await reading
+    } finally {
+      spied.mockRestore()
+      released.resolve()
+    }
+  }
+
+  test('a secret written while an answer was being read shows in the next', async () => {
+    const fresh = await newToken(world, tenant)
+    for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, fresh)
+    const read = () => ask({ env: envId }, fresh.as)
+    const before = await whileReading('rows', 'with asked as', read, () => putSecret(world, tenant, envId, 'MEANWHILE'))
+    expect(names(before)).not.toContain('MEANWHILE')
+    expect(names(await read())).toContain('MEANWHILE')
+  })
+
+  test('a token revoked while it was being looked up is refused on its next request', async () => {
+    const fresh = await newToken(world, tenant)
+    for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, fresh)
+    const read = () => ask({ env: envId }, fresh.as)
+    const params = { orgId: tenant.orgId, tokenId: fresh.id }
+    const revoke = () => world.call(tokens.revoke, { as: tenant.admin.as, params })
+    expect((await whileReading('row', 'from service_tokens t left join', read, revoke)).status).toBe(200)
+    expect((await read()).status).toBe(401)
   })
 
   test('a token is refused from the instant it expires', async () => {
