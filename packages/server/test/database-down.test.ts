@@ -4,6 +4,7 @@ import { invites, orgs } from '@skerry/contract/orgs'
 import { resolve } from '@skerry/contract/resolve'
 import { health } from '@skerry/contract/signup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPostgres } from '../src/db/postgres.ts'
 import { hearingMaxMs } from '../src/features/resolve/cache.ts'
 import { bearerSecret } from './blobs.ts'
 import { engine } from './engine.ts'
@@ -91,6 +92,28 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       for (let count = 0; count < 3; count++) expect(await statusWithin(300, url, token.as)).toBeUndefined()
       expect(await statusWithin(4000, `${world.url}/ready`)).toBe(500)
       expect(await statusWithin(1000, `${world.url}/health`)).toBe(200)
+    })
+  })
+
+  describe('takes no writes', () => {
+    /** As a primary does that has become a standby: connections break, and new ones can only read. */
+    async function turn(readOnly: 'on' | 'off') {
+      const admin = openPostgres(service.url)
+      await admin.script(`alter database down set default_transaction_read_only = ${readOnly}`)
+      await admin.rows(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'down'`)
+      await admin.close()
+    }
+
+    test('readiness says no, and yes once it does again', async () => {
+      const untilReadyIs = (expected: number, message?: string) =>
+        until(`ready is ${expected}`, async () => {
+          const { status, error } = await quietly(health.ready)
+          return status === expected && error?.message === message
+        })
+      await turn('on')
+      await untilReadyIs(500, 'not ready: the database takes no writes')
+      await turn('off')
+      await untilReadyIs(200)
     })
   })
 

@@ -7,6 +7,8 @@ const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 export interface ServerProcess {
   url: string
   pid: number
+  /** Whoever reads its output goes away. */
+  closeLog(): Promise<void>
   kill9(): Promise<void>
   stop(): Promise<number | null>
 }
@@ -23,6 +25,11 @@ export async function startProcess(
   return {
     url: await listening(child),
     pid: child.pid as number,
+    async closeLog() {
+      const closed = once(child.stdout, 'close')
+      child.stdout.destroy()
+      await closed
+    },
     kill9: () => end(child, 'SIGKILL').then(() => {}),
     stop: () => end(child, 'SIGTERM'),
   }

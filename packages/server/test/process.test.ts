@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { me } from '@skerry/contract/me'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ServerProcess, startProcess } from './crash/server-process.ts'
+import { newDatabase, type TestDatabase } from './engine.ts'
+import { call } from './world.ts'
+
+let dataDir: string
+let database: TestDatabase
+let server: ServerProcess
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'skerry-process-'))
+  database = await newDatabase(dataDir)
+  server = await startProcess({ ...database.settings, SKERRY_DATA_DIR: dataDir, SKERRY_LOG_LEVEL: 'debug' })
+})
+afterAll(async () => {
+  await server.stop()
+  await database.drop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('a server whose log nobody reads any more goes on answering', async () => {
+  await server.closeLog()
+  for (let time = 0; time < 5; time++) expect((await call(server.url, [], me.get)).status).toBe(401)
+})
+
+test('and ends with 0 when it is asked to stop', async () => {
+  expect(await server.stop()).toBe(0)
+})
