@@ -10,7 +10,17 @@ import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
 import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
 import { openTenant } from '../../test/scene.ts'
-import { type Actor, grantKey, invitePerson, newApp, newEnv, newGroup, newMember, newToken } from '../../test/tenant.ts'
+import {
+  type Actor,
+  grantKey,
+  invitePerson,
+  newApp,
+  newEnv,
+  newGroup,
+  newMember,
+  newToken,
+  putSecret,
+} from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
 import { newId } from './context.ts'
 
@@ -36,6 +46,7 @@ const rows = {
   env: 'environments where id',
   grp: 'groups where id',
   inv: 'invitations where id',
+  sec: 'secrets where id',
   usr: 'memberships where user_id',
 } as const
 
@@ -218,4 +229,19 @@ test.each([
   expect(answer.status).toBeGreaterThanOrEqual(400)
   const { db } = world.server.context
   expect(await db.rows('select 1 from key_grants where principal_id = $1', [person.id])).toEqual([])
+})
+
+test('a secret that is being deleted is not at the version that was expected, and does not begin anew', async () => {
+  envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+  const { id } = await putSecret(world, tenant, envId, 'A')
+  const answer = await whileDeleting(id, () =>
+    world.call(secrets.put, {
+      ...as(),
+      params: { ...org(), envId, name: 'A' },
+      body: { ciphertext: ciphertext(), expectedVersion: 1 },
+    }),
+  )
+  expect([answer.status, answer.error?.code]).toEqual([409, 'conflict'])
+  const { db } = world.server.context
+  expect(await db.rows('select 1 from secrets where environment_id = $1', [envId])).toEqual([])
 })

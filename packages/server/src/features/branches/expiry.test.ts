@@ -77,6 +77,23 @@ test('a token that is bound to it is unknown from that instant on, whatever its 
     expect([status, error?.message]).toEqual([401, 'unknown service token'])
 })
 
+test('a token that is bound to it no longer writes into its parent, swept or not', async () => {
+  const branch = await fork('bound-to-write')
+  const writer = await newToken(world, tenant, { environmentId: branch.id })
+  await grantKey(world, tenant, envId, writer)
+  const put = () =>
+    world.call(secrets.put, {
+      as: writer.as,
+      params: { ...on(envId), name: 'C' },
+      body: { ciphertext: ciphertext() },
+    })
+  // From the second on, memory knows who writes.
+  for (const expected of [201, 200]) expect((await put()).status).toBe(expected)
+  world.clock.advance(61)
+  const { status, error } = await put()
+  expect([status, error?.message]).toEqual([401, 'unknown service token'])
+})
+
 test('its slug is free at once: whoever forks again need not wait for the sweep', async () => {
   const old = await fork('again')
   expect((await fork('again'))?.id).toBeUndefined()

@@ -1,3 +1,4 @@
+import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import { oauth, signup } from '@skerry/contract/signup'
 import { describe, expect, test } from 'vitest'
@@ -65,6 +66,16 @@ describe('wrong credentials', () => {
     )
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await world.call(oauth.token, { as: tenant.machine.as, body, ...address })).status).toBe(200)
+  })
+
+  test('count where memory knew them, too', async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
+    const { as } = await newToken(world, tenant, { role: 'admin', expiresAt })
+    expect((await world.call(me.get, { as })).status).toBe(200)
+    world.clock.advance(61)
+    const input = { as, params: { orgId: tenant.orgId }, body: { name: 'Late', slug: 'late' } }
+    const send = () => world.call(apps.create, { ...input, ...from('192.0.2.40') })
+    expect((await untilRefused(send, rates.stranger.burst)).sent).toBeGreaterThanOrEqual(rates.stranger.burst)
   })
 
   test('missing ones count too', async () => {
