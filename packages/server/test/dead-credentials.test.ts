@@ -1,14 +1,21 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { bearerSecret, ciphertext } from './blobs.ts'
 import { deadTokens } from './callers.ts'
-import { openTenant } from './scene.ts'
+import { openEnv } from './scene.ts'
+import { grantKey, newToken, signUp } from './tenant.ts'
 
 // A credential that does not work tells nothing about why.
 
-const { world, tenant } = await openTenant()
+const { world, tenant, envId } = await openEnv()
+const elsewhere = await signUp(world)
 
 /** All that a caller can see of an answer, but for what differs between any two. */
-async function seen(path: string, as: string) {
-  const response = await fetch(`${world.url}${path}`, { headers: { authorization: as } })
+async function seen(path: string, as: string, { method = 'GET', body }: { method?: string; body?: object } = {}) {
+  const response = await fetch(`${world.url}${path}`, {
+    method,
+    headers: { authorization: as, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
   const headers = [...response.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
   return { status: response.status, headers, body: await response.text() }
 }
@@ -23,6 +30,35 @@ test('a credential that does not work is answered in the same bytes, whether unk
       body: '{"error":{"code":"unauthorized","message":"unknown service token"}}',
     })
   }
+})
+
+describe('a token that memory knows, and that has ended in another way, is answered as an unknown one', () => {
+  const { orgId } = tenant
+  const app = { name: 'Name', slug: 'late' }
+  const sql = (text: string, id: string) => world.server.context.db.rows(text, [id])
+  const ends: Record<string, (id: string) => unknown> = {
+    revoked: (id) => sql('update service_tokens set revoked_at = now() where id = $1', id),
+    deleted: (id) => sql('update service_tokens set revoked_at = now(), deleted_at = now() where id = $1', id),
+    expired: () => world.clock.advance(61),
+  }
+
+  test.each([
+    ['writing a secret', 'member', 'PUT', `/v1/orgs/${orgId}/envs/${envId}/secrets/A`, { ciphertext: ciphertext() }],
+    ['at what is for admins', 'member', 'POST', `/v1/orgs/${orgId}/apps`, app],
+    ['with a bad body', 'admin', 'POST', `/v1/orgs/${orgId}/apps`, { ...app, name: 1 }],
+    ['in another organization', 'admin', 'POST', `/v1/orgs/${elsewhere.orgId}/apps`, app],
+  ] as const)('%s', async (_, role, method, path, body) => {
+    const unknown = await seen(path, `Bearer ${tenant.admin.id}_${bearerSecret()}`, { method, body })
+    expect(unknown.status).toBe(401)
+    for (const [how, end] of Object.entries(ends)) {
+      const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
+      const { id, as } = await newToken(world, tenant, { role, expiresAt })
+      await grantKey(world, tenant, envId, { id, as })
+      expect((await seen(path, as, { method, body })).status).not.toBe(401)
+      await end(id)
+      expect([how, await seen(path, as, { method, body })]).toEqual([how, unknown])
+    }
+  })
 })
 
 test('a credential of any broken form is 401, never an error of the server', async () => {

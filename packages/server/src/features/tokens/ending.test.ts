@@ -183,4 +183,17 @@ describe('lastUsedAt', () => {
     await noted(other)
     expect((await shown(token))?.lastUsedAt).toBe(last)
   })
+
+  test('is not moved by a token that memory knows and that is refused', async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
+    const token = await newToken(world, tenant, { role: 'admin', expiresAt })
+    await statusOf(token)
+    const last = await noted(token)
+    world.clock.advance(120)
+    expect((await revoke(token, token)).status).toBe(401)
+    const other = await newToken(world, tenant)
+    await statusOf(other)
+    await noted(other)
+    expect((await shown(token))?.lastUsedAt).toBe(last)
+  })
 })
