@@ -221,3 +221,15 @@ describe('a last-known-good copy', () => {
     expect(warnings).toEqual(['cache: read failed: ENOSPC', 'cache: write failed: ENOSPC'])
   })
 })
+
+describe('a last-known-good copy whose time ends during the attempts', () => {
+  test('does not stand in', async () => {
+    const { world, clock, restart } = await keptWorld({ maxAgeSeconds: 60 })
+    clock.ms += 59_000
+    world.answer = () => {
+      clock.ms += 1000
+      return refuse(500, 'internal')
+    }
+    await expect(restart().resolve()).rejects.toMatchObject({ name: 'UnavailableError' })
+  })
+})

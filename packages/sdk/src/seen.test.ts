@@ -96,6 +96,15 @@ describe('what was seen', () => {
     await expect(seen.check([environment([one('v1')])])).rejects.toEqual(wentBack('value_came_back'))
   })
 
+  test('and is gone does not come back as it was, whatever the history says, but may be made anew', async () => {
+    const seen = remember()
+    await seen.check([environment([one('v1', { id: 'sec_1', version: 1 })])])
+    await seen.check([environment([])])
+    const newestVersion = async () => ({ version: 2, ciphertext: 'v1', restoredFromVersion: 1 })
+    await expect(seen.check([environment([one('v1')], { newestVersion })])).rejects.toEqual(wentBack('value_came_back'))
+    await seen.check([environment([one('v2')])])
+  })
+
   test('by one reader, or on one server, says nothing about another', async () => {
     const kept = store()
     await remember({ store: kept }).check([environment([])])

@@ -128,3 +128,16 @@ describe('reuse in memory', () => {
     expect(await skerry.get('HOST')).toBe('db')
   })
 })
+
+describe('after a refusal', () => {
+  test('everything is asked for again', async () => {
+    const world = await resolveWorld()
+    const skerry = openSkerry(world)
+    await skerry.resolve()
+    world.answer = () => refuse(403, 'forbidden')
+    await expect(skerry.resolve()).rejects.toMatchObject({ name: 'RefusedError' })
+    world.answer = undefined
+    await skerry.resolve()
+    expect(world.server.requests.at(-1)!.headers['if-none-match']).toBeUndefined()
+  })
+})
