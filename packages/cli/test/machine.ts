@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -122,4 +123,10 @@ function running(child: ChildProcess, input: string | Buffer | null = ''): Runni
       ended.then(({ stderr }) => fail(new Error(`ended without saying ${wanted}: ${stderr}`)), fail)
     })
   return { child, ended, says: waitFor('stdout'), tells: waitFor('stderr') }
+}
+
+/** The processes that a process has started. */
+export function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return children === '' ? [] : children.split(' ').map(Number)
 }

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { childrenOf, type Machine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Watch Org')
+})
+afterAll(async () => {
+  await machine.remove()
+  await server.close()
+})
+
+describe('--watch', () => {
+  it('starts the program anew when a secret changes, and only then', async () => {
+    const program = `node -e 'console.log("has " + process.env.CHANGING); setInterval(() => {}, 1000)'`
+    await machine.skerry(['secrets', 'set', 'CHANGING'], { input: 'one' })
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'sh', '-c', `exec ${program}`])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'CHANGING'], { input: 'two' })
+    await run.says('has two\n')
+    run.child.kill('SIGTERM')
+    const { stdout, stderr, signal } = await run.ended
+    expect(stdout).toBe('has one\nhas two\n')
+    expect(stderr).toContain('changed: CHANGING')
+    expect(stderr).not.toContain('two')
+    expect(signal).toBe('SIGTERM')
+  })
+
+  it('kills a program that does not end within 10 s', async () => {
+    await machine.skerry(['secrets', 'set', 'STUBBORN'], { input: 'one' })
+    const program = `trap '' TERM; echo "has $STUBBORN"; while :; do sleep 0.2; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'STUBBORN'], { input: 'two' })
+    await run.says('has two\n')
+    for (const pid of childrenOf(run.child.pid!)) process.kill(pid, 'SIGKILL')
+    expect(await run.ended).toMatchObject({ signal: 'SIGKILL' })
+  })
+
+  it('does not start the program again when it is told to end meanwhile', async () => {
+    await machine.skerry(['secrets', 'set', 'SLOW'], { input: 'one' })
+    const program = `trap 'echo ending; sleep 3; exit 4' TERM; echo "has $SLOW"; while :; do sleep 0.1; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'SLOW'], { input: 'two' })
+    await run.says('ending\n')
+    run.child.kill('SIGTERM')
+    const { code, stdout } = await run.ended
+    expect(code).toBe(4)
+    expect(stdout).not.toContain('has two')
+  })
+
+  it('waits out a value that no program can be started with', async () => {
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'one' })
+    const program = `echo "has $GROWING"; while :; do sleep 0.2; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'x'.repeat(140_000) })
+    await run.tells('not started anew: GROWING is larger')
+    await machine.skerry(['secrets', 'set', 'GROWING'], { input: 'two' })
+    await run.says('has two\n')
+    run.child.kill('SIGTERM')
+    expect(await run.ended).toMatchObject({ signal: 'SIGTERM' })
+  })
+
+  it('waits out references in a circle', async () => {
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: 'one' })
+    const program = `echo "has $ROUND"; while :; do sleep 0.2; done`
+    const run = machine.start(['run', '--watch', '--interval', '1s', '--', 'bash', '-c', program])
+    await run.says('has one\n')
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: '${ROUND}' })
+    await run.tells('not started anew: secret references form a cycle: ROUND -> ROUND; see the stored texts')
+    expect((await machine.skerry(['secrets', 'get', 'ROUND', '--stored'])).stdout).toBe('${ROUND}')
+    await machine.skerry(['secrets', 'set', 'ROUND'], { input: 'two' })
+    await run.says('has two\n')
+    run.child.kill('SIGTERM')
+    expect((await run.ended).stderr.split('form a cycle')).toHaveLength(2)
+  })
+
+  it('says when all values together are more than a program can be given', async () => {
+    const large = Array.from({ length: 20 }, (_, i) => `LARGE_${i}=${'x'.repeat(120_000)}`)
+    await machine.write('large.env', large.join('\n'))
+    const told = { code: 126, stdout: '', stderr: expect.stringContaining('more than a program can be given') }
+    const options = ['--dotenv', 'large.env', '--', 'true']
+    expect(await machine.skerry(['run', '--watch', ...options])).toMatchObject(told)
+    expect(await machine.skerry(['run', ...options])).toMatchObject(told)
+  })
+
+  it.each(['0', '30d'])('--interval %s is refused before anything is fetched', async (interval) => {
+    const { code, stderr } = await machine.skerry(['run', '--watch', '--interval', interval, '--', 'true'], {
+      env: { SKERRY_URL: 'http://127.0.0.1:1' },
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain('between a second and a day')
+  })
+
+  it('ends as the program ends', async () => {
+    expect(await machine.skerry(['run', '--watch', '--', 'sh', '-c', 'exit 7'])).toMatchObject({ code: 7 })
+  })
+})
