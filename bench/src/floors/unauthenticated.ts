@@ -4,7 +4,7 @@ import { readConfig } from '../../../packages/server/src/config.ts'
 import { choose, tagged } from '../../../packages/server/src/features/resolve/resolve.ts'
 import { open } from '../../../packages/server/src/http/access.ts'
 import { openLog } from '../../../packages/server/src/http/log.ts'
-import { type FromMemory, type In, on } from '../../../packages/server/src/http/route.ts'
+import { type FastPath, type In, route } from '../../../packages/server/src/http/route.ts'
 import { startServer } from '../../../packages/server/src/server.ts'
 import { given } from './listen.ts'
 
@@ -15,7 +15,7 @@ const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' as const }
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 
 /** As features/resolve/resolve.ts does, without the token. */
-const fromMemory: FromMemory = (context, { headers }, rawQuery) => {
+const fastPath: FastPath = (context, { headers }, rawQuery) => {
   const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
   if (!answer || !context.limiter.admits('principal', 'everyone')) return undefined
   return choose(context, headers, answer)
@@ -23,18 +23,18 @@ const fromMemory: FromMemory = (context, { headers }, rawQuery) => {
 
 /** Keeps, and then gives to everyone, what the first who asks is answered. */
 async function get({ context, headers, rawQuery }: In<typeof unauthenticated>) {
-  const mark = context.cache.mark()
+  const generation = context.cache.generation()
   const answered = await fetch(`${url}${resolve.get.path}?${rawQuery}`, {
     headers: { authorization: String(headers.authorization) },
   })
   const text = await answered.text()
   const { orgId } = JSON.parse(text).scope
   const answer = { orgId, environmentIds: [], validUntilMs: Number.POSITIVE_INFINITY, ...tagged(text) }
-  context.cache.keep(mark, keyOf(rawQuery), answer)
+  context.cache.keep(generation, keyOf(rawQuery), answer)
   return choose(context, headers, answer)
 }
 
-routes.push(on(unauthenticated, open('measures what authentication costs'), get, { fromMemory }))
+routes.push(route(unauthenticated, open('measures what authentication costs'), get, { fastPath }))
 const { settings } = given<{ settings: Record<string, string> }>()
 const config = readConfig({ ...settings, SKERRY_PORT: process.env.PORT })
 const log = openLog('error', (line) => process.stderr.write(line))

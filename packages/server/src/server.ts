@@ -2,12 +2,12 @@ import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import { routes } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
-import { hearChanges } from './db/invalidations.ts'
+import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { mountDashboard } from './features/dashboard/dashboard.ts'
 import { mountDocs } from './features/docs/docs.ts'
-import { openSightings } from './features/honey-tokens/sightings.ts'
+import { openRejectedTokens } from './features/honey-tokens/rejected-tokens.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openWrites } from './features/secrets/writes.ts'
@@ -20,8 +20,8 @@ import { describe } from './http/errors.ts'
 import { openLimiter, unlimited } from './http/limits.ts'
 import type { Log } from './http/log.ts'
 import { serve } from './http/serve.ts'
+import { openLastUsed } from './identity/last-used.ts'
 import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
-import { openUses } from './identity/uses.ts'
 import { handlers } from './jobs/handlers.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
@@ -61,7 +61,7 @@ export async function startServer(
     await context.queue.start(handlers(context))
     const hearing =
       db.engine === 'postgres'
-        ? hearChanges(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
+        ? pollInvalidations(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
         : null
     const flushing = setInterval(() => flushMeter(context), meterFlushMs)
     const recording = setInterval(() => flushTrips(context), tripsFlushMs)
@@ -116,8 +116,8 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     serverKey,
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now),
-    uses: openUses(db, log),
-    sightings: openSightings(),
+    lastUsed: openLastUsed(db, log),
+    rejectedTokens: openRejectedTokens(),
   }
 }
 

@@ -226,7 +226,7 @@ describe('rules that hold whatever the matrix says', () => {
     ) as [number, number]
     const differ = rows.filter(({ cells }) => cells[person] !== cells[session])
     expect(differ.length).toBeGreaterThan(2)
-    expect(differ).toEqual(rows.filter(({ route }) => /browser|arriving/.test(route.access.name)))
+    expect(differ).toEqual(rows.filter(({ route }) => /browser|awaitingSecondFactor/.test(route.access.name)))
     for (const { cells } of differ) expect(cells[session]).toBe('403')
   })
 

@@ -5,7 +5,7 @@ import { resolve } from '@skerry/contract/resolve'
 import { health } from '@skerry/contract/signup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../src/db/postgres.ts'
-import { hearingMaxMs } from '../src/features/resolve/cache.ts'
+import { unpolledMaxMs } from '../src/features/resolve/cache.ts'
 import { bearerSecret } from './blobs.ts'
 import { engine } from './engine.ts'
 import { type PostgresService, startPostgres } from './services/postgres.ts'
@@ -88,7 +88,7 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       wire.fallSilent()
       expect(await statusWithin(500, url, token.as)).toBe(200)
       await until('memory is no longer trusted', () => remembered(silenced) === undefined)
-      expect(performance.now() - silentAt).toBeLessThan(hearingMaxMs + 500)
+      expect(performance.now() - silentAt).toBeLessThan(unpolledMaxMs + 500)
       for (let count = 0; count < 3; count++) expect(await statusWithin(300, url, token.as)).toBeUndefined()
       expect(await statusWithin(4000, `${world.url}/ready`)).toBe(500)
       expect(await statusWithin(1000, `${world.url}/health`)).toBe(200)
@@ -132,9 +132,9 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       do {
         askedAt = performance.now()
         const { status } = await ask(scene)
-        if (askedAt - stoppedAt > hearingMaxMs) statuses.add(status)
+        if (askedAt - stoppedAt > unpolledMaxMs) statuses.add(status)
         else expect([200, 500]).toContain(status)
-      } while (askedAt - stoppedAt < 2.5 * hearingMaxMs)
+      } while (askedAt - stoppedAt < 2.5 * unpolledMaxMs)
       expect([...statuses]).toEqual([500])
     })
 

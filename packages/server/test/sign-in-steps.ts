@@ -13,7 +13,7 @@ export async function signInSteps(world: World, tenant: Tenant): Promise<Step[]>
   const person = await newMember(world, tenant)
   const second = await signUp(world)
   return [
-    ...(await arriving(world, tenant)),
+    ...(await awaitingSecondFactor(world, tenant)),
     ...(await passkeys(world, second, person)),
     ...(await factors(world, tenant)),
     ...(await leaving(world, tenant)),
@@ -24,7 +24,7 @@ const subOf = (seen: Seen) => decodeJwt((seen.session as Record<string, string>)
 const sessionOf = (seen: Seen) => (seen.session as Record<string, string>).id as string
 const user = (id: string) => ({ type: 'user', id })
 
-async function arriving(world: World, tenant: Tenant): Promise<Step[]> {
+async function awaitingSecondFactor(world: World, tenant: Tenant): Promise<Step[]> {
   await invitePerson(world, tenant, 'linked@example.com')
   const token = await mailedToken(world, 'linked@example.com')
   return [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
-import { hearChanges } from './invalidations.ts'
+import { pollInvalidations } from './invalidations.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -28,11 +28,11 @@ async function listen() {
     },
     evict: (orgId: string, environmentId: string | null) => done.push(`evict ${orgId} ${environmentId}`),
     clear: () => done.push('clear'),
-    heard: (atMs: number) => done.push(`heard ${atMs - clock.ms}`),
+    polled: (atMs: number) => done.push(`heard ${atMs - clock.ms}`),
   }
   const db = { rows: () => world.answer() } as unknown as Database
   const warn = () => done.push('warn')
-  const { stop } = hearChanges(db, cache, warn, () => clock.ms)
+  const { stop } = pollInvalidations(db, cache, warn, () => clock.ms)
   await vi.advanceTimersByTimeAsync(0)
   return { ...world, world, stop }
 }

@@ -50,8 +50,8 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
 })
 
 /** Any valid credential, even of a person whose second factor is still to be entered. */
-export const known: Access<Caller> = {
-  name: 'known',
+export const authenticated: Access<Caller> = {
+  name: 'authenticated',
   resolve: async ({ principal }) => {
     if (!principal) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
@@ -62,10 +62,10 @@ export const known: Access<Caller> = {
  * Any valid credential. A mail alone signs nobody in who has a second factor here: until it is entered, once, the session
  * is good for entering it. An external issuer asks for its own before it lets anyone come back.
  */
-export const anyone: Access<Caller> = {
-  name: 'anyone',
+export const signedIn: Access<Caller> = {
+  name: 'signedIn',
   resolve: async (call, params) => {
-    const scope = await known.resolve(call, params)
+    const scope = await authenticated.resolve(call, params)
     if (scope.principal.type === 'user' && !call.context.oidc && isHalfSignedIn(scope.principal.session))
       throw fail('mfa_required', 'enter your second factor first')
     return scope
@@ -79,7 +79,7 @@ const isHalfSignedIn = ({ kind, secondFactor, mfaAt }: UserPrincipal['session'])
 export const person: Access<{ principal: UserPrincipal }> = {
   name: 'person',
   resolve: async (call, params) => {
-    const { principal } = await anyone.resolve(call, params)
+    const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'user') throw fail('forbidden', 'only a signed-in person may do this')
     return { principal }
   },
@@ -96,10 +96,10 @@ export const browser: Access<{ principal: UserPrincipal }> = {
 }
 
 /** A person at a browser whose second factor may still have to be entered. */
-export const arriving: Access<{ principal: UserPrincipal }> = {
-  name: 'arriving',
+export const awaitingSecondFactor: Access<{ principal: UserPrincipal }> = {
+  name: 'awaitingSecondFactor',
   resolve: async (call, params) => {
-    const { principal } = await known.resolve(call, params)
+    const { principal } = await authenticated.resolve(call, params)
     if (principal.type !== 'user' || principal.session.kind !== 'browser')
       throw fail('forbidden', 'this needs a browser session')
     return { principal }
@@ -127,7 +127,7 @@ export const secondFactorNeeded =
 export const member: Access<InOrg, 'orgId'> = {
   name: 'member',
   resolve: async (call, { orgId }) => {
-    const { principal } = await anyone.resolve(call, {})
+    const { principal } = await signedIn.resolve(call, {})
     const role = await roleIn(call.db, principal, orgId)
     if (!role) throw fail('not_found', 'no such org')
     return { principal, org: { id: orgId } as Org, role }

@@ -2,12 +2,12 @@ import { hash, randomBytes } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
-import type { Sightings } from '../features/honey-tokens/sightings.ts'
+import type { RejectedTokens } from '../features/honey-tokens/rejected-tokens.ts'
 import type { ResolveCache } from '../features/resolve/cache.ts'
 import type { Writes } from '../features/secrets/writes.ts'
+import type { LastUsed } from '../identity/last-used.ts'
 import type { Oidc } from '../identity/oidc.ts'
 import type { SessionTokens } from '../identity/session-tokens.ts'
-import type { Uses } from '../identity/uses.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { ServerKey } from '../keys/server-key.ts'
@@ -24,8 +24,8 @@ export interface Context {
   writes: Writes
   meter: Meter
   limiter: Limiter
-  uses: Uses
-  sightings: Sightings
+  lastUsed: LastUsed
+  rejectedTokens: RejectedTokens
   oidc: Oidc | null
   /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
   serverKey: ServerKey | null

@@ -3,7 +3,7 @@ import { fail } from './errors.ts'
 import { isInstant } from './instant.ts'
 
 /** Where a page starts: after the row of this instant and id. */
-export interface Mark {
+export interface KeysetCursor {
   at: string | null
   id: string | null
   /** One more than asked for, to know whether another page follows; null for all. */
@@ -26,7 +26,7 @@ export function pageFrom(
   query: { cursor?: string | undefined; limit?: number | undefined },
   kind: Kind,
   fallback?: number,
-): Mark {
+): KeysetCursor {
   const limit = query.limit ?? fallback
   const take = limit === undefined ? null : limit + 1
   if (query.cursor === undefined) return { at: null, id: null, take }
@@ -39,13 +39,13 @@ export function pageFrom(
 /** Cuts the extra row off and says where the next page starts; null at the end. */
 export function pageOf<Row>(
   rows: Row[],
-  mark: Mark,
+  cursor: KeysetCursor,
   place: (row: Row) => [at: string, id: string],
 ): { rows: Row[]; nextCursor: string | null } {
-  if (mark.take === null || rows.length < mark.take) return { rows, nextCursor: null }
-  const shown = rows.slice(0, mark.take - 1)
-  const last = shown.at(-1)
-  return { rows: shown, nextCursor: last ? Buffer.from(place(last).join(' ')).toString('base64url') : null }
+  if (cursor.take === null || rows.length < cursor.take) return { rows, nextCursor: null }
+  const kept = rows.slice(0, cursor.take - 1)
+  const last = kept.at(-1)
+  return { rows: kept, nextCursor: last ? Buffer.from(place(last).join(' ')).toString('base64url') : null }
 }
 
 /** The usual order: oldest first. */

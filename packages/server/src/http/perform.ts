@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { confirmToken } from '../identity/authenticate.ts'
 import type { JobName } from '../jobs/queue.ts'
 import { type Context, instant, newId } from './context.ts'
-import type { AnyInput, Route, Together } from './route.ts'
+import type { AnyInput, Batch, Route } from './route.ts'
 import { unit } from './unit.ts'
 import type { Checks, Params } from './validate.ts'
 
@@ -15,7 +15,7 @@ export function performer(context: Context, route: Route, checks: Checks): Perfo
   const { endpoint, shortcuts } = route
   const run = runner(context, route, checks)
   const perform = endpoint.method === 'GET' ? read(context, checks, run) : change(context, endpoint, checks, run)
-  return shortcuts.together ? share(context, shortcuts.together, checks, perform) : perform
+  return shortcuts.batch ? share(context, shortcuts.batch, checks, perform) : perform
 }
 
 type Run = (request: FastifyRequest, params: Params, means: Means) => Promise<unknown>
@@ -91,7 +91,7 @@ const change =
 
 /** The shared statement where it may serve, else the long way, which asks first who may know what is malformed. */
 const share =
-  (context: Context, together: Together<unknown>, checks: Checks, long: Perform): Perform =>
+  (context: Context, together: Batch<unknown>, checks: Checks, long: Perform): Perform =>
   async (request) => {
     const { origin } = request
     const { principal: token, unconfirmed: tokenHash } = origin
@@ -100,7 +100,7 @@ const share =
       return long(request)
     }
     const shared = await together({ context, origin, token, tokenHash, params, body: request.body })
-    if (shared) context.uses.note(token, context.now().getTime())
+    if (shared) context.lastUsed.note(token, context.now().getTime())
     return shared ?? long(request)
   }
 

@@ -85,22 +85,22 @@ export interface Route {
 
 /** Faster ways to the same answer, tried before the long one. */
 interface Shortcuts<Body> {
-  fromMemory?: FromMemory
-  together?: Together<Body>
+  fastPath?: FastPath
+  batch?: Batch<Body>
 }
 
 /**
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
  * else that the long way does (limits, counts), or gives undefined and leaves the request to it. It must not throw.
  */
-export type FromMemory = (context: Context, request: IncomingMessage, rawQuery: string) => Ready | undefined
+export type FastPath = (context: Context, request: IncomingMessage, rawQuery: string) => Ready | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to
  * the long way, which also says what stands against it. So it only has to notice that something does: it checks all that
  * access and handler check, in the statement that writes. For service tokens whose holder is known from memory.
  */
-export type Together<Body> = (input: {
+export type Batch<Body> = (input: {
   context: Context
   origin: Origin
   token: TokenPrincipal
@@ -110,7 +110,7 @@ export type Together<Body> = (input: {
 }) => Promise<Reply<unknown> | undefined>
 
 /** One line of a feature's table: endpoint, access, handler. The types refuse a line without an access. */
-export function on<
+export function route<
   P extends string,
   Q extends Endpoint['query'],
   B extends Endpoint['body'],

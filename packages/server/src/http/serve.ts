@@ -3,9 +3,9 @@ import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
 import { authenticate, type Memory, noteStrayToken } from '../identity/authenticate.ts'
-import { answerFromMemory } from './at-once.ts'
 import { type Context, newId } from './context.ts'
 import { describe, fail, Refusal } from './errors.ts'
+import { serveFastPaths } from './fast-path.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { performer } from './perform.ts'
 import { json, Ready, sendReady } from './ready.ts'
@@ -56,7 +56,7 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
-  answerFromMemory(app.server, context, routes, newRequestId)
+  serveFastPaths(app.server, context, routes, newRequestId)
   const largeBodies = openLargeBodies()
   for (const route of routes) mount(app, context, route, largeBodies)
   return app
@@ -138,7 +138,7 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
 function memoryFor({ endpoint, shortcuts }: Route): Memory {
   if (endpoint.bodyBytes > limits.bodyBytes) return 'none'
   if (endpoint.method !== 'GET') return 'confirmed'
-  return shortcuts.fromMemory ? 'fresh' : 'none'
+  return shortcuts.fastPath ? 'fresh' : 'none'
 }
 
 /** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */

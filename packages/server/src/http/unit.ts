@@ -30,8 +30,8 @@ export interface Entry {
 
 /**
  * One unit of work: a transaction that holds the change and its audit entries, after which this process's resolve cache
- * forgets the organizations concerned. Other processes hear of it through the `changes` table. Writes of secrets may share
- * a statement instead (features/secrets/together.ts).
+ * forgets the organizations concerned. Other processes hear of it through the `cache_invalidations` table. Writes of secrets may share
+ * a statement instead (features/secrets/batch.ts).
  */
 export async function unit<T>(
   context: Context,

@@ -36,7 +36,7 @@ export async function authenticate(
 
 /**
  * How far memory may say who a service token is: not at all; as fresh as the resolve cache is; or in any case, because the
- * unit of work will confirm it in its first round trip (`confirmToken`), or the statement that writes will (`Together`).
+ * unit of work will confirm it in its first round trip (`confirmToken`), or the statement that writes will (`Batch`).
  */
 export type Memory = 'none' | 'fresh' | 'confirmed'
 
@@ -45,7 +45,7 @@ function fromMemory(context: Context, request: IncomingMessage, origin: Origin, 
   const nowMs = context.now().getTime()
   if (memory === 'fresh') return rememberedToken(context, request, nowMs)
   const bearerHash = presentedToken(request)
-  const token = bearerHash && context.cache.recallToken(bearerHash)
+  const token = bearerHash && context.cache.findUnconfirmedToken(bearerHash)
   if (!token) return undefined
   origin.unconfirmed = bearerHash
   return token
@@ -55,7 +55,7 @@ function fromMemory(context: Context, request: IncomingMessage, origin: Origin, 
 export async function confirmToken(context: Context, db: Sql, origin: Origin): Promise<void> {
   if (origin.unconfirmed === undefined) return
   if (await isTokenInForce(db, origin.unconfirmed, instant(context)))
-    return context.uses.note(origin.principal as TokenPrincipal, context.now().getTime())
+    return context.lastUsed.note(origin.principal as TokenPrincipal, context.now().getTime())
   context.limiter.take('stranger', origin.ipAddress ?? '')
   throw fail('unauthorized', 'unknown service token')
 }
@@ -63,9 +63,9 @@ export async function confirmToken(context: Context, db: Sql, origin: Origin): P
 /** A service token that was looked up before, as fresh as the resolve cache is. */
 export function rememberedToken(context: Context, request: IncomingMessage, nowMs: number): TokenPrincipal | undefined {
   const bearerHash = presentedToken(request)
-  const token = bearerHash && context.cache.findToken(bearerHash)
+  const token = bearerHash && context.cache.findConfirmedToken(bearerHash)
   if (!token || token.validUntilMs <= nowMs) return undefined
-  context.uses.note(token, nowMs)
+  context.lastUsed.note(token, nowMs)
   return token
 }
 
@@ -85,7 +85,7 @@ async function identify(context: Context, authorization: string | undefined, ori
 /** A route that asks for no credential answers all alike. Whoever shows it a decoy has found one all the same. */
 export function noteStrayToken(context: Context, { headers }: IncomingMessage, origin: Origin): void {
   const [, bearer] = /^bearer (skt_\S+)$/i.exec(headers.authorization ?? '') ?? []
-  if (bearer) context.sightings.note(bearer, sha256(bearer), origin, instant(context))
+  if (bearer) context.rejectedTokens.note(bearer, sha256(bearer), origin, instant(context))
 }
 
 /** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
@@ -103,20 +103,20 @@ function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Princ
  */
 async function serviceToken(context: Context, bearer: string, origin: Origin): Promise<Principal> {
   const bearerHash = sha256(bearer)
-  const mark = context.cache.mark()
+  const generation = context.cache.generation()
   const token = await findServiceToken(context.db, bearerHash)
   const now = instant(context)
   const usable =
     token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
   if (!usable) {
-    context.sightings.note(bearer, bearerHash, origin, now)
+    context.rejectedTokens.note(bearer, bearerHash, origin, now)
     throw fail('unauthorized', 'unknown service token')
   }
-  context.uses.note(token, Date.parse(now))
+  context.lastUsed.note(token, Date.parse(now))
   const { id, orgId, role, environmentId, expiresAt } = token
   const validUntilMs = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
   const principal = { type: 'service_token', id, orgId, role, environmentId, validUntilMs } as const
-  context.cache.keepToken(mark, bearerHash, principal)
+  context.cache.keepToken(generation, bearerHash, principal)
   return principal
 }
 
@@ -126,7 +126,7 @@ async function cliSession(context: Context, bearer: string): Promise<Principal> 
   const usable =
     session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
   if (!usable) throw fail('unauthorized', 'unknown CLI session')
-  context.uses.noteCliSession(session.id, context.now().getTime())
+  context.lastUsed.noteCliSession(session.id, context.now().getTime())
   const { id, userId, secondFactor, mfaAt } = session
   return { type: 'user', id: userId, session: { kind: 'cli', id, secondFactor, mfaAt } }
 }

@@ -1,4 +1,4 @@
-import { deleteOldChanges } from '../db/invalidations.ts'
+import { deleteOldInvalidations } from '../db/invalidations.ts'
 import { expireBranches } from '../features/branches/jobs.ts'
 import { sweepCliLogins } from '../features/cli-login/jobs.ts'
 import { mailLink, mailWithLink } from '../features/sign-in/link-mail.ts'
@@ -17,7 +17,7 @@ export function handlers(context: Context): Handlers {
     'sign_in.link': (request) => mailLink(context, mail, request),
     'branches.expire': () => expireBranches(context),
     sweep: async () => {
-      await deleteOldChanges(context.db)
+      await deleteOldInvalidations(context.db)
       await deleteExpiredAccessTokens(context.db, instant(context))
       await sweepCliLogins(context)
       await sweepSignIn(context)

@@ -4,15 +4,15 @@ import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { App } from '../../http/scope.ts'
-import { createEnvironment, shown } from '../envs/create.ts'
+import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import { applications } from './store.ts'
 
 type InApp = InOrg & { app: App }
 
 export async function list({ db, org, query }: In<typeof apps.list, InOrg>): Out<typeof apps.list> {
-  const mark = pageFrom(query, 'application')
-  const page = pageOf(await applications.list(db, org, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'application')
+  const page = pageOf(await applications.list(db, org, cursor), cursor, byCreation)
   return { apps: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -57,5 +57,5 @@ export async function createEnv(input: In<typeof apps.createEnv, InApp>): Out<ty
   const { app, audit } = input
   const environment = await createEnvironment(input, { orgId: app.orgId, applicationId: app.id, groupId: null })
   audit('env.created', environment.id, { slug: environment.slug, applicationId: app.id })
-  return { environment: shown(environment) }
+  return { environment: toResponse(environment) }
 }

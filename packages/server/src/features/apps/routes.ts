@@ -1,16 +1,16 @@
 import { apps } from '@skerry/contract/apps'
 import { admin, app, keyed, member } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { listOfApp } from '../branches/branches.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './apps.ts'
 
 export const routes = [
-  on(apps.list, member, list),
-  on(apps.create, admin, create),
-  on(apps.get, app(member), get),
-  on(apps.update, app(admin), update),
-  on(apps.delete, app(admin), remove),
-  on(apps.envs, app(member), listEnvs),
-  on(apps.createEnv, app(keyed(admin)), createEnv), // the creator must be able to hold the key
-  on(apps.branches, app(member), listOfApp),
+  route(apps.list, member, list),
+  route(apps.create, admin, create),
+  route(apps.get, app(member), get),
+  route(apps.update, app(admin), update),
+  route(apps.delete, app(admin), remove),
+  route(apps.envs, app(member), listEnvs),
+  route(apps.createEnv, app(keyed(admin)), createEnv), // the creator must be able to hold the key
+  route(apps.branches, app(member), listOfApp),
 ]

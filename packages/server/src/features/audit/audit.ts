@@ -6,7 +6,7 @@ import type { In, Out } from '../../http/route.ts'
 import { listEntries } from './store.ts'
 
 export async function list({ db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
-  const mark = pageFrom(query, 'audit', limits.auditDefault)
-  const page = pageOf(await listEntries(db, org, query, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'audit', limits.auditDefault)
+  const page = pageOf(await listEntries(db, org, query, cursor), cursor, byCreation)
   return { entries: page.rows, nextCursor: page.nextCursor }
 }

@@ -1,6 +1,6 @@
 import { audit } from '@skerry/contract/audit'
 import { admin } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { list } from './audit.ts'
 
-export const routes = [on(audit.list, admin, list)]
+export const routes = [route(audit.list, admin, list)]

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@skerry/contract/audit'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../../http/scope.ts'
 
 interface Filter {
@@ -11,7 +11,7 @@ interface Filter {
   actorId?: string | undefined
 }
 
-export const listEntries = (db: Sql, org: Org, filter: Filter, mark: Mark) =>
+export const listEntries = (db: Sql, org: Org, filter: Filter, cursor: KeysetCursor) =>
   db.rows<Static<typeof AuditEntry>>(
     `select id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address, user_agent, request_id,
             created_at
@@ -21,5 +21,5 @@ export const listEntries = (db: Sql, org: Org, filter: Filter, mark: Mark) =>
         and ($4::text is null or resource_id = $4) and ($5::text is null or actor_id = $5)
         and ($6::timestamptz is null or (created_at, id) < ($6, $7))
       order by created_at desc, id desc limit $8`,
-    [org.id, filter.action, filter.resourceType, filter.resourceId, filter.actorId, mark.at, mark.id, mark.take],
+    [org.id, filter.action, filter.resourceType, filter.resourceId, filter.actorId, cursor.at, cursor.id, cursor.take],
   )

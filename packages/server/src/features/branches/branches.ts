@@ -6,20 +6,20 @@ import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { App } from '../../http/scope.ts'
-import { makeEnv, shown } from '../envs/create.ts'
+import { makeEnv, toResponse } from '../envs/create.ts'
 import { giveNewKey, toOneself } from '../grants/give.ts'
 import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
-  const mark = pageFrom(query, 'environment')
-  const page = pageOf(await listBranches(db, env, now, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'environment')
+  const page = pageOf(await listBranches(db, env, now, cursor), cursor, byCreation)
   return { branches: page.rows, nextCursor: page.nextCursor }
 }
 
 export async function listOfApp(input: In<typeof apps.branches, InOrg & { app: App }>): Out<typeof apps.branches> {
   const { db, app, query, now } = input
-  const mark = pageFrom(query, 'environment')
-  const page = pageOf(await listAppBranches(db, app, now, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'environment')
+  const page = pageOf(await listAppBranches(db, app, now, cursor), cursor, byCreation)
   return { branches: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -60,7 +60,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     grants: grants.length,
   }
   audit('branch.created', branch.id, metadata)
-  return { branch: shown(branch) }
+  return { branch: toResponse(branch) }
 }
 
 function expiry(ttlSeconds: number | null | undefined, now: string): string | null {

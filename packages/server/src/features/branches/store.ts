@@ -2,7 +2,7 @@ import type { Environment } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
 import { environmentColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { App, Env } from '../../http/scope.ts'
 
 type EnvironmentRow = Static<typeof Environment>
@@ -12,24 +12,24 @@ const branches = `
    where e.org_id = $1 and e.parent_environment_id is not null and (e.expires_at is null or e.expires_at > $3)
      and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
 
-export const listAppBranches = (db: Sql, app: App, now: string, mark: Mark) =>
+export const listAppBranches = (db: Sql, app: App, now: string, cursor: KeysetCursor) =>
   db.rows<EnvironmentRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
     app.orgId,
     app.id,
     now,
-    mark.at,
-    mark.id,
-    mark.take,
+    cursor.at,
+    cursor.id,
+    cursor.take,
   ])
 
-export const listBranches = (db: Sql, env: Env, now: string, mark: Mark) =>
+export const listBranches = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<EnvironmentRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
     env.orgId,
     env.id,
     now,
-    mark.at,
-    mark.id,
-    mark.take,
+    cursor.at,
+    cursor.id,
+    cursor.take,
   ])
 
 export const listHolders = (db: Sql, env: Env) =>

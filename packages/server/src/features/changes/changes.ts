@@ -24,14 +24,14 @@ type Reviewing = OnChange & { principal: UserPrincipal }
 
 export async function list(input: In<typeof changes.list, InOrg>): Out<typeof changes.list> {
   const { db, org, principal, query, now } = input
-  const mark = pageFrom(query, 'changeRequest')
-  const rows = await listChanges(db, org, principal, query, now, mark)
-  const page = pageOf(rows, mark, (row) => [row.createdAt, row.id])
+  const cursor = pageFrom(query, 'changeRequest')
+  const rows = await listChanges(db, org, principal, query, now, cursor)
+  const page = pageOf(rows, cursor, (row) => [row.createdAt, row.id])
   return { changeRequests: page.rows, nextCursor: page.nextCursor }
 }
 
 export async function get({ db, change }: In<typeof changes.get, OnChange>): Out<typeof changes.get> {
-  return { changeRequest: shown(change), reviews: await listReviews(db, change) }
+  return { changeRequest: toResponse(change), reviews: await listReviews(db, change) }
 }
 
 /**
@@ -59,7 +59,7 @@ async function carryOut(
   const env = await findEnv(db, org, change.environmentId, principal, now)
   if (!env) throw fail('not_found', 'no such change request')
   const base = await lockBase(db, env, change)
-  if (base && !isApproved) return shown(change)
+  if (base && !isApproved) return toResponse(change)
   const applied = base && (await applyChange(db, env, { ...change, ciphertext }, base, { now, newId }))
   if (!applied) {
     audit('change_request.superseded', change.id, factsOf(change))
@@ -109,12 +109,12 @@ async function decide(input: Omit<In<typeof changes.reject, Reviewing>, 'audit'>
 
 async function close({ db, change, now }: Deciding, status: Status): Promise<ChangeRow> {
   await closeChange(db, change, status, now)
-  return { ...shown(change), status, closedAt: now }
+  return { ...toResponse(change), status, closedAt: now }
 }
 
 /** What audit entries say of a change. Its note is for reviewers, and may be long. */
 const factsOf = ({ environmentId, secretName, action }: Change) => ({ environmentId, name: secretName, action })
 
-function shown({ orgId, baseSecretId, ...row }: Change): ChangeRow {
+function toResponse({ orgId, baseSecretId, ...row }: Change): ChangeRow {
   return row
 }

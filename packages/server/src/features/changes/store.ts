@@ -2,7 +2,7 @@ import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes'
 import type { Static } from 'typebox'
 import { changeColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Change, Env, Org, Protection } from '../../http/scope.ts'
 
@@ -42,7 +42,14 @@ export interface Filter {
   envId?: string | undefined
 }
 
-export const listChanges = (db: Sql, org: Org, principal: Principal, filter: Filter, now: string, mark: Mark) =>
+export const listChanges = (
+  db: Sql,
+  org: Org,
+  principal: Principal,
+  filter: Filter,
+  now: string,
+  cursor: KeysetCursor,
+) =>
   db.rows<ChangeRow>(
     `select ${changeColumns}
        from change_requests c
@@ -53,7 +60,7 @@ export const listChanges = (db: Sql, org: Org, principal: Principal, filter: Fil
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
         and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8))
       order by c.created_at desc, c.id desc limit $9`,
-    [org.id, principal.type, principal.id, now, filter.status, filter.envId, mark.at, mark.id, mark.take],
+    [org.id, principal.type, principal.id, now, filter.status, filter.envId, cursor.at, cursor.id, cursor.take],
   )
 
 /** Nobody else decides on the change until this transaction ends. With its ciphertext, whoever asks. */

@@ -16,8 +16,8 @@ export async function list({
   query,
 }: In<typeof cliSessions.list, Person>): Out<typeof cliSessions.list> {
   const { kind, id } = principal.session
-  const mark = pageFrom(query, 'cliSession')
-  const page = pageOf(await listSessions(db, principal.id, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'cliSession')
+  const page = pageOf(await listSessions(db, principal.id, cursor), cursor, byCreation)
   return { sessions: page.rows, currentSessionId: kind === 'cli' ? id : null, nextCursor: page.nextCursor }
 }
 

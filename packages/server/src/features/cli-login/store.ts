@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Session } from '../../http/principal.ts'
 import type { Status, Stored } from './states.ts'
 
@@ -99,7 +99,7 @@ export interface CliSession {
   revokedAt: string | null
 }
 
-export const listSessions = (db: Sql, userId: string, { at, id, take }: Mark) =>
+export const listSessions = (db: Sql, userId: string, { at, id, take }: KeysetCursor) =>
   db.rows<CliSession>(
     `select s.id, s.device_label, s.client, s.ip_address, s.created_at, u.last_used_at, s.expires_at, s.revoked_at
        from cli_sessions s left join cli_session_uses u on u.session_id = s.id

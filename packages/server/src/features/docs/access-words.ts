@@ -5,9 +5,9 @@ import type { Route } from '../../http/route.ts'
 export const accessWords: Readonly<Record<string, string>> = {
   open: 'No credential; the reason follows',
   limited: 'As inside, and a rate limit for the address of the caller',
-  known: 'Any valid credential, even of a person whose second factor is still to be entered',
-  anyone: 'Any valid credential; a person who has a second factor here has entered it in this session',
-  arriving: 'A person at a browser, whose second factor may still have to be entered',
+  authenticated: 'Any valid credential, even of a person whose second factor is still to be entered',
+  signedIn: 'Any valid credential; a person who has a second factor here has entered it in this session',
+  awaitingSecondFactor: 'A person at a browser, whose second factor may still have to be entered',
   person: 'A signed-in person: no service token, no machine client',
   browser: 'A person at a browser: no CLI session, no service token, no machine client',
   fresh: 'As inside; whoever has a second factor has entered it within the last ten minutes',

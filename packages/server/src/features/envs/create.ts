@@ -50,7 +50,9 @@ function slugConflict(error: unknown): never {
 }
 
 /** An environment as answers show it, without what only an access needs. */
-export function shown(env: EnvironmentRow & Partial<Pick<Env, 'orgId' | 'wrappedDek' | 'protection'>>): EnvironmentRow {
+export function toResponse(
+  env: EnvironmentRow & Partial<Pick<Env, 'orgId' | 'wrappedDek' | 'protection'>>,
+): EnvironmentRow {
   const { orgId, wrappedDek, protection, ...row } = env
   return row
 }

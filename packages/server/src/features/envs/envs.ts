@@ -3,11 +3,11 @@ import type { InEnv } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { shown } from './create.ts'
+import { toResponse } from './create.ts'
 import { deleteEnv, listGrantees, renameEnv } from './store.ts'
 
 export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.get> {
-  return { environment: shown(env) }
+  return { environment: toResponse(env) }
 }
 
 export async function update({ db, env, body, now, audit }: In<typeof envs.update, InEnv>): Out<typeof envs.update> {
@@ -28,7 +28,7 @@ export async function remove({ db, env, audit }: In<typeof envs.delete, InEnv>):
 }
 
 export async function grantees({ db, env, query, now }: In<typeof envs.grantees, InEnv>): Out<typeof envs.grantees> {
-  const mark = pageFrom(query, 'keyGrant')
-  const page = pageOf(await listGrantees(db, env, now, mark), mark, (row) => [row.createdAt, row.id])
+  const cursor = pageFrom(query, 'keyGrant')
+  const page = pageOf(await listGrantees(db, env, now, cursor), cursor, (row) => [row.createdAt, row.id])
   return { grantees: page.rows.map(({ createdAt, id, ...grantee }) => grantee), nextCursor: page.nextCursor }
 }

@@ -1,6 +1,6 @@
 import { ownerColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../../http/scope.ts'
 
 /** What applications and groups have in common: both own environments, and their rows are alike. */
@@ -23,7 +23,7 @@ export function ownersIn<Row extends Owner>(table: 'applications' | 'groups') {
     update ${table} set name = $3, updated_at = $4 where org_id = $1 and id = $2 returning ${ownerColumns}`
   const remove = `delete from ${table} where org_id = $1 and id = $2 returning id`
   return {
-    list: (db: Sql, org: Org, mark: Mark) => db.rows<Row>(list, [org.id, mark.at, mark.id, mark.take]),
+    list: (db: Sql, org: Org, cursor: KeysetCursor) => db.rows<Row>(list, [org.id, cursor.at, cursor.id, cursor.take]),
     /** Undefined where the slug is taken. */
     insert: (db: Tx, org: Org, row: { id: string; name: string; slug: string; now: string }) =>
       db.row<Row>(insert, [org.id, row.id, row.name, row.slug, row.now]),

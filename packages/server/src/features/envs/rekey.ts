@@ -3,7 +3,7 @@ import type { InEnv } from '../../http/access.ts'
 import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
 import { supersedeAll } from '../changes/notices.ts'
-import { shown } from './create.ts'
+import { toResponse } from './create.ts'
 import {
   deleteOtherGrants,
   type Holder,
@@ -52,7 +52,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
     grants: kept.length,
     removed: removed.map(({ principalType, principalId }) => ({ principalType, principalId })),
   })
-  return { environment: shown(env), rekeyedSecrets: secrets.length, grants: kept.length }
+  return { environment: toResponse(env), rekeyedSecrets: secrets.length, grants: kept.length }
 }
 
 /** A new ciphertext for each secret that is expected, and for no other. */

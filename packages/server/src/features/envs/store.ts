@@ -2,7 +2,7 @@ import type { Environment, EnvironmentWithAccess } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
 import { environmentColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { App, Env, Group } from '../../http/scope.ts'
 
@@ -18,21 +18,21 @@ const page = `
      and ($5::timestamptz is null or (e.created_at, e.id) > ($5, $6))
    order by e.created_at, e.id limit $7`
 
-export const listAppEnvs = (db: Sql, app: App, principal: Principal, mark: Mark) =>
+export const listAppEnvs = (db: Sql, app: App, principal: Principal, cursor: KeysetCursor) =>
   db.rows<WithAccess>(
     `${withAccess} where e.org_id = $1 and e.application_id = $2 and e.parent_environment_id is null ${page}`,
-    [app.orgId, app.id, principal.type, principal.id, mark.at, mark.id, mark.take],
+    [app.orgId, app.id, principal.type, principal.id, cursor.at, cursor.id, cursor.take],
   )
 
-export const listGroupEnvs = (db: Sql, group: Group, principal: Principal, mark: Mark) =>
+export const listGroupEnvs = (db: Sql, group: Group, principal: Principal, cursor: KeysetCursor) =>
   db.rows<WithAccess>(`${withAccess} where e.org_id = $1 and e.group_id = $2 ${page}`, [
     group.orgId,
     group.id,
     principal.type,
     principal.id,
-    mark.at,
-    mark.id,
-    mark.take,
+    cursor.at,
+    cursor.id,
+    cursor.take,
   ])
 
 export interface NewEnvironment {
@@ -80,7 +80,7 @@ export const deleteEnv = async (db: Tx, env: Env): Promise<boolean> =>
   undefined
 
 /** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
-export const listGrantees = (db: Sql, env: Env, now: string, mark: Mark) =>
+export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<{
     id: string
     createdAt: string
@@ -99,5 +99,5 @@ export const listGrantees = (db: Sql, env: Env, now: string, mark: Mark) =>
       where k.org_id = $1 and k.environment_id = $2 and coalesce(t.public_key_jwk, u.public_key_jwk) is not null
         and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
       order by k.created_at, k.id limit $6`,
-    [env.orgId, env.id, now, mark.at, mark.id, mark.take],
+    [env.orgId, env.id, now, cursor.at, cursor.id, cursor.take],
   )

@@ -12,8 +12,8 @@ export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof gra
 }
 
 export async function list({ db, env, query }: In<typeof grants.list, InEnv>): Out<typeof grants.list> {
-  const mark = pageFrom(query, 'keyGrant')
-  const page = pageOf(await listGrants(db, env, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'keyGrant')
+  const page = pageOf(await listGrants(db, env, cursor), cursor, byCreation)
   return { grants: page.rows, nextCursor: page.nextCursor }
 }
 

@@ -2,17 +2,17 @@ import type { KeyGrant } from '@skerry/contract/grants'
 import type { Static } from 'typebox'
 import { grantColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Env, Grant, Org } from '../../http/scope.ts'
 
 type Row = Static<typeof KeyGrant>
 
-export const listGrants = (db: Sql, env: Env, mark: Mark) =>
+export const listGrants = (db: Sql, env: Env, cursor: KeysetCursor) =>
   db.rows<Row>(
     `select ${grantColumns} from key_grants
       where org_id = $1 and environment_id = $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
-    [env.orgId, env.id, mark.at, mark.id, mark.take],
+    [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
   )
 
 export interface NewGrant {

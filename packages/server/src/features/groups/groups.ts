@@ -4,15 +4,15 @@ import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Group } from '../../http/scope.ts'
-import { createEnvironment, shown } from '../envs/create.ts'
+import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import { groups as stored } from './store.ts'
 
 type InGroup = InOrg & { group: Group }
 
 export async function list({ db, org, query }: In<typeof groups.list, InOrg>): Out<typeof groups.list> {
-  const mark = pageFrom(query, 'group')
-  const page = pageOf(await stored.list(db, org, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'group')
+  const page = pageOf(await stored.list(db, org, cursor), cursor, byCreation)
   return { groups: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -63,5 +63,5 @@ export async function createEnv(input: In<typeof groups.createEnv, InGroup>): Ou
   const { group, audit } = input
   const environment = await createEnvironment(input, { orgId: group.orgId, applicationId: null, groupId: group.id })
   audit('env.created', environment.id, { slug: environment.slug, groupId: group.id })
-  return { environment: shown(environment) }
+  return { environment: toResponse(environment) }
 }

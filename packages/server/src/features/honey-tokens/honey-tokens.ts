@@ -11,8 +11,8 @@ import { recordTrips } from './trips.ts'
 export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
   const { context, db, org, query } = input
   await recordTrips(context)
-  const mark = pageFrom(query, 'honeyToken')
-  const page = pageOf(await listHoneyTokens(db, org, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'honeyToken')
+  const page = pageOf(await listHoneyTokens(db, org, cursor), cursor, byCreation)
   return { honeyTokens: page.rows, nextCursor: page.nextCursor }
 }
 

@@ -2,17 +2,17 @@ import type { HoneyToken } from '@skerry/contract/honey-tokens'
 import type { Static } from 'typebox'
 import { honeyTokenColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { HoneyToken as Found, Org } from '../../http/scope.ts'
 
 type Row = Static<typeof HoneyToken>
 
-export const listHoneyTokens = (db: Sql, org: Org, mark: Mark) =>
+export const listHoneyTokens = (db: Sql, org: Org, cursor: KeysetCursor) =>
   db.rows<Row>(
     `select ${honeyTokenColumns} from honey_tokens
       where org_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
       order by created_at, id limit $4`,
-    [org.id, mark.at, mark.id, mark.take],
+    [org.id, cursor.at, cursor.id, cursor.take],
   )
 
 /** The row of a service token that was dead from the beginning. False where a token or a decoy has its id or hash. */

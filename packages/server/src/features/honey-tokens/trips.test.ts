@@ -181,7 +181,7 @@ describe('presenting a decoy', () => {
     const token = await newToken(scene.world, scene.tenant)
     const decoy = await newDecoy()
     const { cache } = scene.world.server.context
-    const remembered = () => cache.recallToken(sha256(token.as.slice(7)))?.id
+    const remembered = () => cache.findUnconfirmedToken(sha256(token.as.slice(7)))?.id
     // Once the server has heard that both were made, which makes it forget: then only a trip could.
     await until('the token is remembered all along', async () => {
       await scene.world.call(me.get, { as: token.as })
@@ -190,7 +190,7 @@ describe('presenting a decoy', () => {
       await recordTrips(scene.world.server.context)
       return before === token.id && remembered() === token.id
     })
-    expect(cache.recallToken(decoy.tokenHash)).toBeUndefined()
+    expect(cache.findUnconfirmedToken(decoy.tokenHash)).toBeUndefined()
   })
 })
 

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { recordIn } from '../../http/unit.ts'
 import { notifyAdmins } from '../notifications/notify.ts'
-import type { Sighting } from './sightings.ts'
+import type { RejectedToken } from './rejected-tokens.ts'
 import { addTrips, findDecoys } from './store.ts'
 
 /**
@@ -10,16 +10,16 @@ import { addTrips, findDecoys } from './store.ts'
  * request never waits for this, and none does it: until here a decoy is a token like any other that does not work.
  */
 export const recordTrips = (context: Context): Promise<void> =>
-  context.sightings.flush(async (sightings) => {
-    const hashes = sightings.map(({ bearerHash }) => bearerHash)
-    const ids = sightings.map(({ tokenId }) => tokenId)
+  context.rejectedTokens.flush(async (rejectedTokens) => {
+    const hashes = rejectedTokens.map(({ bearerHash }) => bearerHash)
+    const ids = rejectedTokens.map(({ tokenId }) => tokenId)
     const decoys = await findDecoys(context.db, hashes, ids)
     if (decoys.length === 0) return
     await context.db.transaction(async (tx) => {
       for (const decoy of decoys) {
-        const isOfDecoy = ({ bearerHash, tokenId }: Sighting) =>
+        const isOfDecoy = ({ bearerHash, tokenId }: RejectedToken) =>
           bearerHash === decoy.tokenHash || tokenId === decoy.tokenId
-        await recordTripsOf(context, tx, decoy, sightings.filter(isOfDecoy))
+        await recordTripsOf(context, tx, decoy, rejectedTokens.filter(isOfDecoy))
       }
     })
   })
@@ -29,10 +29,10 @@ async function recordTripsOf(
   context: Context,
   tx: Tx,
   decoy: { orgId: string; id: string; tokenId: string },
-  sightings: Sighting[],
+  rejectedTokens: RejectedToken[],
 ): Promise<void> {
-  const last = sightings.reduce((one, other) => (other.at > one.at ? other : one))
-  const count = sightings.reduce((sum, { times }) => sum + times, 0)
+  const last = rejectedTokens.reduce((one, other) => (other.at > one.at ? other : one))
+  const count = rejectedTokens.reduce((sum, { times }) => sum + times, 0)
   const trip = await addTrips(tx, decoy, { ...last, count })
   if (!trip) return
   if (trip.alertDue) {
@@ -40,7 +40,7 @@ async function recordTripsOf(
     const work = { context, db: tx, org: { id: decoy.orgId } }
     await notifyAdmins(work, 'honey_token_tripped', { tokenId: decoy.tokenId, at, ipAddress, userAgent })
   }
-  for (const { times, at, ...from } of sightings) {
+  for (const { times, at, ...from } of rejectedTokens) {
     const metadata = { tokenId: decoy.tokenId, placement: trip.placement, times, at }
     const entry = { orgId: decoy.orgId, action: 'honey_token.tripped', resourceId: decoy.id, metadata } as const
     recordIn(context, tx, { principal: null, ...from }, entry)

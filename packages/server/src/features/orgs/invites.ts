@@ -9,8 +9,8 @@ import { notifyAddress } from '../notifications/notify.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
-  const mark = pageFrom(query, 'invitation')
-  const page = pageOf(await listInvites(db, org, now, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'invitation')
+  const page = pageOf(await listInvites(db, org, now, cursor), cursor, byCreation)
   return { invites: page.rows, nextCursor: page.nextCursor }
 }
 

@@ -10,8 +10,8 @@ import { createOrg } from './create.ts'
 import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
 
 export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {
-  const mark = pageFrom(query, 'organization')
-  const page = pageOf(await listOrgs(db, principal, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'organization')
+  const page = pageOf(await listOrgs(db, principal, cursor), cursor, byCreation)
   return { orgs: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -45,7 +45,7 @@ export async function update({
 }
 
 export async function members({ db, org, query }: In<typeof orgs.members, InOrg>): Out<typeof orgs.members> {
-  const mark = pageFrom(query, 'user')
-  const page = pageOf(await listMembers(db, org, mark), mark, (row) => [row.createdAt, row.userId])
+  const cursor = pageFrom(query, 'user')
+  const page = pageOf(await listMembers(db, org, cursor), cursor, (row) => [row.createdAt, row.userId])
   return { members: page.rows.map(({ createdAt, ...shown }) => shown), nextCursor: page.nextCursor }
 }

@@ -2,29 +2,29 @@ import type { Invite, Member, Organization } from '@skerry/contract/orgs'
 import type { Static } from 'typebox'
 import { inviteColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Org, Invite as ScopedInvite } from '../../http/scope.ts'
 
 type OrganizationRow = Static<typeof Organization>
 
-export function listOrgs(db: Sql, principal: Principal, mark: Mark): Promise<OrganizationRow[]> {
-  if (principal.type === 'user') return listOrgsOfUser(db, principal.id, mark)
+export function listOrgs(db: Sql, principal: Principal, cursor: KeysetCursor): Promise<OrganizationRow[]> {
+  if (principal.type === 'user') return listOrgsOfUser(db, principal.id, cursor)
   const role = principal.type === 'm2m' ? 'admin' : principal.role
   return db.rows<OrganizationRow>(
     `select id, name, slug, $2::text as role, created_at, updated_at from organizations
       where id = $1 and ($3::timestamptz is null or (created_at, id) > ($3, $4)) limit $5`,
-    [principal.orgId, role, mark.at, mark.id, mark.take],
+    [principal.orgId, role, cursor.at, cursor.id, cursor.take],
   )
 }
 
-const listOrgsOfUser = (db: Sql, userId: string, mark: Mark) =>
+const listOrgsOfUser = (db: Sql, userId: string, cursor: KeysetCursor) =>
   db.rows<OrganizationRow>(
     `select o.id, o.name, o.slug, m.role, o.created_at, o.updated_at
        from memberships m join organizations o on o.id = m.org_id
       where m.user_id = $1 and ($2::timestamptz is null or (o.created_at, o.id) > ($2, $3))
       order by o.created_at, o.id limit $4`,
-    [userId, mark.at, mark.id, mark.take],
+    [userId, cursor.at, cursor.id, cursor.take],
   )
 
 export interface StoredOrg {
@@ -68,21 +68,21 @@ export const updateMfaRequired = async (db: Tx, org: Org, required: boolean, now
     [org.id, required, now],
   )) !== undefined
 
-export const listMembers = (db: Sql, org: Org, mark: Mark) =>
+export const listMembers = (db: Sql, org: Org, cursor: KeysetCursor) =>
   db.rows<Static<typeof Member> & { createdAt: string }>(
     `select u.id as user_id, u.email, u.name, m.role, u.public_key_jwk, m.created_at
        from memberships m join users u on u.id = m.user_id
       where m.org_id = $1 and ($2::timestamptz is null or (m.created_at, m.user_id) > ($2, $3))
       order by m.created_at, m.user_id limit $4`,
-    [org.id, mark.at, mark.id, mark.take],
+    [org.id, cursor.at, cursor.id, cursor.take],
   )
 
-export const listInvites = (db: Sql, org: Org, now: string, mark: Mark) =>
+export const listInvites = (db: Sql, org: Org, now: string, cursor: KeysetCursor) =>
   db.rows<Static<typeof Invite>>(
     `select ${inviteColumns} from invitations
       where org_id = $1 and expires_at > $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
-    [org.id, now, mark.at, mark.id, mark.take],
+    [org.id, now, cursor.at, cursor.id, cursor.take],
   )
 
 export const isMember = async (db: Sql, org: Org, email: string): Promise<boolean> =>

@@ -1,10 +1,10 @@
 import { passkeys } from '@skerry/contract/passkeys'
 import { person } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { create, list, remove } from './passkeys.ts'
 
 export const routes = [
-  on(passkeys.list, person, list),
-  on(passkeys.create, person, create),
-  on(passkeys.delete, person, remove),
+  route(passkeys.list, person, list),
+  route(passkeys.create, person, create),
+  route(passkeys.delete, person, remove),
 ]

@@ -10,7 +10,7 @@ test.each([50, 1000])('many small answers under keys of %i characters take no mo
   const cache = openCache({ bytesMax, alone: true, monotonicMs: () => 0 })
   const keys = Array.from({ length: 1000 }, (_, n) => `${n}`.padStart(characters))
   const answer = { orgId: 'org_a', environmentIds: ['env_a'], validUntilMs: 1, ...tagged('{}') }
-  for (const key of keys) cache.keep(cache.mark(), key, answer)
+  for (const key of keys) cache.keep(cache.generation(), key, answer)
   const kept = keys.filter((key) => cache.find(key, 0))
   const most = bytesMax / (besideBytes + characters)
   expect(kept.length).toBeLessThanOrEqual(most)

@@ -13,32 +13,32 @@ export interface Answer {
   validUntilMs: number
 }
 
-/** How long after it last heard of changes a process may still answer from memory. */
-export const hearingMaxMs = 1000
+/** How long after its last poll of invalidations a process may still answer from memory. */
+export const unpolledMaxMs = 1000
 
 /**
  * Answers of resolve, by principal and query, never across principals; and the service tokens that ask, by the hash of
  * what they present. Everything of an organization is forgotten when its structure changes, answers of an environment
  * when its secrets do.
  *
- * An answer that was being read while its organization changed must not be kept: `keep` refuses it by the mark taken
- * before the read.
+ * An answer that was being read while its organization changed must not be kept: `keep` refuses it by the generation read
+ * before the database.
  */
 export interface ResolveCache {
   find(key: string, nowMs: number): Answer | undefined
-  findToken(bearerHash: string): TokenPrincipal | undefined
+  findConfirmedToken(bearerHash: string): TokenPrincipal | undefined
   /** Whose token this is, for a caller who checks in the database that it is still in force. */
-  recallToken(bearerHash: string): TokenPrincipal | undefined
-  /** Taken before the database is read. */
-  mark(): number
-  keep(mark: number, key: string, answer: Answer): void
-  keepToken(mark: number, bearerHash: string, token: TokenPrincipal): void
+  findUnconfirmedToken(bearerHash: string): TokenPrincipal | undefined
+  /** Counts evictions. Read before the database is. */
+  generation(): number
+  keep(generation: number, key: string, answer: Answer): void
+  keepToken(generation: number, bearerHash: string, token: TokenPrincipal): void
   evict(orgId: string, environmentId: string | null): void
   /** Forgets everything: changes may have been missed. */
   clear(): void
-  /** Notes that all changes up to this instant (of performance.now) have been heard. */
-  heard(atMs: number): void
-  /** When it was last asked, so that an idle process stops listening. */
+  /** Notes that all changes up to this instant (of performance.now) have been read. */
+  polled(atMs: number): void
+  /** When it was last asked, so that an idle process stops polling. */
   readonly askedAtMs: number
 }
 
@@ -48,7 +48,7 @@ interface Org {
 }
 
 const tokensMax = 50_000
-const markedMax = 10_000
+const evictionsMax = 10_000
 
 /** What an answer takes beside its body and its key: tag, headers, ids, places in maps. Measured with 138,000 small ones. */
 const besideBytes = 1024
@@ -56,7 +56,7 @@ const sizeOf = (key: string, { whole }: Answer): number => whole.body.length + k
 
 export interface CacheOptions {
   bytesMax: number
-  /** True where no other process can write, so that nothing needs to be heard. */
+  /** True where no other process can write, so that there is nothing to poll for. */
   alone: boolean
   monotonicMs: () => number
 }
@@ -68,15 +68,15 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
   const evictedAt = new Map<string, number>()
   let bytes = 0
   let count = 1
-  /** Marks older than this are refused whatever they concern. */
+  /** Generations older than this are refused whatever they concern. */
   let floor = 0
-  let heardAtMs = Number.NEGATIVE_INFINITY
+  let polledAtMs = Number.NEGATIVE_INFINITY
   let askedAtMs = Number.NEGATIVE_INFINITY
 
-  const hears = () => {
+  const isCurrent = () => {
     const now = monotonicMs()
     askedAtMs = now
-    return alone || now - heardAtMs < hearingMaxMs
+    return alone || now - polledAtMs < unpolledMaxMs
   }
   const drop = (key: string) => {
     const answer = answers.get(key)
@@ -90,39 +90,39 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
     orgs.set(orgId, org)
     return org
   }
-  const stale = (mark: number, orgId: string) => mark < floor || mark < (evictedAt.get(orgId) ?? 0)
+  const stale = (generation: number, orgId: string) => generation < floor || generation < (evictedAt.get(orgId) ?? 0)
 
   return {
     get askedAtMs() {
       return askedAtMs
     },
     find(key, nowMs) {
-      if (!hears()) return undefined
+      if (!isCurrent()) return undefined
       const answer = answers.get(key)
       if (!answer || answer.validUntilMs > nowMs) return answer
       drop(key)
       return undefined
     },
-    findToken: (bearerHash) => (hears() ? tokens.get(bearerHash) : undefined),
-    recallToken: (bearerHash) => tokens.get(bearerHash),
-    mark: () => count,
-    keep(mark, key, answer) {
-      if (sizeOf(key, answer) > bytesMax || stale(mark, answer.orgId)) return
+    findConfirmedToken: (bearerHash) => (isCurrent() ? tokens.get(bearerHash) : undefined),
+    findUnconfirmedToken: (bearerHash) => tokens.get(bearerHash),
+    generation: () => count,
+    keep(generation, key, answer) {
+      if (sizeOf(key, answer) > bytesMax || stale(generation, answer.orgId)) return
       drop(key)
       answers.set(key, answer)
       orgOf(answer.orgId).keys.add(key)
       bytes += sizeOf(key, answer)
       while (bytes > bytesMax) drop(answers.keys().next().value as string)
     },
-    keepToken(mark, bearerHash, token) {
-      if (stale(mark, token.orgId)) return
+    keepToken(generation, bearerHash, token) {
+      if (stale(generation, token.orgId)) return
       if (tokens.size >= tokensMax) this.clear()
       tokens.set(bearerHash, token)
       orgOf(token.orgId).tokens.add(bearerHash)
     },
     evict(orgId, environmentId) {
       count++
-      if (evictedAt.size >= markedMax) {
+      if (evictedAt.size >= evictionsMax) {
         evictedAt.clear()
         floor = count
       }
@@ -143,8 +143,8 @@ export function openCache({ bytesMax, alone, monotonicMs }: CacheOptions): Resol
       orgs.clear()
       evictedAt.clear()
     },
-    heard(atMs) {
-      heardAtMs = atMs
+    polled(atMs) {
+      polledAtMs = atMs
     },
   }
 }

@@ -1,11 +1,11 @@
 import type { resolve } from '@skerry/contract/resolve'
-import { anyone, secondFactorNeeded } from '../../http/access.ts'
+import { secondFactorNeeded, signedIn } from '../../http/access.ts'
 import { type Context, sha256 } from '../../http/context.ts'
 import { fail, type Refusal } from '../../http/errors.ts'
 import { matches } from '../../http/etag.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../http/principal.ts'
 import { json, Ready } from '../../http/ready.ts'
-import type { Access, FromMemory, In, Out } from '../../http/route.ts'
+import type { Access, FastPath, In, Out } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import type { Answer } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
@@ -14,7 +14,7 @@ import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
   name: 'resolver',
   resolve: async (call, params) => {
-    const { principal } = await anyone.resolve(call, params)
+    const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'm2m') return { principal }
     throw denied(principal.orgId, null, 'a machine client holds no key', {})
   },
@@ -22,8 +22,8 @@ export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
 
 type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
 
-/** A token and its answer, both known: what the long way would check of this request, it did when it kept the answer. */
-export const fromMemory: FromMemory = (context, request, rawQuery) => {
+/** A token and its answer, both authenticated: what the long way would check of this request, it did when it kept the answer. */
+export const fastPath: FastPath = (context, request, rawQuery) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
   const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)
@@ -70,11 +70,11 @@ export function choose(
   return matches(headers['if-none-match'], etag) ? unchanged : whole
 }
 
-/** The mark is taken before the database is read: what changes meanwhile is answered once and not kept. */
+/** The generation is taken before the database is read: what changes meanwhile is answered once and not kept. */
 async function readAndKeep(input: Request, key: string): Promise<Answer> {
-  const mark = input.context.cache.mark()
+  const generation = input.context.cache.generation()
   const answer = await read(input)
-  input.context.cache.keep(mark, key, answer)
+  input.context.cache.keep(generation, key, answer)
   return answer
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from '@skerry/contract/resolve'
-import { on } from '../../http/route.ts'
-import { fromMemory, get, resolver } from './resolve.ts'
+import { route } from '../../http/route.ts'
+import { fastPath, get, resolver } from './resolve.ts'
 
-export const routes = [on(resolve.get, resolver, get, { fromMemory })]
+export const routes = [route(resolve.get, resolver, get, { fastPath })]

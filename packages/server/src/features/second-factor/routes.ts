@@ -1,16 +1,16 @@
 import { secondFactor } from '@skerry/contract/second-factor'
-import { arriving, browser, fresh } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { awaitingSecondFactor, browser, fresh } from '../../http/access.ts'
+import { route } from '../../http/route.ts'
 import { enter, enterOptions } from './enter.ts'
 import { get, renew } from './second-factor.ts'
 import { confirm, enroll, remove } from './totp.ts'
 
 export const routes = [
-  on(secondFactor.get, arriving, get),
-  on(secondFactor.enrollTotp, fresh(browser), enroll),
-  on(secondFactor.confirmTotp, browser, confirm),
-  on(secondFactor.removeTotp, fresh(browser), remove),
-  on(secondFactor.renewRecoveryCodes, fresh(browser), renew),
-  on(secondFactor.stepUpOptions, arriving, enterOptions),
-  on(secondFactor.stepUp, arriving, enter),
+  route(secondFactor.get, awaitingSecondFactor, get),
+  route(secondFactor.enrollTotp, fresh(browser), enroll),
+  route(secondFactor.confirmTotp, browser, confirm),
+  route(secondFactor.removeTotp, fresh(browser), remove),
+  route(secondFactor.renewRecoveryCodes, fresh(browser), renew),
+  route(secondFactor.stepUpOptions, awaitingSecondFactor, enterOptions),
+  route(secondFactor.stepUp, awaitingSecondFactor, enter),
 ]

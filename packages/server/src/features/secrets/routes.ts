@@ -1,13 +1,13 @@
 import { secrets } from '@skerry/contract/secrets'
 import { env, grantee, granteeOrMachine, member } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
+import { putInBatch } from './batch.ts'
 import { list, put, remove, restore, versions } from './secrets.ts'
-import { putTogether } from './together.ts'
 
 export const routes = [
-  on(secrets.list, grantee(env(member)), list),
-  on(secrets.put, grantee(env(member)), put, { together: putTogether }),
-  on(secrets.versions, grantee(env(member)), versions),
-  on(secrets.restore, granteeOrMachine(env(member)), restore), // replays what is stored, so it needs no key
-  on(secrets.delete, granteeOrMachine(env(member)), remove),
+  route(secrets.list, grantee(env(member)), list),
+  route(secrets.put, grantee(env(member)), put, { batch: putInBatch }),
+  route(secrets.versions, grantee(env(member)), versions),
+  route(secrets.restore, granteeOrMachine(env(member)), restore), // replays what is stored, so it needs no key
+  route(secrets.delete, granteeOrMachine(env(member)), remove),
 ]

@@ -18,14 +18,14 @@ import {
 } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
-  const mark = pageFrom(query, 'secret')
-  const page = pageOf(await listSecrets(db, env, mark), mark, (row) => [row.createdAt, row.id])
+  const cursor = pageFrom(query, 'secret')
+  const page = pageOf(await listSecrets(db, env, cursor), cursor, (row) => [row.createdAt, row.id])
   return { secrets: page.rows, nextCursor: page.nextCursor }
 }
 
 /**
  * Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other.
- * What is checked here and by the access, `writeTogether` checks too.
+ * What is checked here and by the access, `writeBatch` checks too.
  */
 export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
   const { db, env, params, body, principal, now, newId, audit } = input
@@ -56,8 +56,11 @@ const conflict = (name: string, expected: number | undefined) =>
 export async function versions(input: In<typeof secrets.versions, InEnv>): Out<typeof secrets.versions> {
   const { db, env, params, query } = input
   const secret = await getSecret(db, env, params.name)
-  const mark = pageFrom(query, 'version', limits.versionsDefault)
-  const page = pageOf(await listVersions(db, env, secret.id, mark), mark, (row) => [row.createdAt, String(row.version)])
+  const cursor = pageFrom(query, 'version', limits.versionsDefault)
+  const page = pageOf(await listVersions(db, env, secret.id, cursor), cursor, (row) => [
+    row.createdAt,
+    String(row.version),
+  ])
   return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
 }
 

@@ -1,19 +1,19 @@
 import type { Secret } from '@skerry/contract/secrets'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Env } from '../../http/scope.ts'
 import { tokenInForce } from '../../identity/store.ts'
 
 type Row = Static<typeof Secret>
 
-export const listSecrets = (db: Sql, env: Env, mark: Mark) =>
+export const listSecrets = (db: Sql, env: Env, cursor: KeysetCursor) =>
   db.rows<Row>(
     `select id, environment_id, name, ciphertext, current_version as version, created_at, updated_at
        from secrets
       where org_id = $1 and environment_id = $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
-    [env.orgId, env.id, mark.at, mark.id, mark.take],
+    [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
   )
 
 export interface Write {
@@ -95,7 +95,7 @@ export interface WrittenRow {
  * What is looked up stands in subqueries that are not joined, so it is found by the whole key whatever the statistics say.
  * The insert waits only for whoever is just making a secret of that name, in the order of the keys: groups do not deadlock.
  */
-export const writeTogether = (db: Sql, writes: readonly GroupedWrite[], now: string) =>
+export const writeBatch = (db: Sql, writes: readonly GroupedWrite[], now: string) =>
   db.rows<WrittenRow>(
     `with allowed as (
        select w.*
@@ -202,14 +202,14 @@ interface VersionRow {
   createdAt: string
 }
 
-/** Newest first; a mark's id is the version that the page before ended with. */
-export const listVersions = (db: Sql, env: Env, secretId: string, mark: Mark) =>
+/** Newest first; a cursor's id is the version that the page before ended with. */
+export const listVersions = (db: Sql, env: Env, secretId: string, cursor: KeysetCursor) =>
   db.rows<VersionRow>(
     `select version, ciphertext, created_by_type, created_by_id, restored_from_version, created_at
        from secret_versions
       where org_id = $1 and secret_id = $2 and ($3::int is null or version < $3)
       order by version desc limit $4`,
-    [env.orgId, secretId, mark.id === null ? null : Number(mark.id), mark.take],
+    [env.orgId, secretId, cursor.id === null ? null : Number(cursor.id), cursor.take],
   )
 
 export async function appendVersion(

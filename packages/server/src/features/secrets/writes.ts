@@ -1,8 +1,8 @@
+import { type Groups, openBatcher } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
-import { type Groups, openGroups } from '../../db/groups.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
 import type { ResolveCache } from '../resolve/cache.ts'
-import { type GroupedWrite, type WrittenRow, writeTogether } from './store.ts'
+import { type GroupedWrite, type WrittenRow, writeBatch } from './store.ts'
 
 /** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
 export type Writes = Groups<GroupedWrite, WrittenRow | undefined>
@@ -11,11 +11,11 @@ const writesMax = 64
 
 /** As a unit of work does, this process's resolve cache forgets the environments concerned before anybody is answered. */
 export const openWrites = (db: Database, cache: ResolveCache, now: () => Date): Writes =>
-  openGroups<GroupedWrite, WrittenRow | undefined>({
+  openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
     itemsMax: writesMax,
     async send(writes) {
-      const rows = await writeTogether(db, writes, now().toISOString()).catch((error: unknown) => {
+      const rows = await writeBatch(db, writes, now().toISOString()).catch((error: unknown) => {
         // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
         if (isRolledBack(error)) return []
         throw error

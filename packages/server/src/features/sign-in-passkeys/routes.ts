@@ -1,11 +1,11 @@
 import { signInPasskeys } from '@skerry/contract/second-factor'
 import { browser, fresh, person } from '../../http/access.ts'
-import { on } from '../../http/route.ts'
+import { route } from '../../http/route.ts'
 import { create, list, options, remove } from './passkeys.ts'
 
 export const routes = [
-  on(signInPasskeys.list, person, list),
-  on(signInPasskeys.options, fresh(browser), options),
-  on(signInPasskeys.create, fresh(browser), create),
-  on(signInPasskeys.delete, fresh(browser), remove),
+  route(signInPasskeys.list, person, list),
+  route(signInPasskeys.options, fresh(browser), options),
+  route(signInPasskeys.create, fresh(browser), create),
+  route(signInPasskeys.delete, fresh(browser), remove),
 ]

@@ -2,18 +2,18 @@ import type { ServiceToken } from '@skerry/contract/tokens'
 import type { Static } from 'typebox'
 import { tokenColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Mark } from '../../http/page.ts'
+import type { KeysetCursor } from '../../http/page.ts'
 import type { Org, Token } from '../../http/scope.ts'
 
 type Row = Static<typeof ServiceToken>
 
-export const listTokens = (db: Sql, org: Org, mark: Mark) =>
+export const listTokens = (db: Sql, org: Org, cursor: KeysetCursor) =>
   db.rows<Row>(
     `select ${tokenColumns} from service_tokens t
        left join service_token_uses u on u.org_id = t.org_id and u.token_id = t.id
       where t.org_id = $1 and t.deleted_at is null and ($2::timestamptz is null or (t.created_at, t.id) > ($2, $3))
       order by t.created_at, t.id limit $4`,
-    [org.id, mark.at, mark.id, mark.take],
+    [org.id, cursor.at, cursor.id, cursor.take],
   )
 
 export interface NewToken {

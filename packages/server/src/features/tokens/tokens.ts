@@ -11,8 +11,8 @@ import { hideToken, insertToken, listTokens, renameToken, revokeToken } from './
 type OnToken = InOrg & { token: Token }
 
 export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): Out<typeof tokens.list> {
-  const mark = pageFrom(query, 'serviceToken')
-  const page = pageOf(await listTokens(db, org, mark), mark, byCreation)
+  const cursor = pageFrom(query, 'serviceToken')
+  const page = pageOf(await listTokens(db, org, cursor), cursor, byCreation)
   return { tokens: page.rows, nextCursor: page.nextCursor }
 }
 

@@ -8,12 +8,12 @@ const granularityMs = 60_000
 const rememberedMax = 10_000
 
 /** Notes that a credential was used, at most once a minute each, off the request's path. */
-export interface Uses {
+export interface LastUsed {
   note(token: { orgId: string; id: string }, nowMs: number): void
   noteCliSession(id: string, nowMs: number): void
 }
 
-export function openUses(db: Database, log: Log): Uses {
+export function openLastUsed(db: Database, log: Log): LastUsed {
   const notedAtMs = new Map<string, number>()
   /** Every request asks, so it comes to nothing quickly. */
   const isDue = (id: string, nowMs: number): boolean => {

@@ -8,7 +8,7 @@ export interface Groups<Item, Result> {
   add(item: Item): Promise<Result>
 }
 
-export interface GroupOptions<Item, Result> {
+export interface BatcherOptions<Item, Result> {
   /** No group holds two items of one key: the second waits for the next. */
   keyOf: (item: Item) => string
   itemsMax: number
@@ -22,7 +22,11 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void
 }
 
-export function openGroups<Item, Result>({ keyOf, itemsMax, send }: GroupOptions<Item, Result>): Groups<Item, Result> {
+export function openBatcher<Item, Result>({
+  keyOf,
+  itemsMax,
+  send,
+}: BatcherOptions<Item, Result>): Groups<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = false
 

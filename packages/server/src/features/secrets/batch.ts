@@ -1,5 +1,5 @@
 import { newId } from '../../http/context.ts'
-import { Reply, type Together } from '../../http/route.ts'
+import { type Batch, Reply } from '../../http/route.ts'
 import { userAgentOf } from '../../http/unit.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
@@ -8,7 +8,7 @@ const charactersMax = 16 * 1024
 type Body = { ciphertext: string; expectedVersion?: number }
 
 /** What `put` does, for a service token whose holder memory knows and where nothing stands against it. */
-export const putTogether: Together<Body> = async ({ context, origin, token, tokenHash, params, body }) => {
+export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHash, params, body }) => {
   if (token.orgId !== params.orgId || body.ciphertext.length > charactersMax) return undefined
   // Whether it may write elsewhere is asked the long way.
   if (token.environmentId !== null && token.environmentId !== params.envId) return undefined

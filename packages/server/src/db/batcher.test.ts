@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Groups, openGroups } from './groups.ts'
+import { type Groups, openBatcher } from './batcher.ts'
 
 /** Groups as they were sent; each is answered, or refused, when the test says so. */
 function recording(itemsMax = 10) {
   const sent: { items: string[]; answer: (results: string[]) => void; refuse: (error: Error) => void }[] = []
-  const groups: Groups<string, string> = openGroups({
+  const groups: Groups<string, string> = openBatcher({
     keyOf: (item) => item.charAt(0),
     itemsMax,
     send: (items) => new Promise((answer, refuse) => sent.push({ items, answer, refuse })),

@@ -2,17 +2,17 @@ import type { RequestListener, Server } from 'node:http'
 import type { Context } from './context.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
 import { sendReady } from './ready.ts'
-import type { FromMemory, Route } from './route.ts'
+import type { FastPath, Route } from './route.ts'
 import { lacksHost } from './unreadable.ts'
 
 /**
  * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
  * its own request and reply is more work than the answer. What they leave, and all others, it serves as ever.
  */
-export function answerFromMemory(server: Server, context: Context, routes: Route[], newRequestId: () => string): void {
-  const byPath = new Map<string, FromMemory>()
+export function serveFastPaths(server: Server, context: Context, routes: Route[], newRequestId: () => string): void {
+  const byPath = new Map<string, FastPath>()
   for (const { endpoint, shortcuts } of routes)
-    if (shortcuts.fromMemory && endpoint.method === 'GET') byPath.set(endpoint.path, shortcuts.fromMemory)
+    if (shortcuts.fastPath && endpoint.method === 'GET') byPath.set(endpoint.path, shortcuts.fastPath)
   const isLogged = context.log.enabled('debug')
   const [framework] = server.listeners('request') as [RequestListener]
   server.off('request', framework)

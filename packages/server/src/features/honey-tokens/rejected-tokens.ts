@@ -7,7 +7,7 @@ interface From {
 }
 
 /** A service token that did not work, or that nobody had asked for; from where and how often. Never the bearer. */
-export interface Sighting extends From {
+export interface RejectedToken extends From {
   bearerHash: string
   /** The public segment of what was presented, whatever it names. */
   tokenId: string
@@ -16,36 +16,36 @@ export interface Sighting extends From {
   at: string
 }
 
-export interface Sightings {
+export interface RejectedTokens {
   /** Notes what was presented. In memory alone: whatever it is, this is all that happens before the answer. */
   note(bearer: string, bearerHash: string, from: From, at: string): void
   /** Hands over what was noted. What `record` could not take is kept for the next time; one at a time. */
-  flush(record: (sightings: Sighting[]) => Promise<void>): Promise<void>
+  flush(record: (rejectedTokens: RejectedToken[]) => Promise<void>): Promise<void>
 }
 
 const userAgentCharacters = 500
 /** More than a server can refuse between two flushes; what goes beyond, while no flush succeeds, is not noted. */
 const keptMax = 50_000
 
-export function openSightings(): Sightings {
-  let seen = new Map<string, Sighting>()
+export function openRejectedTokens(): RejectedTokens {
+  let seen = new Map<string, RejectedToken>()
   let flushing: Promise<void> = Promise.resolve()
 
-  const add = (sighting: Sighting) => {
-    const key = JSON.stringify([sighting.bearerHash, sighting.ipAddress, sighting.userAgent])
+  const add = (rejected: RejectedToken) => {
+    const key = JSON.stringify([rejected.bearerHash, rejected.ipAddress, rejected.userAgent])
     const known = seen.get(key)
     if (!known && seen.size >= keptMax) return
-    const last = known && known.at > sighting.at ? known : sighting
-    seen.set(key, { ...last, times: sighting.times + (known?.times ?? 0) })
+    const last = known && known.at > rejected.at ? known : rejected
+    seen.set(key, { ...last, times: rejected.times + (known?.times ?? 0) })
   }
-  const flushOnce = async (record: (sightings: Sighting[]) => Promise<void>) => {
+  const flushOnce = async (record: (rejectedTokens: RejectedToken[]) => Promise<void>) => {
     if (seen.size === 0) return
     const taken = [...seen.values()]
     seen = new Map()
     try {
       await record(taken)
     } catch (error) {
-      for (const sighting of taken) add(sighting)
+      for (const rejected of taken) add(rejected)
       throw error
     }
   }
