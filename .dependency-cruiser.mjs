@@ -13,14 +13,15 @@ export default {
     only('contract'),
     only('crypto', 'contract'),
     only('sdk', 'contract', 'crypto'),
-    only('cli', 'contract', 'crypto', 'sdk'),
+    only('providers', 'contract'),
+    only('cli', 'contract', 'crypto', 'sdk', 'providers'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
     {
       name: 'server-holds-no-keys',
       comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',
       severity: 'error',
       from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
-      to: { path: '^packages/(?!contract|server)' },
+      to: { path: '^packages/(?!contract|providers|server)' },
     },
     {
       name: 'stores-are-private',

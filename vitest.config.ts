@@ -45,7 +45,7 @@ export default defineConfig({
       {
         test: {
           name: 'clients',
-          include: ['packages/{contract,crypto,sdk}/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['packages/{contract,crypto,sdk,providers}/**/*.test.ts', 'scripts/**/*.test.ts'],
           testTimeout: 20_000,
         },
       },
