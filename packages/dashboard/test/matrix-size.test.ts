@@ -3,7 +3,7 @@ import { me } from '@skerry/contract/me'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { expect, test } from 'vitest'
-import { newId } from '../../server/src/http/context.ts'
+import { newId } from '../../server/src/kernel/context.ts'
 import { openApp, value } from './apps-journey.ts'
 import { beginWalk } from './walk.ts'
 

@@ -1,6 +1,6 @@
 import { cliLogin } from '@skerry/contract/cli-login'
 import type { Page } from 'playwright-core'
-import { newId, newSecret } from '../../server/src/http/context.ts'
+import { newId, newSecret } from '../../server/src/kernel/context.ts'
 import type { World } from '../../server/test/world.ts'
 import { dialogOf, openColumnMenu, pickTool } from './apps-journey.ts'
 import * as journey from './journey.ts'

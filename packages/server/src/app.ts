@@ -6,9 +6,11 @@ import { routes as cliLogin } from './features/cli-login/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
+import { routes as health } from './features/health/routes.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
 import { routes as me } from './features/me/routes.ts'
 import { routes as notifications } from './features/notifications/routes.ts'
+import { routes as oauth } from './features/oauth/routes.ts'
 import { routes as orgs } from './features/orgs/routes.ts'
 import { routes as passkeys } from './features/passkeys/routes.ts'
 import { routes as resolve } from './features/resolve/routes.ts'
@@ -23,7 +25,9 @@ import type { Route } from './http/route.ts'
 
 /** Everything that this server answers. */
 export const routes: Route[] = [
+  ...health,
   ...signup,
+  ...oauth,
   ...signIn,
   ...cliLogin,
   ...me,

@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from './config.ts'
-import { describe } from './http/errors.ts'
-import { openLog } from './http/log.ts'
+import { describe } from './kernel/errors.ts'
+import { openLog } from './kernel/log.ts'
 import { startServer } from './server.ts'
 
 /** Requests are given eight seconds and jobs five; a database that has fallen silent could keep the rest for longer. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sql } from '../src/db/database.ts'
 import { listLayers } from '../src/features/resolve/store.ts'
-import type { Principal } from '../src/http/principal.ts'
 import { findServiceToken } from '../src/identity/store.ts'
+import type { Principal } from '../src/kernel/principal.ts'
 import { tablesOf } from './state.ts'
 import { openWorld, type World } from './world.ts'
 

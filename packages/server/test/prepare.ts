@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config.ts'
-import { openLog } from '../src/http/log.ts'
+import { openLog } from '../src/kernel/log.ts'
 import { startServer } from '../src/server.ts'
 
 /** Lets a server make and migrate its database, and closes it again. */

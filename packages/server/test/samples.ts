@@ -1,5 +1,5 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
-import { newId, newSecret, sha256 } from '../src/http/context.ts'
+import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
 import type { Place } from './callers.ts'
 import { newMember, newPerson } from './tenant.ts'

@@ -1,4 +1,4 @@
-import type { cliSessions } from '@skerry/contract/cli-login'
+import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { Failure } from '../failure.ts'

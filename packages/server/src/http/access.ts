@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
-import { fail } from './errors.ts'
-import type { RateName } from './limits.ts'
-import { isSecondFactorBehind, type Principal, type UserPrincipal } from './principal.ts'
+import { fail } from '../kernel/errors.ts'
+import { isSecondFactorBehind, type Principal, type UserPrincipal } from '../kernel/principal.ts'
+import type { RateName } from '../kernel/rate-limits.ts'
 import type { Access, Call } from './route.ts'
 import {
   type App,

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { fail, type Refusal } from './errors.ts'
+import { fail, type Refusal } from '../kernel/errors.ts'
 
 /** What JSON Schema says of how much there may be. */
 interface Bounded {

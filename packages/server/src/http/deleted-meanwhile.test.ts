@@ -22,7 +22,7 @@ import {
   putSecret,
 } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
-import { newId } from './context.ts'
+import { newId } from '../kernel/context.ts'
 
 // What a request hangs on may be deleted between its check and its write. Here it always is: the deletion holds its row
 // until the request waits for it. (The embedded database runs one transaction at a time, so there the request comes after.)

@@ -1,5 +1,5 @@
 import type { RequestListener, Server } from 'node:http'
-import type { Context } from './context.ts'
+import type { Context } from '../kernel/context.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
 import { sendReady } from './ready.ts'
 import type { FastPath, Route } from './route.ts'

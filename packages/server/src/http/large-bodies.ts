@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { limits } from '@skerry/contract/limits'
-import { fail } from './errors.ts'
+import { fail } from '../kernel/errors.ts'
 
 export interface LargeBodies {
   /** Lets the body of a request be read, or refuses for now. One that is not large is always let through. */

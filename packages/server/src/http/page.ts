@@ -1,6 +1,6 @@
 import { type IdKind, idPattern } from '@skerry/contract/prefixes'
-import { fail } from './errors.ts'
-import { isInstant } from './instant.ts'
+import { fail } from '../kernel/errors.ts'
+import { isInstant } from '../kernel/instant.ts'
 
 /** Where a page starts: after the row of this instant and id. */
 export interface KeysetCursor {

@@ -2,9 +2,9 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
 import { confirmToken } from '../identity/authenticate.ts'
 import type { JobName } from '../jobs/queue.ts'
-import { type Context, instant, newId } from './context.ts'
+import { type Context, instant, newId } from '../kernel/context.ts'
+import { unit } from '../kernel/unit.ts'
 import type { AnyInput, Batch, Route } from './route.ts'
-import { unit } from './unit.ts'
 import type { Checks, Params } from './validate.ts'
 
 /** Gives what a handler gives: a body, a Reply, or a Refusal that keeps what was written. */

@@ -5,11 +5,11 @@ import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
 import type { JobName, Jobs } from '../jobs/queue.ts'
-import type { Context } from './context.ts'
-import type { Refusal } from './errors.ts'
-import type { Principal, TokenPrincipal } from './principal.ts'
+import type { Context } from '../kernel/context.ts'
+import type { Refusal } from '../kernel/errors.ts'
+import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
+import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Ready } from './ready.ts'
-import type { Entry, Metadata, Origin } from './unit.ts'
 
 /** What an access sees of a request. */
 export interface Call {

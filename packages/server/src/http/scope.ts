@@ -18,7 +18,7 @@ import {
   tokenColumns,
 } from '../db/columns.ts'
 import type { Sql } from '../db/database.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '../kernel/principal.ts'
 
 // The objects that an access hands to handlers and stores. They are branded: only a check can make one, so a store that
 // takes an Env cannot be given an id that nobody checked.

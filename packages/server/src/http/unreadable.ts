@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { fail, type Refusal } from './errors.ts'
+import { fail, type Refusal } from '../kernel/errors.ts'
 import { json } from './ready.ts'
 
 // Requests that no route ever sees, answered in the one error shape all the same. Fastify's own answers to them repeat

@@ -2,7 +2,7 @@ import { get, post } from '@skerry/contract/endpoint'
 import { SecretName, Strict } from '@skerry/contract/schema'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { Refusal } from './errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import { compileChecks } from './validate.ts'
 
 const checks = compileChecks(

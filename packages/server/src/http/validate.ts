@@ -2,8 +2,8 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { pathParamNames, pathParamRule } from '@skerry/contract/params'
 import type { TObject, TProperties, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import { fail, type Refusal } from '../kernel/errors.ts'
 import { checkBounds, unknownField } from './bounds.ts'
-import { fail, type Refusal } from './errors.ts'
 
 export type Params = Record<string, string>
 

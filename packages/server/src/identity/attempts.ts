@@ -1,7 +1,7 @@
 import type { Tx } from '../db/database.ts'
-import { sha256 } from '../http/context.ts'
-import { fail } from '../http/errors.ts'
-import { networkOf } from '../http/network.ts'
+import { sha256 } from '../kernel/context.ts'
+import { fail } from '../kernel/errors.ts'
+import { networkOf } from '../kernel/network.ts'
 
 interface Rule {
   /** How many wrong ones are looked at within the window. */

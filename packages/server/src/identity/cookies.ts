@@ -1,6 +1,6 @@
 import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie'
 import type { Config } from '../config.ts'
-import { fail } from '../http/errors.ts'
+import { fail } from '../kernel/errors.ts'
 
 type Headers = Record<string, string | string[] | undefined>
 

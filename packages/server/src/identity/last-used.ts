@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
-import { describe } from '../http/errors.ts'
-import type { Log } from '../http/log.ts'
+import { describe } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
 import { upsertCliSessionUse, upsertTokenUse } from './store.ts'
 
 /** How exact `lastUsedAt` is. A write for each request would cost more than the request. */

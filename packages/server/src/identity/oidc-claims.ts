@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose'
-import type { Session } from '../http/principal.ts'
+import type { Session } from '../kernel/principal.ts'
 
 /** Authentication methods (RFC 8176) that tell of a second factor. */
 const methods = new Set<unknown>(['mfa', 'otp', 'hwk', 'swk', 'pop', 'sms'])

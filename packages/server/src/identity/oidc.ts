@@ -7,7 +7,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import { fail } from '../http/errors.ts'
+import { fail } from '../kernel/errors.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const discoveryTimeoutMs = 5000

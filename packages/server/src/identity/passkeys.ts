@@ -4,7 +4,7 @@ import type { WebAuthnChallenge, WebAuthnResponse } from '@skerry/contract/sign-
 import type { Static } from 'typebox'
 import type { Config } from '../config.ts'
 import type { Tx } from '../db/database.ts'
-import { type Context, newId } from '../http/context.ts'
+import { type Context, newId } from '../kernel/context.ts'
 import {
   type ChallengePurpose,
   findPasskey,

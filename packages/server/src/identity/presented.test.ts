@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { sha256 } from '../http/context.ts'
+import { sha256 } from '../kernel/context.ts'
 import { presentedToken } from './presented.ts'
 
 const request = (socket: object, authorization?: string) => ({ headers: { authorization }, socket }) as IncomingMessage

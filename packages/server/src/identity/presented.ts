@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { sha256 } from '../http/context.ts'
+import { sha256 } from '../kernel/context.ts'
 
 const scheme = 'Bearer '
 const lastOf = new WeakMap<Socket, { authorization: string; bearerHash: string }>()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CryptoKey, JWK } from 'jose'
 import type { Sql } from '../db/database.ts'
-import { fail } from '../http/errors.ts'
+import { fail } from '../kernel/errors.ts'
 import type { ServerKey } from '../keys/server-key.ts'
 import {
   deleteSigningKeys,

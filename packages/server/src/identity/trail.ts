@@ -1,6 +1,6 @@
 import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Sql } from '../db/database.ts'
-import type { Entry, Metadata } from '../http/unit.ts'
+import type { Entry, Metadata } from '../kernel/unit.ts'
 import { listOrgIds } from './store.ts'
 
 export type Audit<A extends AuditAction> = (

@@ -1,5 +1,5 @@
 import type { EmbeddedDatabase } from '../db/embedded.ts'
-import { type Context, instant } from '../http/context.ts'
+import { type Context, instant } from '../kernel/context.ts'
 
 const monthsAhead = 3
 

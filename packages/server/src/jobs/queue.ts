@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss'
 import type { Database, Sql } from '../db/database.ts'
-import { describe } from '../http/errors.ts'
-import type { Log } from '../http/log.ts'
+import { describe } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
 import type { Mail } from './mail.ts'
 
 /** What can be done later, and what each is given. */

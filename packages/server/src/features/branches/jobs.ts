@@ -1,6 +1,6 @@
-import type { Context } from '../../http/context.ts'
-import { instant } from '../../http/context.ts'
-import { system, unit } from '../../http/unit.ts'
+import type { Context } from '../../kernel/context.ts'
+import { instant } from '../../kernel/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
 import { deleteExpiredBranches } from './store.ts'
 
 /** Tears down branches whose time is up, with their overrides, key grants and bound tokens. Until then no route shows them. */

@@ -1,4 +1,4 @@
-import { fail } from '../../http/errors.ts'
+import { fail } from '../../kernel/errors.ts'
 import type { Status } from './store.ts'
 
 export type Trigger = 'approve' | 'reject' | 'withdraw'

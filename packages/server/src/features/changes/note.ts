@@ -3,7 +3,7 @@ import { changeNoteHeader } from '@skerry/contract/changes'
 import { limits } from '@skerry/contract/limits'
 import { FreeText } from '@skerry/contract/schema'
 import { Compile } from 'typebox/compile'
-import { fail } from '../../http/errors.ts'
+import { fail } from '../../kernel/errors.ts'
 
 const freeText = Compile(FreeText)
 

@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import { changeColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Principal } from '../../http/principal.ts'
 import type { Change, Env, Org, Protection } from '../../http/scope.ts'
+import type { Principal } from '../../kernel/principal.ts'
 
 export type Status = Static<typeof ChangeStatus>
 

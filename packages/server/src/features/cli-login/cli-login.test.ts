@@ -15,7 +15,7 @@ import {
   sessionOf,
   withFactor,
 } from '../../../test/tenant.ts'
-import { newId, sha256 } from '../../http/context.ts'
+import { newId, sha256 } from '../../kernel/context.ts'
 import { sweepCliLogins } from './jobs.ts'
 import { decided, type Status, type Stored, statusOf, type Trigger, transitions } from './states.ts'
 

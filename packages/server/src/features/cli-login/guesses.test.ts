@@ -2,8 +2,8 @@ import { cliLogin } from '@skerry/contract/cli-login'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Actor, askForCliSession, newPerson, sessionOf } from '../../../test/tenant.ts'
 import { call, openWorld, start } from '../../../test/world.ts'
-import { rates } from '../../http/limits.ts'
 import { attemptRules } from '../../identity/attempts.ts'
+import { rates } from '../../kernel/rate-limits.ts'
 import { newCode } from './code.ts'
 
 const { max: wrongCodesMax } = attemptRules.cli_code

@@ -1,4 +1,4 @@
-import { type Context, instant } from '../../http/context.ts'
+import { type Context, instant } from '../../kernel/context.ts'
 import { deleteEndedRequests } from './store.ts'
 
 /** A device that asks late is still told that its request has ended. */

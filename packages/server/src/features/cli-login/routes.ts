@@ -1,8 +1,7 @@
-import { cliLogin, cliSessions } from '@skerry/contract/cli-login'
-import { browser, fresh, limited, open, person } from '../../http/access.ts'
+import { cliLogin } from '@skerry/contract/cli-login'
+import { browser, fresh, limited, open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { approve, create, deny, get, poll } from './cli-login.ts'
-import { list, revoke } from './sessions.ts'
 
 export const routes = [
   route(cliLogin.create, limited('cliLogin', open('asks for a credential')), create),
@@ -10,6 +9,4 @@ export const routes = [
   route(cliLogin.get, browser, get),
   route(cliLogin.approve, fresh(browser), approve),
   route(cliLogin.deny, browser, deny),
-  route(cliSessions.list, person, list),
-  route(cliSessions.revoke, person, revoke),
 ]

@@ -1,4 +1,4 @@
-import { fail } from '../../http/errors.ts'
+import { fail } from '../../kernel/errors.ts'
 
 export type Stored = 'pending' | 'approved' | 'denied'
 /** `expired` is not stored: a request that nobody decided on is so when its time is up. */

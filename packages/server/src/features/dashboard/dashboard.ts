@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { newSecret } from '../../http/context.ts'
 import { matches } from '../../http/etag.ts'
+import { newSecret } from '../../kernel/context.ts'
 import { type Build, type BuiltFile, distDir, noncePlaceholder, readBuild, suffixes } from './build.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 

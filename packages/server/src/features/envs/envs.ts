@@ -1,8 +1,8 @@
 import type { envs } from '@skerry/contract/envs'
 import type { InEnv } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
 import { toResponse } from './create.ts'
 import { deleteEnv, listGrantees, renameEnv } from './store.ts'
 

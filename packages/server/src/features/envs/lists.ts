@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { byCreation, type KeysetCursor, pageFrom, pageOf } from '../../http/page.ts'
-import type { Principal } from '../../http/principal.ts'
 import type { App, Group } from '../../http/scope.ts'
+import type { Principal } from '../../kernel/principal.ts'
 import { listAppEnvs, listGroupEnvs } from './store.ts'
 
 interface Request {

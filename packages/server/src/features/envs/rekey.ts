@@ -1,7 +1,7 @@
 import type { rekey } from '@skerry/contract/envs'
 import type { InEnv } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from './create.ts'
 import {

@@ -1,7 +1,7 @@
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Tx } from '../../db/database.ts'
-import { fail } from '../../http/errors.ts'
-import type { Principal } from '../../http/principal.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
 import { insertGrant } from './store.ts'
 
 interface Request {

@@ -1,9 +1,9 @@
 import type { grants } from '@skerry/contract/grants'
 import type { InEnv } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Grant } from '../../http/scope.ts'
+import { fail } from '../../kernel/errors.ts'
 import { giveKey } from './give.ts'
 import { deleteGrant, findUsableToken, holdsKeys, listGrants } from './store.ts'
 

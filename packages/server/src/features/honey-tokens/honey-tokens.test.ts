@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import { decoys } from '../../../test/decoys.ts'
 import { newApp, newEnv, newMember, signUp } from '../../../test/tenant.ts'
-import { newId } from '../../http/context.ts'
+import { newId } from '../../kernel/context.ts'
 import { recordTrips } from './trips.ts'
 
 const { scene, org, as, made, register, registerToken, newDecoy, present, shown, recorded, trail } = decoys()

@@ -5,7 +5,7 @@ import { bearerSecret } from '../../../test/blobs.ts'
 import { deadTokens } from '../../../test/callers.ts'
 import { signUp } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
-import { newId, sha256 } from '../../http/context.ts'
+import { newId, sha256 } from '../../kernel/context.ts'
 
 // Whether an answer's time tells a decoy from a token that nobody registered. Presented in turns, so that whatever else
 // the machine does strikes all alike, and compared pair by pair.

@@ -1,8 +1,8 @@
 import type { Tx } from '../../db/database.ts'
-import type { Context } from '../../http/context.ts'
-import { recordIn } from '../../http/unit.ts'
+import type { RejectedToken } from '../../identity/rejected-tokens.ts'
+import type { Context } from '../../kernel/context.ts'
+import { recordIn } from '../../kernel/unit.ts'
 import { notifyAdmins } from '../notifications/notify.ts'
-import type { RejectedToken } from './rejected-tokens.ts'
 import { addTrips, findDecoys } from './store.ts'
 
 /**

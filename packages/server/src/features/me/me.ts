@@ -1,11 +1,11 @@
 import type { me } from '@skerry/contract/me'
 import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { Caller } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
 import { allOrgs } from '../orgs/orgs.ts'
 import { findKeys, setKeys } from './store.ts'
 

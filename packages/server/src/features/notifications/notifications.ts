@@ -1,8 +1,8 @@
 import { type NotificationType, type notifications, notificationTypes } from '@skerry/contract/notifications'
 import type { Sql } from '../../db/database.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
 import { listPreferences, upsertPreferences } from './store.ts'
 
 interface Person {

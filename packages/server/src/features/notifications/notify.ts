@@ -1,6 +1,6 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
 import type { Sql } from '../../db/database.ts'
-import type { Context } from '../../http/context.ts'
+import type { Context } from '../../kernel/context.ts'
 import { type Facts, letterOf } from './mails.ts'
 import { isWantedAt, listAdminAddresses, listUserAddress } from './store.ts'
 

@@ -1,10 +1,10 @@
 import { limits } from '@skerry/contract/limits'
 import type { invites } from '@skerry/contract/orgs'
 import type { InOrg } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Invite } from '../../http/scope.ts'
+import { fail } from '../../kernel/errors.ts'
 import { notifyAddress } from '../notifications/notify.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 

@@ -1,11 +1,11 @@
 import type { orgs } from '@skerry/contract/orgs'
 import type { Sql } from '../../db/database.ts'
 import type { Caller, InOrg } from '../../http/access.ts'
-import { fail } from '../../http/errors.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
-import type { Principal, UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { insertMembership } from '../../identity/store.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal, UserPrincipal } from '../../kernel/principal.ts'
 import { createOrg } from './create.ts'
 import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
 

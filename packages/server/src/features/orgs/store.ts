@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import { inviteColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Principal } from '../../http/principal.ts'
 import type { Org, Invite as ScopedInvite } from '../../http/scope.ts'
+import type { Principal } from '../../kernel/principal.ts'
 
 type OrganizationRow = Static<typeof Organization>
 

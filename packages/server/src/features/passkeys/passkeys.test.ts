@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { newPasskeyBody, sealedPrivateKey } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { type Actor, newCliSession, newMember, newPerson } from '../../../test/tenant.ts'
-import { newId } from '../../http/context.ts'
+import { newId } from '../../kernel/context.ts'
 
 const { world, tenant } = await openTenant()
 

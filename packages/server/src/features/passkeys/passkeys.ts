@@ -1,9 +1,9 @@
 import { limits } from '@skerry/contract/limits'
 import type { passkeys } from '@skerry/contract/passkeys'
-import { fail } from '../../http/errors.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys, lockUser } from './store.ts'
 
 interface Person {

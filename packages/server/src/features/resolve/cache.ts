@@ -1,5 +1,5 @@
-import type { TokenPrincipal } from '../../http/principal.ts'
 import type { Ready } from '../../http/ready.ts'
+import type { TokenPrincipal } from '../../kernel/principal.ts'
 
 /** An answer ready to send, and what it depends on. */
 export interface Answer {

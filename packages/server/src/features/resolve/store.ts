@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts'
-import type { Principal } from '../../http/principal.ts'
+import type { Principal } from '../../kernel/principal.ts'
 
 export interface Asked {
   principal: Principal

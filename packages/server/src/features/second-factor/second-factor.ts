@@ -1,10 +1,10 @@
 import type { secondFactor } from '@skerry/contract/second-factor'
-import type { Context } from '../../http/context.ts'
-import { fail } from '../../http/errors.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import type { Context } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { countFactors } from './store.ts'
 

@@ -1,6 +1,6 @@
-import { newId } from '../../http/context.ts'
 import { type Batch, Reply } from '../../http/route.ts'
-import { userAgentOf } from '../../http/unit.ts'
+import { newId } from '../../kernel/context.ts'
+import { userAgentOf } from '../../kernel/unit.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
 const charactersMax = 16 * 1024

@@ -1,9 +1,9 @@
 import type { sessions } from '@skerry/contract/sign-in'
-import { fail } from '../../http/errors.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { endSession } from '../../identity/session-store.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
 import { listSessions } from './store.ts'
 
 interface Person {

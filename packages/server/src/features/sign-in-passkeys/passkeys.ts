@@ -1,12 +1,12 @@
 import { limits } from '@skerry/contract/limits'
 import type { signInPasskeys } from '@skerry/contract/second-factor'
-import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
 import { enrollmentOptions, verifyEnrollment } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
 import { needManaged, type Person } from '../second-factor/second-factor.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from './store.ts'
 

@@ -1,15 +1,15 @@
 import { ReturnTo } from '@skerry/contract/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWTPayload } from 'jose'
-import { type Context, instant, sha256 } from '../../http/context.ts'
-import { describe, fail } from '../../http/errors.ts'
-import { type Entry, type Origin, unit } from '../../http/unit.ts'
 import { cookieLine, readCookie } from '../../identity/cookies.ts'
 import { secondFactorOf } from '../../identity/oidc-claims.ts'
 import { endSession, lockSessionOf } from '../../identity/session-store.ts'
 import { issuerOf, needServerKey, startSession } from '../../identity/sessions.ts'
 import { type Audit, auditPerson } from '../../identity/trail.ts'
 import { admit, personOf } from '../../identity/users.ts'
+import { type Context, instant, sha256 } from '../../kernel/context.ts'
+import { describe, fail } from '../../kernel/errors.ts'
+import { type Entry, type Origin, unit } from '../../kernel/unit.ts'
 import { openExternalClient } from './external-client.ts'
 
 // How a browser signs in at an external issuer: there and back by redirects (authorization code with PKCE), and from then

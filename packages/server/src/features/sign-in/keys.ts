@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type Context, instant } from '../../http/context.ts'
 import { publishedKeys } from '../../identity/session-tokens.ts'
+import { type Context, instant } from '../../kernel/context.ts'
 
 /** `/.well-known/jwks.json`: the public keys of session tokens, for whoever wants to verify one without asking us. */
 export function mountKeys(app: FastifyInstance, context: Context): void {

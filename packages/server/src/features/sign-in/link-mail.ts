@@ -1,8 +1,8 @@
 import { limits } from '@skerry/contract/limits'
-import { type Context, instant, newSecret, sha256 } from '../../http/context.ts'
 import { after } from '../../identity/sessions.ts'
 import type { Mail, SendMail } from '../../jobs/mail.ts'
 import type { Jobs } from '../../jobs/queue.ts'
+import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
 import { insertLink, isWelcome } from './store.ts'
 
 /** Mails a link to whoever is a user or is invited. */

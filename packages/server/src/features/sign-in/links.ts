@@ -1,10 +1,10 @@
 import type { signIn } from '@skerry/contract/sign-in'
-import { sha256 } from '../../http/context.ts'
-import { fail } from '../../http/errors.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { admit } from '../../identity/users.ts'
+import { sha256 } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
 import { isWelcome, takeLink } from './store.ts'
 

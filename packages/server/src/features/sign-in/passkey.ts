@@ -1,10 +1,10 @@
 import type { signIn } from '@skerry/contract/sign-in'
-import { fail } from '../../http/errors.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { acceptInvitations } from '../../identity/users.ts'
+import { fail } from '../../kernel/errors.ts'
 import { needBuiltIn } from './person.ts'
 
 export async function options(input: In<typeof signIn.passkeyOptions>): Out<typeof signIn.passkeyOptions> {

@@ -1,7 +1,7 @@
-import type { Context } from '../../http/context.ts'
-import { fail } from '../../http/errors.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
 import type { Person } from '../../identity/store.ts'
+import type { Context } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
 
 /** Whom the built-in sign-in knows by an address: for it the address, proven by a mail, is who they are. */
 export function personOfAddress(address: string): Person {

@@ -1,6 +1,4 @@
 import type { signIn } from '@skerry/contract/sign-in'
-import { sha256 } from '../../http/context.ts'
-import { fail } from '../../http/errors.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { checkSameOrigin, cookieLine, readCookie } from '../../identity/cookies.ts'
 import {
@@ -14,6 +12,8 @@ import {
 } from '../../identity/session-store.ts'
 import { idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
 import { auditPerson } from '../../identity/trail.ts'
+import { sha256 } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
 
 const graceMs = 10_000
 

@@ -14,7 +14,7 @@ import {
 import { openTenant } from '../../../test/scene.ts'
 import { auditRows, tableDump } from '../../../test/state.ts'
 import { builtIn } from '../../../test/world.ts'
-import { newSecret, sha256 } from '../../http/context.ts'
+import { newSecret, sha256 } from '../../kernel/context.ts'
 
 const { world, tenant } = await openTenant(builtIn)
 let owner: SignedInBrowser

@@ -1,7 +1,7 @@
-import { type Context, instant } from '../../http/context.ts'
 import { deleteOldSessions } from '../../identity/session-store.ts'
 import { deleteOldSigningKeys } from '../../identity/session-tokens.ts'
 import { after } from '../../identity/sessions.ts'
+import { type Context, instant } from '../../kernel/context.ts'
 import { deleteExpired } from './store.ts'
 
 const keptSeconds = 86_400

@@ -1,12 +1,13 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
-import { oauth, signup } from '@skerry/contract/signup'
+import { oauth } from '@skerry/contract/oauth'
+import { signup } from '@skerry/contract/signup'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'
 import { openWorld } from '../../../test/world.ts'
-import { Refusal } from '../../http/errors.ts'
-import { rates } from '../../http/limits.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { rates } from '../../kernel/rate-limits.ts'
 
 const { world, tenant } = await openTenant({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
 

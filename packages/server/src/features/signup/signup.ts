@@ -1,8 +1,8 @@
 import type { signup } from '@skerry/contract/signup'
 import type { Tx } from '../../db/database.ts'
-import { newSecret, sha256 } from '../../http/context.ts'
-import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
+import { newSecret, sha256 } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
 import { createOrg } from '../orgs/create.ts'
 import { insertMachineClient } from './store.ts'
 

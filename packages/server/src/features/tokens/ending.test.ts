@@ -7,7 +7,7 @@ import { publicKeyJwk } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, grantKey, newToken, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { sha256 } from '../../http/context.ts'
+import { sha256 } from '../../kernel/context.ts'
 
 const { world, tenant, envId } = await openEnv()
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { bearerSecret, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, newApp, newGroup, newGroupEnv, newMember, newToken, signUp } from '../../../test/tenant.ts'
-import { newId, sha256 } from '../../http/context.ts'
+import { newId, sha256 } from '../../kernel/context.ts'
 
 const { world, tenant, envId } = await openEnv()
 

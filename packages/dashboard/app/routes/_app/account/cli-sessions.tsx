@@ -1,5 +1,5 @@
 import { Badge, Button, Table, Text } from '@mantine/core'
-import type { cliSessions } from '@skerry/contract/cli-login'
+import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'

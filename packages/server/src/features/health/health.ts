@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { health } from '@skerry/contract/signup'
+import type { health } from '@skerry/contract/health'
 import type { Sql } from '../../db/database.ts'
 import { pendingMigrations } from '../../db/migrate.ts'
-import { fail } from '../../http/errors.ts'
 import type { In, Out } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
 
 export async function live(_: In<typeof health.live>): Out<typeof health.live> {
   return { status: 'ok' }

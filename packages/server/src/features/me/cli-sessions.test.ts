@@ -1,5 +1,6 @@
 import { audit } from '@skerry/contract/audit'
-import { cliLogin, cliSessions } from '@skerry/contract/cli-login'
+import { cliLogin } from '@skerry/contract/cli-login'
+import { cliSessions } from '@skerry/contract/cli-sessions'
 import { me } from '@skerry/contract/me'
 import { orgs } from '@skerry/contract/orgs'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +11,7 @@ import { askForCliSession, newCliSession, newMember, newPerson, sessionOf, withF
 import { until } from '../../../test/until.ts'
 import { walk } from '../../../test/walk.ts'
 import { call, start } from '../../../test/world.ts'
-import { newId } from '../../http/context.ts'
+import { newId } from '../../kernel/context.ts'
 
 const { world, tenant } = await openTenant()
 const person = await newMember(world, tenant)

@@ -1,7 +1,7 @@
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
 import { me } from '@skerry/contract/me'
-import { oauth } from '@skerry/contract/signup'
+import { oauth } from '@skerry/contract/oauth'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Refusal } from './errors.ts'
-import { openLimiter, rates } from './limits.ts'
+import { openLimiter, rates } from './rate-limits.ts'
 
 /** A limiter whose clock stands still until it is moved. */
 function limiter() {

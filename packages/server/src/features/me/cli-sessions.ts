@@ -1,10 +1,10 @@
-import type { cliSessions } from '@skerry/contract/cli-login'
-import { fail } from '../../http/errors.ts'
+import type { cliSessions } from '@skerry/contract/cli-sessions'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
-import type { UserPrincipal } from '../../http/principal.ts'
 import type { In, Out } from '../../http/route.ts'
 import { auditPerson } from '../../identity/trail.ts'
-import { findSession, listSessions, revokeSession } from './store.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
+import { findSession, listSessions, revokeSession } from './cli-session-store.ts'
 
 interface Person {
   principal: UserPrincipal

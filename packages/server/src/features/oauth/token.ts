@@ -1,10 +1,10 @@
 import { limits } from '@skerry/contract/limits'
-import type { oauth } from '@skerry/contract/signup'
-import { newSecret, sha256 } from '../../http/context.ts'
-import { fail, Refusal } from '../../http/errors.ts'
+import type { oauth } from '@skerry/contract/oauth'
 import type { In, Out } from '../../http/route.ts'
 import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/authenticate.ts'
 import { insertAccessToken } from '../../identity/store.ts'
+import { newSecret, sha256 } from '../../kernel/context.ts'
+import { fail, Refusal } from '../../kernel/errors.ts'
 
 /**
  * OAuth 2.0 client credentials (RFC 6749 section 4.4), in the header or in the body, JSON or form. The access token is

@@ -1,0 +1,16 @@
+import { Type } from 'typebox'
+import { get } from './endpoint.ts'
+import { Strict } from './schema.ts'
+
+export const health = {
+  live: get('/health', {
+    summary: 'Liveness: the process answers',
+    open: true,
+    responses: { 200: Strict({ status: Type.Literal('ok') }) },
+  }),
+  ready: get('/ready', {
+    summary: 'Readiness: the database answers and its schema is the one that this server needs',
+    open: true,
+    responses: { 200: Strict({ status: Type.Literal('ready') }) },
+  }),
+}

@@ -1,0 +1,6 @@
+import { health } from '@skerry/contract/health'
+import { open } from '../../http/access.ts'
+import { route } from '../../http/route.ts'
+import { live, ready } from './health.ts'
+
+export const routes = [route(health.live, open('liveness'), live), route(health.ready, open('readiness'), ready)]

@@ -1,0 +1,6 @@
+import { oauth } from '@skerry/contract/oauth'
+import { open } from '../../http/access.ts'
+import { route } from '../../http/route.ts'
+import { issue } from './token.ts'
+
+export const routes = [route(oauth.token, open('the body or the header carries the credential'), issue)]
