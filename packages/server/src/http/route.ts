@@ -22,10 +22,13 @@ export interface Call {
 
 /**
  * Decides whether a call may proceed, and gives the handler what it may touch, or throws. Every route names one; there
- * is no default. `name` is what the access matrix shows.
+ * is no default.
  */
 export interface Access<Scope, Needs extends string = never> {
+  /** What the access matrix shows: words, one inside of another. */
   name: string
+  /** What each of these words asks of a caller, for readers of the reference. */
+  words: Readonly<Record<string, string>>
   resolve: (call: Call, params: Record<Needs, string>) => Promise<Scope>
 }
 

@@ -1,11 +1,11 @@
 import type { apps } from '@skerry/contract/apps'
-import type { InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { App } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import type { App } from './scope.ts'
 import { applications } from './store.ts'
 
 type InApp = InOrg & { app: App }

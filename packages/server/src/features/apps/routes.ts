@@ -1,8 +1,10 @@
 import { apps } from '@skerry/contract/apps'
-import { admin, app, keyed, member } from '../../http/access.ts'
+import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { listOfApp } from '../branches/branches.ts'
+import { admin, member } from '../orgs/scope.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './apps.ts'
+import { app } from './scope.ts'
 
 export const routes = [
   route(apps.list, member, list),

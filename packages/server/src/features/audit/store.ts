@@ -2,7 +2,7 @@ import type { AuditEntry } from '@skerry/contract/audit'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org } from '../../http/scope.ts'
+import type { Org } from '../orgs/scope.ts'
 
 interface Filter {
   action?: string | undefined

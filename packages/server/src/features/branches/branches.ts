@@ -1,13 +1,14 @@
 import type { apps } from '@skerry/contract/apps'
 import type { branches } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
-import type { InEnv, InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { App } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { App } from '../apps/scope.ts'
 import { makeEnv, toResponse } from '../envs/create.ts'
+import type { InEnv } from '../envs/scope.ts'
 import { giveNewKey, toOneself } from '../grants/give.ts'
+import type { InOrg } from '../orgs/scope.ts'
 import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {

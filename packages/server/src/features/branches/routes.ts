@@ -1,6 +1,7 @@
 import { branches } from '@skerry/contract/envs'
-import { env, grantee, member } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { env, grantee } from '../envs/scope.ts'
+import { member } from '../orgs/scope.ts'
 import { create, list } from './branches.ts'
 
 export const routes = [

@@ -1,9 +1,10 @@
 import type { Environment } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
-import { environmentColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { App, Env } from '../../http/scope.ts'
+import type { App } from '../apps/scope.ts'
+import type { Env } from '../envs/scope.ts'
+import { environmentColumns } from '../envs/scope.ts'
 
 type EnvironmentRow = Static<typeof Environment>
 

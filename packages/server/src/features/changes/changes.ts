@@ -1,13 +1,14 @@
 import type { changes } from '@skerry/contract/changes'
-import { type InOrg, isProposer } from '../../http/access.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { type Change, findEnv } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { findEnv } from '../envs/scope.ts'
+import type { InOrg } from '../orgs/scope.ts'
 import { applyChange, lockBase } from '../secrets/apply.ts'
 import { checkMove, type Trigger } from './moves.ts'
 import { tellProposer } from './notices.ts'
+import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
   closeChange,

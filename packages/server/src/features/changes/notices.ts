@@ -1,9 +1,9 @@
 import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { Tx } from '../../db/database.ts'
-import type { Env } from '../../http/scope.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import type { Metadata } from '../../kernel/unit.ts'
+import type { Env } from '../envs/scope.ts'
 import { notifyAdmins, notifyUser } from '../notifications/notify.ts'
 import { type ChangeRow, findEnvironmentSlug, type Proposed, type Status, supersedeOpen } from './store.ts'
 

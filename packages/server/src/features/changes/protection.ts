@@ -1,7 +1,7 @@
 import type { protection as endpoints } from '@skerry/contract/changes'
 import { limits } from '@skerry/contract/limits'
-import type { InEnv } from '../../http/access.ts'
 import type { In, Out } from '../../http/route.ts'
+import type { InEnv } from '../envs/scope.ts'
 import { countOpen, lockProtection, writeProtection } from './store.ts'
 
 export async function get({ db, env }: In<typeof endpoints.get, InEnv>): Out<typeof endpoints.get> {

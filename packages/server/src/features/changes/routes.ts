@@ -1,8 +1,10 @@
 import { changes, protection } from '@skerry/contract/changes'
-import { admin, change, env, member, proposerOrAdmin, userAdmin } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { env } from '../envs/scope.ts'
+import { admin, member, userAdmin } from '../orgs/scope.ts'
 import { approve, get, list, reject, withdraw } from './changes.ts'
 import * as protecting from './protection.ts'
+import { change, proposerOrAdmin } from './scope.ts'
 
 export const routes = [
   route(protection.get, env(member), protecting.get),

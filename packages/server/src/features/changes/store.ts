@@ -1,10 +1,12 @@
 import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes'
 import type { Static } from 'typebox'
-import { changeColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Change, Env, Org, Protection } from '../../http/scope.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { Env, Protection } from '../envs/scope.ts'
+import type { Org } from '../orgs/scope.ts'
+import type { Change } from './scope.ts'
+import { changeColumns } from './scope.ts'
 
 export type Status = Static<typeof ChangeStatus>
 

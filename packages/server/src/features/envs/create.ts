@@ -2,10 +2,10 @@ import type { CreateEnvironment, Environment } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { isUniqueViolation } from '../../db/sql-errors.ts'
-import type { Env } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { giveNewKey, toOneself } from '../grants/give.ts'
+import type { Env } from './scope.ts'
 import { insertEnv, type NewEnvironment } from './store.ts'
 
 type EnvironmentRow = Static<typeof Environment>

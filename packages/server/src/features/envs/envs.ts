@@ -1,9 +1,9 @@
 import type { envs } from '@skerry/contract/envs'
-import type { InEnv } from '../../http/access.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { toResponse } from './create.ts'
+import type { InEnv } from './scope.ts'
 import { deleteEnv, listGrantees, renameEnv } from './store.ts'
 
 export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.get> {

@@ -1,7 +1,8 @@
 import type { Sql } from '../../db/database.ts'
 import { byCreation, type KeysetCursor, pageFrom, pageOf } from '../../http/page.ts'
-import type { App, Group } from '../../http/scope.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { App } from '../apps/scope.ts'
+import type { Group } from '../groups/scope.ts'
 import { listAppEnvs, listGroupEnvs } from './store.ts'
 
 interface Request {

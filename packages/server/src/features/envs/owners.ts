@@ -1,7 +1,9 @@
-import { ownerColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org } from '../../http/scope.ts'
+import type { Org } from '../orgs/scope.ts'
+
+/** Of applications and groups. */
+export const ownerColumns = 'id, org_id, name, slug, created_at, updated_at'
 
 /** What applications and groups have in common: both own environments, and their rows are alike. */
 interface Owner {

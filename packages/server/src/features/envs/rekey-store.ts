@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Env } from '../../http/scope.ts'
+import type { Env } from './scope.ts'
 
 /** Keeps new secrets and new grants out until commit: their foreign keys wait for this row. */
 export const lockEnv = async (db: Tx, env: Env): Promise<boolean> =>

@@ -1,5 +1,4 @@
 import type { rekey } from '@skerry/contract/envs'
-import type { InEnv } from '../../http/access.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
@@ -13,6 +12,7 @@ import {
   resealSecrets,
   rewrapGrants,
 } from './rekey-store.ts'
+import type { InEnv } from './scope.ts'
 
 type Request = In<typeof rekey.run, InEnv>
 

@@ -1,8 +1,9 @@
 import { envs, rekey } from '@skerry/contract/envs'
-import { admin, branchHolderOrAdmin, env, grantee, member } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { admin, member } from '../orgs/scope.ts'
 import { get, grantees, remove, update } from './envs.ts'
 import { run } from './rekey.ts'
+import { branchHolderOrAdmin, env, grantee } from './scope.ts'
 
 export const routes = [
   route(envs.get, env(member), get),

@@ -1,10 +1,12 @@
 import type { Environment, EnvironmentWithAccess } from '@skerry/contract/envs'
 import type { Static } from 'typebox'
-import { environmentColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { App, Env, Group } from '../../http/scope.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { App } from '../apps/scope.ts'
+import type { Group } from '../groups/scope.ts'
+import type { Env } from './scope.ts'
+import { environmentColumns } from './scope.ts'
 
 type EnvironmentRow = Static<typeof Environment>
 type WithAccess = Static<typeof EnvironmentWithAccess>

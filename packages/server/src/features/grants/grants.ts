@@ -1,10 +1,10 @@
 import type { grants } from '@skerry/contract/grants'
-import type { InEnv } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Grant } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { InEnv } from '../envs/scope.ts'
 import { giveKey } from './give.ts'
+import type { Grant } from './scope.ts'
 import { deleteGrant, findUsableToken, holdsKeys, listGrants } from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {

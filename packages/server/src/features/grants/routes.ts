@@ -1,7 +1,9 @@
 import { grants } from '@skerry/contract/grants'
-import { admin, env, grant, grantee, member } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { env, grantee } from '../envs/scope.ts'
+import { admin, member } from '../orgs/scope.ts'
 import { create, list, own, remove } from './grants.ts'
+import { grant } from './scope.ts'
 
 export const routes = [
   route(grants.own, grantee(env(member)), own),

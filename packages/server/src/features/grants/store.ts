@@ -1,9 +1,11 @@
 import type { KeyGrant } from '@skerry/contract/grants'
 import type { Static } from 'typebox'
-import { grantColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Env, Grant, Org } from '../../http/scope.ts'
+import type { Env } from '../envs/scope.ts'
+import type { Org } from '../orgs/scope.ts'
+import type { Grant } from './scope.ts'
+import { grantColumns } from './scope.ts'
 
 type Row = Static<typeof KeyGrant>
 

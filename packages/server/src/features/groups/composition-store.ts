@@ -1,7 +1,8 @@
 import type { Composition } from '@skerry/contract/groups'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Env, Group } from '../../http/scope.ts'
+import type { Env } from '../envs/scope.ts'
+import type { Group } from './scope.ts'
 
 export const listCompositions = (db: Sql, env: Env) =>
   db.rows<Static<typeof Composition>>(

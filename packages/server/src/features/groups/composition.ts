@@ -1,10 +1,10 @@
 import type { composition } from '@skerry/contract/groups'
 import { limits } from '@skerry/contract/limits'
-import type { InEnv } from '../../http/access.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
-import { findGroup, type Group } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { InEnv } from '../envs/scope.ts'
 import { deleteComposition, listCompositions, lockCompositions, upsertComposition } from './composition-store.ts'
+import { findGroup, type Group } from './scope.ts'
 
 export async function list({ db, env }: In<typeof composition.list, InEnv>): Out<typeof composition.list> {
   return { groups: await listCompositions(db, env) }

@@ -1,11 +1,11 @@
 import type { groups } from '@skerry/contract/groups'
-import type { InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Group } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import type { Group } from './scope.ts'
 import { groups as stored } from './store.ts'
 
 type InGroup = InOrg & { group: Group }

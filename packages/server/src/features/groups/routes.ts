@@ -1,8 +1,11 @@
 import { composition, groups } from '@skerry/contract/groups'
-import { admin, env, group, keyed, member } from '../../http/access.ts'
+import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { env } from '../envs/scope.ts'
+import { admin, member } from '../orgs/scope.ts'
 import * as composed from './composition.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './groups.ts'
+import { group } from './scope.ts'
 
 export const routes = [
   route(groups.list, member, list),

@@ -1,9 +1,9 @@
 import type { honeyTokens } from '@skerry/contract/honey-tokens'
-import type { InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { HoneyToken } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import type { HoneyToken } from './scope.ts'
 import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
 import { recordTrips } from './trips.ts'
 

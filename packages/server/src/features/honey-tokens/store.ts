@@ -1,9 +1,10 @@
 import type { HoneyToken } from '@skerry/contract/honey-tokens'
 import type { Static } from 'typebox'
-import { honeyTokenColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { HoneyToken as Found, Org } from '../../http/scope.ts'
+import type { Org } from '../orgs/scope.ts'
+import type { HoneyToken as Found } from './scope.ts'
+import { honeyTokenColumns } from './scope.ts'
 
 type Row = Static<typeof HoneyToken>
 

@@ -1,11 +1,10 @@
 import { limits } from '@skerry/contract/limits'
 import type { invites } from '@skerry/contract/orgs'
-import type { InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Invite } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { notifyAddress } from '../notifications/notify.ts'
+import type { InOrg, Invite } from './scope.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {

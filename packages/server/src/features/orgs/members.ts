@@ -1,10 +1,9 @@
 import type { members } from '@skerry/contract/orgs'
 import type { Tx } from '../../db/database.ts'
-import type { InOrg } from '../../http/access.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Role } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { deleteMember, getMember, listGrantedEnvironments, listRoles, lockOrg, updateRole } from './members-store.ts'
+import type { InOrg, Role } from './scope.ts'
 
 export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
   const { db, org, params, body, audit } = input

@@ -1,9 +1,9 @@
 import type { mfaPolicy } from '@skerry/contract/orgs'
-import type { InOrg } from '../../http/access.ts'
 import type { In, Out } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { isSecondFactorBehind } from '../../kernel/principal.ts'
+import type { InOrg } from './scope.ts'
 import { isMfaRequired, updateMfaRequired } from './store.ts'
 
 /** Whether there is a way to sign in, and so to enter a second factor: an issuer, or a key to sign sessions with. */

@@ -1,12 +1,13 @@
 import type { orgs } from '@skerry/contract/orgs'
 import type { Sql } from '../../db/database.ts'
-import type { Caller, InOrg } from '../../http/access.ts'
+import type { Caller } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { insertMembership } from '../../identity/store.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal, UserPrincipal } from '../../kernel/principal.ts'
 import { createOrg } from './create.ts'
+import type { InOrg } from './scope.ts'
 import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
 
 export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {

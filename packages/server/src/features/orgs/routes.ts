@@ -1,10 +1,11 @@
 import { invites, members as membership, mfaPolicy, orgs } from '@skerry/contract/orgs'
-import { admin, invite, member, person, signedIn } from '../../http/access.ts'
+import { person, signedIn } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import * as invitations from './invites.ts'
 import { remove, update as updateMember } from './members.ts'
 import * as mfa from './mfa-policy.ts'
 import { create, get, list, members, update } from './orgs.ts'
+import { admin, invite, member } from './scope.ts'
 
 export const routes = [
   route(orgs.list, signedIn, list),

@@ -1,10 +1,10 @@
 import type { Invite, Member, Organization } from '@skerry/contract/orgs'
 import type { Static } from 'typebox'
-import { inviteColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org, Invite as ScopedInvite } from '../../http/scope.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import type { Org, Invite as ScopedInvite } from './scope.ts'
+import { inviteColumns } from './scope.ts'
 
 type OrganizationRow = Static<typeof Organization>
 

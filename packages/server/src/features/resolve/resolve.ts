@@ -1,8 +1,8 @@
 import type { resolve } from '@skerry/contract/resolve'
-import { secondFactorNeeded, signedIn } from '../../http/access.ts'
+import { accessOf, secondFactorNeeded, signedIn } from '../../http/access.ts'
 import { matches } from '../../http/etag.ts'
 import { json, Ready } from '../../http/ready.ts'
-import type { Access, FastPath, In, Out } from '../../http/route.ts'
+import type { FastPath, In, Out } from '../../http/route.ts'
 import { rememberedToken } from '../../identity/authenticate.ts'
 import { type Context, sha256 } from '../../kernel/context.ts'
 import { fail, type Refusal } from '../../kernel/errors.ts'
@@ -10,15 +10,16 @@ import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '.
 import type { Answer } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
-/** Whoever can hold a key. Which keys, the layers decide. */
-export const resolver: Access<{ principal: UserPrincipal | TokenPrincipal }> = {
-  name: 'resolver',
-  resolve: async (call, params) => {
+/** A caller who can hold a key. Which keys, the layers decide. */
+export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
+  'resolver',
+  'A person or a service token, with a key grant on every layer of the answer',
+  async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'm2m') return { principal }
     throw denied(principal.orgId, null, 'a machine client holds no key', {})
   },
-}
+)
 
 type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
 

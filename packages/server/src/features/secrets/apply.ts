@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
-import type { Change, Env } from '../../http/scope.ts'
+import type { Change } from '../changes/scope.ts'
+import type { Env } from '../envs/scope.ts'
 import { appendVersion, deleteSecret, findVersion, lockSecret, type StoredSecret, writeSecret } from './store.ts'
 
 /** What was done, as the audit trail tells it. */

@@ -1,6 +1,7 @@
 import { secrets } from '@skerry/contract/secrets'
-import { env, grantee, granteeOrMachine, member } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { env, grantee, granteeOrMachine } from '../envs/scope.ts'
+import { member } from '../orgs/scope.ts'
 import { putInBatch } from './batch.ts'
 import { list, put, remove, restore, versions } from './secrets.ts'
 

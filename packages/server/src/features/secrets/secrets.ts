@@ -1,11 +1,10 @@
 import { limits } from '@skerry/contract/limits'
 import type { secrets } from '@skerry/contract/secrets'
-import type { InEnv } from '../../http/access.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
-import type { Env, Protection } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { propose } from '../changes/propose.ts'
+import type { Env, InEnv, Protection } from '../envs/scope.ts'
 import {
   appendVersion,
   deleteSecret,

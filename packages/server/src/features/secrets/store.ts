@@ -2,8 +2,8 @@ import type { Secret } from '@skerry/contract/secrets'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Env } from '../../http/scope.ts'
 import { tokenInForce } from '../../identity/store.ts'
+import type { Env } from '../envs/scope.ts'
 
 type Row = Static<typeof Secret>
 

@@ -1,6 +1,7 @@
 import { tokens } from '@skerry/contract/tokens'
-import { admin, token } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { admin } from '../orgs/scope.ts'
+import { token } from './scope.ts'
 import { create, list, remove, revoke, update } from './tokens.ts'
 
 export const routes = [

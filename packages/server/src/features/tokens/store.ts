@@ -1,9 +1,10 @@
 import type { ServiceToken } from '@skerry/contract/tokens'
 import type { Static } from 'typebox'
-import { tokenColumns } from '../../db/columns.ts'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org, Token } from '../../http/scope.ts'
+import type { Org } from '../orgs/scope.ts'
+import type { Token } from './scope.ts'
+import { tokenColumns } from './scope.ts'
 
 type Row = Static<typeof ServiceToken>
 

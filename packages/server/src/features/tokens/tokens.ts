@@ -1,11 +1,12 @@
 import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { tokens } from '@skerry/contract/tokens'
-import type { InOrg } from '../../http/access.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
-import { findEnv, type Token } from '../../http/scope.ts'
 import { fail } from '../../kernel/errors.ts'
 import { isInstant } from '../../kernel/instant.ts'
+import { findEnv } from '../envs/scope.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import type { Token } from './scope.ts'
 import { hideToken, insertToken, listTokens, renameToken, revokeToken } from './store.ts'
 
 type OnToken = InOrg & { token: Token }

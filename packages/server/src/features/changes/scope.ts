@@ -1,0 +1,63 @@
+import type { ChangeRequest } from '@skerry/contract/changes'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { type Checked, narrowed } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
+
+export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
+
+/**
+ * Of `change_requests c left join key_grants k`, the caller's own. A caller who holds no grant may have held one: such a
+ * caller still has the key, and must not get what was sealed with it since.
+ */
+export const changeColumns = `c.id, c.environment_id, c.secret_name, c.action,
+  case when k.id is not null then c.ciphertext end as ciphertext, c.restore_version, c.base_version, c.note,
+  c.proposed_by_type, c.proposed_by_id, c.required_approvals, c.allow_self_approval, c.status, c.created_at, c.closed_at`
+
+const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Principal, now: string) =>
+  db.row<Change>(
+    `select c.org_id, c.base_secret_id, ${changeColumns}
+       from change_requests c
+       join environments e on e.org_id = c.org_id and e.id = c.environment_id
+       left join key_grants k on k.org_id = c.org_id and k.environment_id = c.environment_id
+                             and k.principal_type = $3 and k.principal_id = $4
+      where c.org_id = $1 and c.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+    [org.id, changeRequestId, principal.type, principal.id, now],
+  )
+
+/** A change request. One of an environment that has expired is gone with it, swept or not. */
+export const change = <S extends InOrg, N extends string>(
+  base: Access<S, N>,
+): Access<S & { change: Change }, N | 'changeRequestId'> =>
+  narrowed(
+    'change',
+    'As inside; the change request is one of the organization',
+    base,
+    async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
+      const now = context.now().toISOString()
+      const found = await findChange(db, scope.org, params.changeRequestId, scope.principal, now)
+      if (!found) throw fail('not_found', 'no such change request')
+      return { ...scope, change: found }
+    },
+  )
+
+/** The person, token or machine client that proposed the change; or an admin. */
+export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends string>(
+  base: Access<S, N>,
+): Access<S, N> =>
+  narrowed(
+    'proposerOrAdmin',
+    'An admin; or the proposer of the change, token and machine client included',
+    base,
+    async (scope) => {
+      if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))
+        throw fail('forbidden', 'this needs the admin role, or to be your own change request')
+      return scope
+    },
+  )
+
+export const isProposer = ({ type, id }: Principal, change: Change): boolean =>
+  type === change.proposedByType && id === change.proposedById

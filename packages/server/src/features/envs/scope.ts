@@ -1,0 +1,104 @@
+import type { Protection as ProtectionSettings } from '@skerry/contract/changes'
+import type { Environment } from '@skerry/contract/envs'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'
+import type { Access, Call } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
+
+export type Protection = Static<typeof ProtectionSettings>
+/** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
+export type Env = Checked<
+  Static<typeof Environment> & { orgId: string; wrappedDek: string | null; protection: Protection | null }
+>
+
+export interface InEnv extends InOrg {
+  env: Env
+}
+
+/** Of `environments e`. */
+export const environmentColumns = `e.id, e.application_id, e.group_id, e.parent_environment_id, e.name, e.slug,
+  e.expires_at, e.created_at, e.updated_at`
+
+/** Of `environments e`: null where it is not protected. */
+const protectionColumn = `case when e.required_approvals is not null then json_build_object(
+  'requiredApprovals', e.required_approvals, 'allowSelfApproval', e.allow_self_approval) end as protection`
+
+export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, now: string) =>
+  db.row<Env>(
+    `select e.org_id, ${environmentColumns}, k.wrapped_dek, ${protectionColumn}
+       from environments e
+       left join key_grants k on k.org_id = e.org_id and k.environment_id = e.id
+                             and k.principal_type = $3 and k.principal_id = $4
+      where e.org_id = $1 and e.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+    [org.id, envId, principal.type, principal.id, now],
+  )
+
+/** An environment, together with the caller's own key grant. One that has expired is gone, swept or not. */
+export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
+  narrowed(
+    'env',
+    'As inside; the environment is one of the organization, and has not expired',
+    base,
+    async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
+      const found = await findEnv(db, scope.org, params.envId, scope.principal, context.now().toISOString())
+      if (!found) throw fail('not_found', 'no such env')
+      return { ...scope, env: found }
+    },
+  )
+
+/** Whether resolving the environment that a token is bound to can lead to this one: its parent, a branch, a composed group. */
+const takesIn = async (db: Sql, boundTo: string, env: Env): Promise<boolean> =>
+  (await db.row(
+    `select 1 from environments b
+      where b.org_id = $1 and b.id = $2
+        and (b.id = $4 or b.parent_environment_id = $3
+             or exists (select from compositions c
+                         where c.org_id = b.org_id and c.environment_id = coalesce(b.parent_environment_id, b.id)
+                           and c.group_id = $5))`,
+    [env.orgId, boundTo, env.id, env.parentEnvironmentId, env.groupId],
+  )) !== undefined
+
+/** A bound token’s grant on a group counts for as long as the group is composed into what the token is bound to. */
+async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void> {
+  if (!env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
+  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
+  if (boundTo !== null && boundTo !== env.id && !(await takesIn(db, boundTo, env)))
+    throw fail('forbidden', 'this token is bound to another environment, and this one is no part of that')
+}
+
+/** A holder of a key grant on the environment: reading and writing secrets. */
+export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed(
+    'grantee',
+    'As inside, with a key grant on the environment; no machine client',
+    base,
+    async (scope, call) => {
+      checkKeyed(scope)
+      await checkGrant(call, scope)
+      return scope
+    },
+  )
+
+/** Replaying or deleting what is stored needs no key, so a machine client may do that too. */
+export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed(
+    'granteeOrMachine',
+    'As inside, with a key grant on the environment; or a machine client',
+    base,
+    async (scope, call) => {
+      if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
+      return scope
+    },
+  )
+
+/** An admin; or, where the environment is a branch, a holder of a grant on it. */
+export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('branchHolderOrAdmin', 'An admin; on a branch also a holder of a key grant on it', base, async (scope) => {
+    const holdsBranch = scope.env.parentEnvironmentId !== null && scope.env.wrappedDek !== null
+    if (!isAdmin(scope) && !holdsBranch)
+      throw fail('forbidden', 'this needs the admin role, or a key grant on a branch')
+    return scope
+  })

@@ -1,0 +1,109 @@
+import type { Invite as InviteRow } from '@skerry/contract/orgs'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import {
+  accessOf,
+  type Caller,
+  type Checked,
+  narrowed,
+  person,
+  secondFactorNeeded,
+  signedIn,
+} from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import { isSecondFactorBehind, type Principal, type UserPrincipal } from '../../kernel/principal.ts'
+
+export type Role = 'owner' | 'admin' | 'member'
+export type Org = Checked<{ id: string }>
+export type Invite = Checked<Static<typeof InviteRow>>
+
+export interface InOrg extends Caller {
+  org: Org
+  role: Role
+}
+
+export const member = accessOf<InOrg, 'orgId'>(
+  'member',
+  'A caller who belongs to the organization: a member, one of its service tokens or machine clients',
+  async (call, { orgId }) => {
+    const { principal } = await signedIn.resolve(call, {})
+    const role = await roleIn(call.db, principal, orgId)
+    if (!role) throw fail('not_found', 'no such org')
+    return { principal, org: { id: orgId } as Org, role }
+  },
+)
+
+async function roleIn(db: Sql, principal: Principal, orgId: string): Promise<Role | undefined> {
+  if (principal.type === 'user') {
+    const membership = await findMembership(db, orgId, principal.id)
+    if (membership?.mfaRequired && !isSecondFactorBehind(principal.session))
+      throw fail('mfa_required', secondFactorNeeded)
+    return membership?.role
+  }
+  if (principal.orgId !== orgId) return undefined
+  return principal.type === 'm2m' ? 'admin' : principal.role
+}
+
+/** With what the organization asks of its members. */
+const findMembership = (db: Sql, orgId: string, userId: string) =>
+  db.row<{ role: Role; mfaRequired: boolean }>(
+    `select m.role, o.mfa_required from memberships m join organizations o on o.id = m.org_id
+      where m.org_id = $1 and m.user_id = $2`,
+    [orgId, userId],
+  )
+
+export const isAdmin = ({ role }: { role: Role }): boolean => role !== 'member'
+
+export const admin = accessOf<InOrg, 'orgId'>(
+  'admin',
+  'An owner or admin of the organization, an admin service token, or a machine client',
+  async (call, params) => {
+    const scope = await member.resolve(call, params)
+    if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
+    return scope
+  },
+)
+
+/** An admin in person: what one is asked to stand for, no token or machine client can. */
+export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
+  'userAdmin',
+  'A signed-in person who is an owner or admin: no service token, no machine client',
+  async (call, params) => {
+    const scope = await admin.resolve(call, params)
+    return { ...scope, ...(await person.resolve(call, {})) }
+  },
+)
+
+/** Adds a row of the organization, by the id in the path. One of another organization does not exist here. */
+export const within =
+  <Key extends string, Param extends string, Row>(
+    key: Key,
+    param: Param,
+    means: string,
+    find: (db: Sql, org: Org, id: string, now: string) => Promise<Row | undefined>,
+    noun: string = key,
+  ) =>
+  <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & Record<Key, Row>, N | Param> =>
+    narrowed(key, means, base, async (scope: S, { db, context }, params: Record<N | Param, string>) => {
+      const row = await find(db, scope.org, params[param], context.now().toISOString())
+      if (!row) throw fail('not_found', `no such ${noun}`)
+      return { ...scope, [key]: row } as S & Record<Key, Row>
+    })
+
+export const inviteColumns = 'id, email, role, invited_by_id, created_at, expires_at'
+
+/** Only one that still waits: one that has run out is in no list either. */
+const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
+  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and expires_at > $3`, [
+    org.id,
+    inviteId,
+    now,
+  ])
+
+export const invite = within<'invite', 'inviteId', Invite>(
+  'invite',
+  'inviteId',
+  'As inside; the invitation is one of the organization',
+  findInvite,
+)

@@ -1,0 +1,25 @@
+import type { ServiceToken } from '@skerry/contract/tokens'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import type { Checked } from '../../http/access.ts'
+import { type Org, within } from '../orgs/scope.ts'
+
+export type Token = Checked<Static<typeof ServiceToken>>
+
+/** Of `service_tokens t left join service_token_uses u`. Never the hash. */
+export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk, t.expires_at,
+  u.last_used_at, t.revoked_at, t.created_at`
+
+const findToken = (db: Sql, org: Org, tokenId: string) =>
+  db.row<Token>(
+    `select ${tokenColumns} from service_tokens t left join service_token_uses u on (u.org_id, u.token_id) = (t.org_id, t.id)
+      where t.org_id = $1 and t.id = $2 and t.deleted_at is null`,
+    [org.id, tokenId],
+  )
+
+export const token = within<'token', 'tokenId', Token>(
+  'token',
+  'tokenId',
+  'As inside; the service token is one of the organization',
+  findToken,
+)
