@@ -8,6 +8,16 @@ const only = (name, ...allowed) => ({
   to: { path: '^packages/', pathNot: [name, ...allowed].map(ours) },
 })
 
+/** One rule for each folder: what stands above it, it does not import. */
+const above = (...folders) =>
+  folders.slice(0, -1).map((folder, index) => ({
+    name: `${folder}-is-below`,
+    comment: `server/src/${folder} stands below ${folders.slice(index + 1).join(', ')}`,
+    severity: 'error',
+    from: { path: `^packages/server/src/${folder}/`, pathNot: '\\.test\\.ts$' },
+    to: { path: `^packages/server/src/(?:${folders.slice(index + 1).join('|')})/` },
+  }))
+
 export default {
   forbidden: [
     only('contract'),
@@ -23,6 +33,8 @@ export default {
       from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
       to: { path: '^packages/(?!contract|providers|server)' },
     },
+    // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
+    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'identity', 'http', 'features'),
     {
       name: 'stores-are-private',
       comment: 'A feature’s SQL is its own; others call its functions',

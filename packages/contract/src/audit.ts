@@ -19,7 +19,7 @@ export const AuditEntry = Strict({
 })
 
 const names = Object.keys(auditActions)
-const resourceTypes = [...new Set(Object.values(auditActions))]
+const resourceTypes = [...new Set(Object.values(auditActions).map(({ about }) => about))]
 const oneOf = (values: string[]) => Type.String({ pattern: `^(?:${values.join('|').replaceAll('.', '\\.')})$` })
 
 export const audit = {

@@ -12,7 +12,7 @@ export const CliLoginStatus = Type.Union([
 export const cliLogin = {
   create: post('/v1/cli-login', {
     summary: 'Ask for a CLI session; a person approves it in a browser',
-    open: true,
+    surface: 'none',
     body: Strict({
       sessionId: Id('cliSession'),
       tokenHash: Type.String({
@@ -35,7 +35,7 @@ export const cliLogin = {
   }),
   poll: post('/v1/cli-login/poll', {
     summary: 'What has become of a request',
-    open: true,
+    surface: 'none',
     body: Strict({ code: CliLoginCode }),
     responses: {
       200: Strict({
@@ -64,6 +64,8 @@ export const cliLogin = {
       }),
     },
     refuses: ['forbidden', 'not_found'],
+    unit: 'transaction',
+    unaudited: 'it counts how often a code was tried, and changes nothing else',
   }),
   approve: post('/v1/cli-login/:code/approve', {
     summary: 'Approve a CLI session',

@@ -12,6 +12,15 @@ export type PathParam<P extends string> = P extends `${string}:${infer K}/${infe
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/**
+ * What a call is one of: a `read` changes nothing; a `transaction` happens as a whole or not at all, and may be run again
+ * after a deadlock; a `manual` one reaches outside, and opens short transactions before and after that.
+ */
+export type Unit = 'read' | 'transaction' | 'manual'
+
+/** Whose credentials an operation takes: nobody's, or those of one kind of caller. */
+export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
+
 type Empty = TObject<Record<never, never>>
 const empty: Empty = Type.Object({}, { additionalProperties: false })
 
@@ -30,9 +39,11 @@ export interface Endpoint<
   R extends Responses = Responses,
   A extends AuditAction = AuditAction,
   M extends Method = Method,
+  U extends Unit = Unit,
 > {
   method: M
   path: P
+  unit: U
   summary: string
   query: Q
   body: B
@@ -44,8 +55,7 @@ export interface Endpoint<
   audits: readonly A[]
   /** Why a mutation leaves no audit entry. */
   unaudited?: string
-  /** Needs no credential. */
-  open: boolean
+  surface: Surface
   /** Answers come with an ETag, and `If-None-Match` with 304. */
   tagged: boolean
   /** The longest body that it takes. */
@@ -61,18 +71,25 @@ interface Shape<Q, B, R, A> {
   refuses?: readonly ErrorCode[]
   audits?: readonly A[]
   unaudited?: string
-  open?: boolean
+  unit?: Unit
+  surface?: Surface
   tagged?: boolean
   bodyBytes?: number
 }
 
-/** A mutation's shape, in which the question of audit cannot be left out. */
-type Mutation<Q, B, R, A> = Shape<Q, B, R, A> & ({ audits: readonly [A, ...A[]] } | { unaudited: string })
+/** The shape of what may write, in which the question of audit cannot be left out. */
+type Mutation<Q, B, R, A, U> = Shape<Q, B, R, A> & { unit?: U } & (
+    | { audits: readonly [A, ...A[]] }
+    | { unaudited: string }
+  )
 
 function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, Responses, AuditAction>): Endpoint {
+  const surface = shape.surface ?? 'principal'
   return {
     method,
     path,
+    unit: shape.unit ?? (method === 'GET' ? 'read' : 'transaction'),
+    surface,
     summary: shape.summary,
     query: shape.query ?? empty,
     body: shape.body ?? empty,
@@ -80,9 +97,8 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     responses: shape.responses,
     refuses: shape.refuses ?? [],
     audits: shape.audits ?? [],
-    open: shape.open ?? false,
     tagged: shape.tagged ?? false,
-    bodyBytes: shape.bodyBytes ?? (shape.open ? limits.openBodyBytes : limits.bodyBytes),
+    bodyBytes: shape.bodyBytes ?? (surface === 'none' ? limits.openBodyBytes : limits.bodyBytes),
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }
 }
@@ -95,27 +111,38 @@ const mutation =
     Q extends TObject = Empty,
     B extends TObject = Empty,
     const A extends AuditAction = never,
+    const U extends 'transaction' | 'manual' = 'transaction',
   >(
     path: P,
-    shape: Mutation<Q, B, R, A>,
+    shape: Mutation<Q, B, R, A, U>,
   ) =>
-    endpoint(method, path, shape as Shape<TObject, TObject, Responses, AuditAction>) as Endpoint<P, Q, B, R, A, M>
+    endpoint(method, path, shape as Shape<TObject, TObject, Responses, AuditAction>) as Endpoint<P, Q, B, R, A, M, U>
+
+interface Get {
+  <const P extends string, const R extends Responses, Q extends TObject = Empty, const A extends AuditAction = never>(
+    path: P,
+    shape: Shape<Q, Empty, R, A> & { unit?: 'read' },
+  ): Endpoint<P, Q, Empty, R, A, 'GET', 'read'>
+  <
+    const P extends string,
+    const R extends Responses,
+    const U extends 'transaction' | 'manual',
+    Q extends TObject = Empty,
+    const A extends AuditAction = never,
+  >(
+    path: P,
+    shape: Mutation<Q, Empty, R, A, U> & { unit: U },
+  ): Endpoint<P, Q, Empty, R, A, 'GET', U>
+}
 
 /**
- * Declares a read. Reads may still leave an audit entry when they are denied.
+ * Declares a read. Reads may still leave an audit entry when they are denied. One that writes something in passing, such as
+ * a keypair on its first use, names its unit, and then also its audit actions or why it has none.
  *
  * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Apps } })
  */
-export const get = <
-  const P extends string,
-  const R extends Responses,
-  Q extends TObject = Empty,
-  const A extends AuditAction = never,
->(
-  path: P,
-  shape: Shape<Q, Empty, R, A>,
-) =>
-  endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as Endpoint<P, Q, Empty, R, A, 'GET'>
+export const get: Get = (path: string, shape: object) =>
+  endpoint('GET', path, shape as Shape<TObject, TObject, Responses, AuditAction>) as never
 
 export const post = mutation('POST')
 export const put = mutation('PUT')

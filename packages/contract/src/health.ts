@@ -5,12 +5,12 @@ import { Strict } from './schema.ts'
 export const health = {
   live: get('/health', {
     summary: 'Liveness: the process answers',
-    open: true,
+    surface: 'none',
     responses: { 200: Strict({ status: Type.Literal('ok') }) },
   }),
   ready: get('/ready', {
     summary: 'Readiness: the database answers and its schema is the one that this server needs',
-    open: true,
+    surface: 'none',
     responses: { 200: Strict({ status: Type.Literal('ready') }) },
   }),
 }

@@ -5,7 +5,7 @@ import { Strict } from './schema.ts'
 export const oauth = {
   token: post('/oauth/token', {
     summary: 'Exchange machine client credentials for an access token (client credentials grant)',
-    open: true,
+    surface: 'none',
     body: Strict({
       grant_type: Type.Literal('client_credentials'),
       client_id: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' })),

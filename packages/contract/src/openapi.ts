@@ -249,7 +249,7 @@ const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out
 
 /** The other open operations take what they check, if anything, in their body. */
 function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
-  if (!endpoint.open) return [{ bearer: [] }, { basic: [] }]
+  if (endpoint.surface !== 'none') return [{ bearer: [] }, { basic: [] }]
   if (isTokenEndpoint(endpoint)) return [{ basic: [] }, {}]
   return takesRefreshCookie.has(endpoint.path) ? [{ refreshCookie: [] }] : []
 }

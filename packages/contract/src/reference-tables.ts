@@ -71,7 +71,7 @@ export function referenceTables(): Table[] {
       title: 'Audit actions',
       about: 'What the audit trail records, and the type of the resource that an entry is about.',
       columns: ['Action', 'About'],
-      rows: Object.entries(auditActions).map(([action, resource]) => [code(action), code(resource)]),
+      rows: Object.entries(auditActions).map(([action, { about }]) => [code(action), code(about)]),
     },
   ]
 }

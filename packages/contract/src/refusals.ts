@@ -20,9 +20,9 @@ const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')
 const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
   // Even one that takes nothing: a query parameter that an operation does not name is refused.
   { code: 'invalid_request', when: () => true },
-  { code: 'unauthorized', when: (endpoint) => !endpoint.open },
+  { code: 'unauthorized', when: (endpoint) => endpoint.surface !== 'none' },
   // Of a person whose second factor is still to be entered, who may learn so much.
-  { code: 'mfa_required', when: (endpoint) => !endpoint.open && endpoint.path !== '/v1/me' },
+  { code: 'mfa_required', when: (endpoint) => endpoint.surface !== 'none' && endpoint.path !== '/v1/me' },
   { code: 'forbidden', when: inOrganization },
   { code: 'mfa_required', when: inOrganization },
   { code: 'not_found', when: inOrganization },

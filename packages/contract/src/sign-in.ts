@@ -42,7 +42,7 @@ export const WebAuthnChallenge = Strict({
 export const signIn = {
   get: get('/v1/sign-in', {
     summary: 'How people sign in here, and whether a first person is still to come',
-    open: true,
+    surface: 'none',
     responses: {
       200: Strict({
         kind: Type.Union([Type.Literal('built_in'), Type.Literal('external')]),
@@ -55,7 +55,7 @@ export const signIn = {
   }),
   setUp: post('/v1/sign-in/set-up', {
     summary: 'Make the first person, owner of the first organization, with the link that the console shows',
-    open: true,
+    surface: 'none',
     body: Strict({ token: LinkToken, email: Email, name: DisplayName, orgName: DisplayName, orgSlug: Slug }),
     responses: { 201: SignedIn },
     refuses: ['unauthorized', 'conflict'],
@@ -63,7 +63,7 @@ export const signIn = {
   }),
   requestLink: post('/v1/sign-in/links', {
     summary: 'Mail a magic link; the answer is the same whether or not someone has that address',
-    open: true,
+    surface: 'none',
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -71,7 +71,7 @@ export const signIn = {
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary: 'Sign in with a magic link, once; sets the refresh cookie',
-    open: true,
+    surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {
       200: Strict({
@@ -84,14 +84,14 @@ export const signIn = {
   }),
   passkeyOptions: post('/v1/sign-in/passkeys/options', {
     summary: 'A challenge for signing in with a passkey',
-    open: true,
+    surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['conflict'],
     unaudited: 'nothing is known of the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
     summary: 'Sign in with a passkey; counts as second factor; sets the refresh cookie',
-    open: true,
+    surface: 'none',
     body: Strict({ challengeId: Id('challenge'), response: WebAuthnResponse }),
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'conflict'],
@@ -99,14 +99,14 @@ export const signIn = {
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary: 'A new session JWT for the refresh cookie, which is spent and replaced; a spent one ends the session',
-    open: true,
+    surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
     audits: ['session.ended'],
   }),
   signOut: post('/v1/sign-in/sign-out', {
     summary: 'End the session of the refresh cookie',
-    open: true,
+    surface: 'none',
     responses: { 200: Ok },
     refuses: ['forbidden'],
     audits: ['session.ended'],

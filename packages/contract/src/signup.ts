@@ -6,7 +6,7 @@ import { DisplayName, Slug, Strict } from './schema.ts'
 export const signup = {
   create: post('/v1/signup', {
     summary: 'Create an organization and the machine client that bootstraps it',
-    open: true,
+    surface: 'none',
     body: Strict({ orgName: DisplayName, orgSlug: Slug, clientName: Type.Optional(DisplayName) }),
     responses: {
       201: Strict({

@@ -41,7 +41,7 @@ function withRetries(inner: Client): Client {
 }
 
 async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<unknown> {
-  if (endpoint.open) return call()
+  if (endpoint.surface === 'none') return call()
   await session.fresh()
   const used = session.token()
   return call()

@@ -56,7 +56,11 @@ export async function startServer(authorization?: string): Promise<TestServer> {
     requests.push({ line: `${request.method} ${request.url}`, headers: request.headers, body })
     const row = table.find(({ endpoint, pattern }) => endpoint.method === request.method && pattern.test(url.pathname))
     if (!row) return refusal(404, 'not_found', 'no such path')
-    if (!row.endpoint.open && authorization !== undefined && request.headers.authorization !== authorization) {
+    if (
+      row.endpoint.surface !== 'none' &&
+      authorization !== undefined &&
+      request.headers.authorization !== authorization
+    ) {
       return refusal(401, 'unauthorized', 'unknown service token')
     }
     const query = queryOf(url.searchParams, row.endpoint)

@@ -3,6 +3,8 @@ import { routes as audit } from './features/audit/routes.ts'
 import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
 import { routes as cliLogin } from './features/cli-login/routes.ts'
+import { rawRoutes as dashboard } from './features/dashboard/routes.ts'
+import { rawRoutes as docs } from './features/docs/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
@@ -17,10 +19,11 @@ import { routes as resolve } from './features/resolve/routes.ts'
 import { routes as secondFactor } from './features/second-factor/routes.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
-import { routes as signIn } from './features/sign-in/routes.ts'
+import { rawRoutes as rawSignIn, routes as signIn } from './features/sign-in/routes.ts'
 import { routes as signInPasskeys } from './features/sign-in-passkeys/routes.ts'
 import { routes as signup } from './features/signup/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
+import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
 
 /** Everything that this server answers. */
@@ -49,3 +52,6 @@ export const routes: Route[] = [
   ...honeyTokens,
   ...audit,
 ]
+
+/** And what it serves beside the API. */
+export const rawRoutes: RawRoute[] = [...rawSignIn, ...dashboard, ...docs]

@@ -1,17 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { routes } from './app.ts'
+import { rawRoutes, routes } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
-import { mountDashboard } from './features/dashboard/dashboard.ts'
-import { mountDocs } from './features/docs/docs.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openWrites } from './features/secrets/writes.ts'
-import { mountExternal } from './features/sign-in/external.ts'
-import { mountKeys } from './features/sign-in/keys.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
 import { closeWhenIdle } from './http/close.ts'
 import { serve } from './http/serve.ts'
@@ -65,11 +61,7 @@ export async function startServer(
         : null
     const flushing = setInterval(() => flushMeter(context), meterFlushMs)
     const recording = setInterval(() => flushTrips(context), tripsFlushMs)
-    const app = serve(context, routes)
-    mountKeys(app, context)
-    mountExternal(app, context)
-    mountDashboard(app)
-    mountDocs(app, routes)
+    const app = serve(context, routes, rawRoutes)
     const url = await app.listen({ host: await oneAddress(config.host), port: config.port })
     config.baseUrl ??= url
     const setUpLink = await makeSetUpLink(context)
@@ -110,6 +102,8 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     now,
     queue: openQueue(db, log),
     cache,
+    tokenMemory: cache,
+    evictions: cache,
     writes: openWrites(db, cache, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,

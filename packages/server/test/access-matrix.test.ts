@@ -1,6 +1,6 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { describe, expect, test } from 'vitest'
-import { routes } from '../src/app.ts'
+import { rawRoutes, routes } from '../src/app.ts'
 import type { Route } from '../src/http/route.ts'
 import { buildCallers, type Caller, type Place } from './callers.ts'
 import { openPlace } from './scene.ts'
@@ -60,9 +60,10 @@ function matrix(): string {
   const lines = [...rows]
     .sort((a, b) => byTitle({ ...a, title: pathFirst(a.title) }, { ...b, title: pathFirst(b.title) }))
     .map((row) => [row.title, row.route.access.name, ...row.cells])
-  const table = [['route', 'access', ...letters], ...lines]
+  const beside = rawRoutes.flatMap(({ paths, reason }) => paths.map((path) => [`GET ${path}`, `raw: ${reason}`]))
+  const table = [['route', 'access', ...letters], ...lines, ...beside.sort()]
   const widths = (table[0] as string[]).map((_, column) =>
-    Math.max(...table.map((line) => (line[column] as string).length)),
+    Math.max(...table.map((line) => (line[column] ?? '').length)),
   )
   const aligned = table.map((line) =>
     line
@@ -83,7 +84,7 @@ function cellsWhere(row: (row: Row) => boolean, caller: (caller: Caller) => bool
 }
 
 const ofOrg = ({ title }: Row) => title.includes('/:orgId')
-const isOpen = ({ route }: Row) => route.endpoint.open
+const isOpen = ({ route }: Row) => route.endpoint.surface === 'none'
 const ending = (...cells: string[]) => new RegExp(`: (?:${cells.join('|')})$`)
 /** Rows by title, with `org` for the path that most begin with. */
 function titled(list: string): (row: Row) => boolean {

@@ -26,7 +26,7 @@ export const auditQuery = (orgId: string, filter: AuditFilter) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-export const resourceTypes = [...new Set<string>(Object.values(auditActions))].sort()
+export const resourceTypes = [...new Set<string>(Object.values(auditActions).map(({ about }) => about))].sort()
 
 const id = /^[A-Za-z0-9_]{1,64}$/
 

@@ -21,17 +21,23 @@ export interface Guard {
   inside<T>(work: (tx: Tx) => Promise<T>, tx: Tx): Promise<T>
 }
 
+const current = new AsyncLocalStorage<{ open: boolean; guard: Guard }>()
+
+/** Throws inside of any transaction: a call to the outside would hold its locks for as long as the other side likes. */
+export function checkNoTransaction(): void {
+  if (current.getStore()?.open) throw new Error('Nothing outside is called while a transaction is open: it would wait')
+}
+
 export function createGuard(): Guard {
-  const current = new AsyncLocalStorage<{ open: boolean }>()
-  return {
+  const guard: Guard = {
     checkOutside() {
-      if (current.getStore()?.open) {
+      const scope = current.getStore()
+      if (scope?.open && scope.guard === guard)
         throw new Error('Inside of a transaction use the handle that it was given: the outer one would wait for ever')
-      }
     },
     async inside(work, tx) {
       // What a transaction started and did not wait for may outlive it, and is then outside.
-      const scope = { open: true }
+      const scope = { open: true, guard }
       try {
         return await current.run(scope, () => work(tx))
       } finally {
@@ -39,4 +45,5 @@ export function createGuard(): Guard {
       }
     },
   }
+  return guard
 }

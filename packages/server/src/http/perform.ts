@@ -1,25 +1,25 @@
-import type { Endpoint } from '@skerry/contract/endpoint'
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { Endpoint, Unit } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
+import type { Sql } from '../db/database.ts'
 import { confirmToken } from '../identity/authenticate.ts'
 import type { JobName } from '../jobs/queue.ts'
 import { type Context, instant, newId } from '../kernel/context.ts'
-import { unit } from '../kernel/unit.ts'
-import type { AnyInput, Batch, Route } from './route.ts'
+import { type Origin, unit } from '../kernel/unit.ts'
+import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
 import type { Checks, Params } from './validate.ts'
 
-/** Gives what a handler gives: a body, a Reply, or a Refusal that keeps what was written. */
+/** Gives what a handler gives: a body, a Reply, or a CommittedRefusal. */
 export type Perform = (request: FastifyRequest) => Promise<unknown>
 
 /** What a route does with a request, chosen once: none runs through what only other routes have a use for. */
 export function performer(context: Context, route: Route, checks: Checks): Perform {
   const { endpoint, shortcuts } = route
-  const run = runner(context, route, checks)
-  const perform = endpoint.method === 'GET' ? read(context, checks, run) : change(context, endpoint, checks, run)
+  const perform = units[endpoint.unit](context, endpoint, checks, runner(context, route, checks))
   return shortcuts.batch ? share(context, shortcuts.batch, checks, perform) : perform
 }
 
-type Run = (request: FastifyRequest, params: Params, means: Means) => Promise<unknown>
-type Means = Pick<AnyInput, 'db' | 'audit' | 'enqueue'>
+type Run = (request: FastifyRequest, params: Params, means: { db: Sql }) => Promise<unknown>
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
@@ -43,63 +43,71 @@ const runner =
       rawQuery: rawQueryOf(request.url),
       now: instant(context),
       newId,
-    })
+    } as AnyInput)
   }
 
-const read =
-  (context: Context, checks: Checks, run: Run): Perform =>
-  async (request) =>
-    run(request, checks.params(request.params), { db: context.db, ...changesNothing })
+/** How each unit of work runs what its route does. */
+const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks, run: Run) => Perform> = {
+  read: (context, _, checks, run) => (request) => run(request, checks.params(request.params), { db: context.db }),
 
-const changesNothing = {
-  audit: () => {
-    throw new Error('a read records nothing but its denial')
-  },
-  enqueue: () => {
-    throw new Error('a read has no transaction to put a job into')
-  },
-}
-
-/** One unit of work, of which the handler's audit entries and jobs are part. */
-const change =
-  (context: Context, { path, audits }: Endpoint, checks: Checks, run: Run): Perform =>
-  async (request) => {
-    const { origin } = request
+  transaction: (context, endpoint, checks, run) => (request) => {
     const params = checks.params(request.params)
-    const enqueued: JobName[] = []
-    const done = await unit(context, origin, async (db, record) => {
-      const means: Means = {
-        db,
-        audit: (action, resourceId, metadata = {}, more = {}) => {
-          if (!audits.includes(action)) throw new Error(`${path} does not list ${action}`)
-          record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
-        },
-        enqueue: (name, data) => {
-          enqueued.push(name)
-          return context.queue.enqueue(db, name, data)
-        },
-      }
+    return transact(context, endpoint, request.origin, params, async (work) => {
+      const { identified, origin } = request
+      if (identified?.confirmed !== false) return run(request, params, work)
       // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
-      const both = [confirmToken(context, db, origin), run(request, params, means)] as const
+      const both = [confirmToken(context, work.db, identified, origin.ipAddress), run(request, params, work)] as const
       await Promise.allSettled(both)
       const [, answer] = await Promise.all(both)
       return answer
     })
-    for (const name of enqueued) context.queue.nudge(name)
-    return done
-  }
+  },
+
+  manual: (context, endpoint, checks, run) => (request) => {
+    const params = checks.params(request.params)
+    const means: Means<AuditAction>['manual'] = {
+      db: context.db,
+      transaction: (work) => transact(context, endpoint, request.origin, params, work),
+    }
+    return run(request, params, means)
+  },
+}
+
+/** One transaction of a route, with its audit entries and jobs. */
+async function transact<T>(
+  context: Context,
+  { path, audits }: Endpoint,
+  origin: Origin,
+  params: Params,
+  work: (work: Work) => Promise<T>,
+): Promise<T> {
+  const enqueued: JobName[] = []
+  const done = await unit(context, origin, (db, record) =>
+    work({
+      db,
+      audit: (action, resourceId, metadata = {}, more = {}) => {
+        if (!audits.includes(action)) throw new Error(`${path} does not list ${action}`)
+        record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
+      },
+      enqueue: (name, data) => {
+        enqueued.push(name)
+        return context.queue.enqueue(db, name, data)
+      },
+    }),
+  )
+  for (const name of enqueued) context.queue.nudge(name)
+  return done
+}
 
 /** The shared statement where it may serve, else the long way, which asks first who may know what is malformed. */
 const share =
-  (context: Context, together: Batch<unknown>, checks: Checks, long: Perform): Perform =>
+  (context: Context, batch: Batch<unknown>, checks: Checks, long: Perform): Perform =>
   async (request) => {
-    const { origin } = request
-    const { principal: token, unconfirmed: tokenHash } = origin
+    const { origin, identified } = request
     const params = checks.params(request.params)
-    if (tokenHash === undefined || token?.type !== 'service_token' || !isWellFormed(checks, request)) {
-      return long(request)
-    }
-    const shared = await together({ context, origin, token, tokenHash, params, body: request.body })
+    if (identified?.confirmed !== false || !isWellFormed(checks, request)) return long(request)
+    const { principal: token, tokenHash } = identified
+    const shared = await batch({ context, origin, token, tokenHash, params, body: request.body })
     if (shared) context.lastUsed.note(token, context.now().getTime())
     return shared ?? long(request)
   }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { AuditAction } from '@skerry/contract/audit-actions'
-import type { Answer, Body, Endpoint, Method, PathParam, Query } from '@skerry/contract/endpoint'
+import type { Answer, Body, Endpoint, Method, PathParam, Query, Unit } from '@skerry/contract/endpoint'
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
 import type { JobName, Jobs } from '../jobs/queue.ts'
 import type { Context } from '../kernel/context.ts'
-import type { Refusal } from '../kernel/errors.ts'
+import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Ready } from './ready.ts'
@@ -14,7 +14,7 @@ import type { Ready } from './ready.ts'
 /** What an access sees of a request. */
 export interface Call {
   context: Context
-  /** In a mutation, the handle of its transaction: what was checked cannot change before it is used. */
+  /** In a transaction, its handle: what was checked cannot change before it is used. */
   db: Sql
   principal: Principal | null
   ipAddress: string
@@ -45,7 +45,7 @@ export class Reply<Body> {
   }
 }
 
-interface Request<A extends AuditAction> {
+interface Request {
   now: string
   principal: Principal | null
   origin: Origin
@@ -54,30 +54,53 @@ interface Request<A extends AuditAction> {
   rawQuery: string
   newId: (kind: IdKind) => string
   context: Context
-  /** Adds an entry to this unit of work, about a resource of the type that the action's row names. */
+}
+
+/** What a handler changes things with: all of it is committed together, or nothing is. */
+export interface Work<A extends AuditAction = AuditAction> {
+  db: Tx
+  /** Adds an entry, about a resource of the type that the action's row names. */
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
-  /** Adds a job to this unit of work: it will run if, and only if, the change is committed. */
+  /** Adds a job: it will run if, and only if, the change is committed. */
   enqueue: <N extends JobName>(name: N, data: Jobs[N]) => Promise<void>
+}
+
+export interface Means<A extends AuditAction> {
+  read: { db: Sql }
+  transaction: Work<A>
+  manual: {
+    /** For reads outside of any transaction. */
+    db: Sql
+    /**
+     * Opens a short transaction. Between two of them the handler may call outside; inside of one it cannot: the call
+     * would hold its locks, and throws.
+     */
+    transaction: <T>(work: (work: Work<A>) => Promise<T>) => Promise<T>
+  }
 }
 
 type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never
 
-/** What a handler is given: the scope of its access and the parts of a validated request. */
-export type In<E extends { method: string; query: Endpoint['query']; body: Endpoint['body'] }, Scope = object> = Scope &
-  Request<AuditsOf<E>> & {
-    db: E['method'] extends 'GET' ? Sql : Tx
+/** What a handler is given: the scope of its access, the parts of a validated request, and what its unit allows. */
+export type In<E extends Pick<Endpoint, 'unit' | 'query' | 'body'>, Scope = object> = Scope &
+  Request &
+  Means<AuditsOf<E>>[E['unit']] & {
     params: E extends { path: infer P extends string } ? Record<PathParam<P>, string> : never
     query: Query<E>
     body: Body<E>
   }
 
-/** A refusal that is returned, and not thrown, keeps what the transaction wrote. */
 export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
-  Answer<E> | Reply<Answer<E>> | Ready | Refusal
+  Answer<E> | Reply<Answer<E>> | Ready | CommittedRefusal
 >
 
 /** What every handler is given, whatever its route. */
-export type AnyInput = Omit<In<Endpoint>, 'db'> & { db: Sql }
+export type AnyInput = Request &
+  Means<AuditAction>[Unit] & {
+    params: Record<string, string>
+    query: Query<Endpoint>
+    body: Body<Endpoint>
+  }
 
 export interface Route {
   endpoint: Endpoint
@@ -120,11 +143,12 @@ export function route<
   R extends Endpoint['responses'],
   A extends AuditAction,
   M extends Method,
+  U extends Unit,
   Scope extends object,
 >(
-  endpoint: Endpoint<P, Q, B, R, A, M>,
+  endpoint: Endpoint<P, Q, B, R, A, M, U>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
-  handle: (input: In<Endpoint<P, Q, B, R, A, M>, Scope>) => Out<Endpoint<P, Q, B, R, A, M>>,
+  handle: (input: In<Endpoint<P, Q, B, R, A, M, U>, Scope>) => Out<Endpoint<P, Q, B, R, A, M, U>>,
   shortcuts: Shortcuts<Static<B>> = {},
 ): Route {
   // Here, where they have been checked against each other, the types of one route are forgotten: `serve` has many.

@@ -2,13 +2,15 @@ import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { authenticate, type Memory, noteStrayToken } from '../identity/authenticate.ts'
+import { type Asking, authenticate, noteStrayToken } from '../identity/authenticate.ts'
 import { type Context, newId } from '../kernel/context.ts'
-import { describe, fail, Refusal } from '../kernel/errors.ts'
+import { CommittedRefusal, describe, fail, Refusal } from '../kernel/errors.ts'
+import type { Identified } from '../kernel/principal.ts'
 import { type Origin, recordDenial } from '../kernel/unit.ts'
 import { serveFastPaths } from './fast-path.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { performer } from './perform.ts'
+import { mountRaw, type RawRoute } from './raw.ts'
 import { json, Ready, sendReady } from './ready.ts'
 import { Reply, type Route } from './route.ts'
 import { answerUnreadable, answerUnusual, lacksHost, unreadablePath } from './unreadable.ts'
@@ -18,14 +20,16 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every route of ours; absent where no route matched. */
     origin: Origin
+    /** Null where the route asks for no credential. */
+    identified: Identified | null
   }
 }
 
 /** What Node allows otherwise, and the longest note: percent-encoded, a character has up to 12 bytes. */
 const headBytesMax = 16 * 1024 + 12 * limits.noteCharacters
 
-/** Makes the HTTP server of a list of routes. */
-export function serve(context: Context, routes: Route[]): FastifyInstance {
+/** Makes the HTTP server of these routes. */
+export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]): FastifyInstance {
   const newRequestId = requestIds()
   const app = Fastify({
     logger: false,
@@ -44,6 +48,7 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   })
   answerUnusual(app.server)
   app.decorateRequest('origin')
+  app.decorateRequest('identified', null)
   acceptBodies(app)
   const noSuchPath = () => fail('not_found', 'no such path')
   // Before the body is read, here too. Whoever tries a decoy may not know our paths.
@@ -59,6 +64,7 @@ export function serve(context: Context, routes: Route[]): FastifyInstance {
   serveFastPaths(app.server, context, routes, newRequestId)
   const largeBodies = openLargeBodies()
   for (const route of routes) mount(app, context, route, largeBodies)
+  mountRaw(app, context, routes, rawRoutes)
   return app
 }
 
@@ -105,7 +111,7 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
   const perform = performer(context, route, checks)
   const status = successStatus(endpoint.responses)
   const takesLarge = endpoint.bodyBytes > limits.bodyBytes
-  const memory = memoryFor(route)
+  const asking = { surface: endpoint.surface, memory: memoryFor(route) }
   app.route({
     method: endpoint.method,
     url: endpoint.path,
@@ -114,31 +120,31 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
     onRequest: (request, _reply, done) => {
       const origin = originOf(request)
       request.origin = origin
-      if (endpoint.open) {
+      if (endpoint.surface === 'none') {
         noteStrayToken(context, request.raw, origin)
         return done()
       }
-      authenticate(context, request.raw, origin, memory).then((principal) => {
-        origin.principal = principal
+      authenticate(context, request.raw, origin, asking).then((identified) => {
+        request.identified = identified
+        origin.principal = identified.principal
         done()
       }, done)
     },
     ...(takesLarge && { preParsing: admission(context, route, checks, largeBodies) }),
     handler: async (request, reply) => {
       const answer = await perform(request)
-      // Returned, not thrown: what the transaction wrote stays, as a count of tries must.
-      if (answer instanceof Refusal) throw answer
+      if (answer instanceof CommittedRefusal) throw answer.refusal
       if (answer instanceof Ready) return sendReady(reply.hijack().raw, request.id, answer)
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },
   })
 }
 
-/** How far memory may say who asks. */
-function memoryFor({ endpoint, shortcuts }: Route): Memory {
-  if (endpoint.bodyBytes > limits.bodyBytes) return 'none'
-  if (endpoint.method !== 'GET') return 'confirmed'
-  return shortcuts.fastPath ? 'fresh' : 'none'
+/** How far memory may say who asks. One that acts outside of a transaction looks its caller up first. */
+function memoryFor({ endpoint, shortcuts }: Route): Asking['memory'] {
+  if (endpoint.unit === 'manual' || endpoint.bodyBytes > limits.bodyBytes) return 'none'
+  if (endpoint.unit === 'transaction') return 'unconfirmed'
+  return shortcuts.fastPath ? 'current' : 'none'
 }
 
 /** A body beyond the usual is read for those alone who may send it, and for few of them at a time. */

@@ -3,6 +3,12 @@ import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { upsertCliSessionUse, upsertTokenUse } from './store.ts'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    lastUsed: LastUsed
+  }
+}
+
 /** How exact `lastUsedAt` is. A write for each request would cost more than the request. */
 const granularityMs = 60_000
 const rememberedMax = 10_000

@@ -9,6 +9,12 @@ import {
 } from 'jose'
 import { fail } from '../kernel/errors.ts'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    oidc: Oidc | null
+  }
+}
+
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const discoveryTimeoutMs = 5000
 

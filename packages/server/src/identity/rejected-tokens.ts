@@ -1,5 +1,11 @@
 import { idLength, idPrefixes } from '@skerry/contract/prefixes'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    rejectedTokens: RejectedTokens
+  }
+}
+
 interface From {
   ipAddress: string | null
   userAgent: string | null

@@ -1,5 +1,11 @@
 import type { Database } from '../db/database.ts'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    meter: Meter
+  }
+}
+
 /** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
 export interface Meter {
   countResolve(orgId: string): void

@@ -4,6 +4,12 @@ import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Mail } from './mail.ts'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    queue: Queue
+  }
+}
+
 /** What can be done later, and what each is given. */
 export interface Jobs {
   /** With `signsIn`, a link goes along that signs its recipient in, where Skerry itself signs people in. */

@@ -2,36 +2,26 @@ import { hash, randomBytes } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
-import type { ResolveCache } from '../features/resolve/cache.ts'
-import type { Writes } from '../features/secrets/writes.ts'
-import type { LastUsed } from '../identity/last-used.ts'
-import type { Oidc } from '../identity/oidc.ts'
-import type { RejectedTokens } from '../identity/rejected-tokens.ts'
-import type { SessionTokens } from '../identity/session-tokens.ts'
-import type { Meter } from '../jobs/meter.ts'
-import type { Queue } from '../jobs/queue.ts'
-import type { ServerKey } from '../keys/server-key.ts'
 import type { Log } from './log.ts'
 import type { Limiter } from './rate-limits.ts'
 
-/** Everything that the server works with. Made once in server.ts; tests make their own, with another clock. */
+/**
+ * Everything that the server works with. Made once in server.ts; tests make their own, with another clock. What stands above
+ * the kernel declares its part where it is defined, by merging into this interface.
+ */
 export interface Context {
   config: Config
   db: Database
   log: Log
-  queue: Queue
-  cache: ResolveCache
-  writes: Writes
-  meter: Meter
   limiter: Limiter
-  lastUsed: LastUsed
-  rejectedTokens: RejectedTokens
-  oidc: Oidc | null
-  /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
-  serverKey: ServerKey | null
-  sessionTokens: SessionTokens
+  evictions: Evictions
   /** The one clock, so that tests need no sleeps. */
   now: () => Date
+}
+
+/** What a committed change tells: answers about the environment, or with null about the organization, may be wrong now. */
+export interface Evictions {
+  evict(orgId: string, environmentId: string | null): void
 }
 
 export const instant = (context: Context): string => context.now().toISOString()

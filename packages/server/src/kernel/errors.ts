@@ -27,9 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * The one way to refuse: `throw fail('not_found', 'application not found')`.
- */
+/** The way to refuse: `throw fail('not_found', 'application not found')`. Nothing of the call remains. */
 export function fail(
   code: ErrorCode,
   message: string,
@@ -37,6 +35,21 @@ export function fail(
 ): Refusal {
   return new Refusal(code, message, more)
 }
+
+/** A refusal that a handler returns: what its transaction wrote stays. */
+export class CommittedRefusal {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    this.refusal = refusal
+  }
+}
+
+/**
+ * Refuses and keeps what was written, as a count of tries must be: `return refuseAndCommit('forbidden', 'this code is wrong')`.
+ */
+export const refuseAndCommit = (code: ErrorCode, message: string): CommittedRefusal =>
+  new CommittedRefusal(fail(code, message))
 
 /**
  * What may be logged of an error that nobody expected: its name, SQLSTATE and stack frames. Never the message: those of

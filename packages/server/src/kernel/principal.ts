@@ -38,3 +38,21 @@ export interface MachinePrincipal {
 
 /** Who is calling. A machine client holds no key; a service token and a user may. */
 export type Principal = UserPrincipal | TokenPrincipal | MachinePrincipal
+
+/** A caller who was looked up for this request, or a moment ago by a cache that is current. */
+export interface Confirmed {
+  confirmed: true
+  principal: Principal
+}
+
+/**
+ * A service token that memory knows. What a token is never changes; whether it is still in force is confirmed before
+ * anything is written.
+ */
+export interface Unconfirmed {
+  confirmed: false
+  principal: TokenPrincipal
+  tokenHash: string
+}
+
+export type Identified = Confirmed | Unconfirmed

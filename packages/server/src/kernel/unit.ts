@@ -9,8 +9,6 @@ export type Metadata = Record<string, unknown>
 /** Who did it and from where, as every audit entry of a request carries it. */
 export interface Origin {
   principal: Principal | null
-  /** Hash of a service token whose holder is known from memory, until what changes anything has seen that it is in force. */
-  unconfirmed?: string
   ipAddress: string | null
   userAgent: string | null
   requestId: string | null
@@ -29,9 +27,9 @@ export interface Entry {
 }
 
 /**
- * One unit of work: a transaction that holds the change and its audit entries, after which this process's resolve cache
- * forgets the organizations concerned. Other processes hear of it through the `cache_invalidations` table. Writes of secrets may share
- * a statement instead (features/secrets/batch.ts).
+ * One transaction that holds a change and its audit entries, after which this process's resolve cache evicts what the rows of
+ * those actions say. Other processes read it from the table `cache_invalidations`. Writes of secrets may share a statement
+ * instead (features/secrets/batch.ts).
  */
 export async function unit<T>(
   context: Context,
@@ -40,24 +38,33 @@ export async function unit<T>(
 ): Promise<T> {
   // A fresh list each time, because a transaction that lost a race is run again.
   let entries: Entry[] = []
+  let evictions: Eviction[] = []
   const result = await context.db.transaction(async (tx) => {
     entries = []
-    const answer = await work(tx, (entry) => entries.push(entry))
+    evictions = []
+    const answer = await work(tx, (entry) => {
+      evictions.push(...evictionsOf(entry))
+      entries.push(entry)
+    })
     // Nobody reads what it answers, so it travels with COMMIT.
     if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
     return answer
   })
-  for (const entry of entries) if (entry.orgId) context.cache.evict(entry.orgId, changedEnvironment(entry))
+  for (const [orgId, environmentId] of evictions) context.evictions.evict(orgId, environmentId)
   return result
 }
 
-/** A written secret changes answers of its environment; anything else may change any answer of the organization. */
-function changedEnvironment({ action, metadata }: Entry): string | null {
-  const isSecret = auditActions[action] === 'secret' && typeof metadata.environmentId === 'string'
-  return isSecret ? (metadata.environmentId as string) : null
+type Eviction = [orgId: string, environmentId: string | null]
+
+function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
+  const { evicts } = auditActions[action]
+  if (orgId === null || evicts === 'none') return []
+  if (evicts === 'organization') return [[orgId, null]]
+  if (typeof metadata.environmentId !== 'string') throw new Error(`${action} has to name its environment`)
+  return [[orgId, metadata.environmentId]]
 }
 
-/** Records what changes no answer, and so leaves the resolve cache alone, in a transaction of the caller's. */
+/** Records what evicts nothing, with an origin of its own, in a transaction of the caller's. */
 export const recordIn = (context: Context, tx: Tx, origin: Origin, entry: Entry): void =>
   tx.later(insert, entryValues(context, origin, [entry]))
 
@@ -86,7 +93,7 @@ function entryValues(context: Context, origin: Origin, entries: Entry[]): unknow
     entries.map((entry) => entry.action),
     actors.map((actor) => actor.type),
     actors.map((actor) => actor.id),
-    entries.map((entry) => auditActions[entry.action]),
+    entries.map((entry) => auditActions[entry.action].about),
     entries.map((entry) => entry.resourceId),
     entries.map((entry) => JSON.stringify(entry.metadata)),
     origin.ipAddress,

@@ -6,7 +6,7 @@ import type { UserPrincipal } from '../../kernel/principal.ts'
 import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { applyChange, lockBase } from '../secrets/apply.ts'
-import { checkMove, type Trigger } from './moves.ts'
+import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellProposer } from './notices.ts'
 import { type Change, isProposer } from './scope.ts'
 import {
@@ -93,7 +93,7 @@ type Voting = Omit<In<typeof changes.reject, Reviewing>, 'audit'>
 async function lockFor(trigger: Trigger, { db, change }: Deciding) {
   const stored = await lockChange(db, change)
   if (!stored) throw fail('not_found', 'no such change request')
-  checkMove(stored.status, trigger)
+  changeLifecycle.check(stored.status, trigger)
   return stored
 }
 

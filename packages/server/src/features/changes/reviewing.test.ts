@@ -7,7 +7,7 @@ import { ciphertext } from '../../../test/blobs.ts'
 import { type Decision, decide, newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { type Actor, grantKey, newMember, newToken, putSecret } from '../../../test/tenant.ts'
-import { moves } from './moves.ts'
+import { changeLifecycle } from './lifecycle.ts'
 import type { Status } from './store.ts'
 
 const { world, tenant } = await openTenant()
@@ -277,7 +277,9 @@ describe('the states of a change request', () => {
   test.each(pairs)('%s: %s leads where the table says, or nowhere', async (from, trigger) => {
     const own = await newGuarded(world, tenant, { requiredApprovals: 2 })
     const id = await changeIn(from, own)
-    const allowed = moves.filter(([status, by]) => status === from && by === trigger).map(([, , to]) => to)
+    const allowed = changeLifecycle.moves
+      .filter(([status, by]) => status === from && by === trigger)
+      .map(([, , to]) => to)
     const before = await reviewsOf(id)
     const { status, error } = await decide(world, tenant, trigger, id, bob)
     if (allowed.length > 0) {
@@ -289,7 +291,7 @@ describe('the states of a change request', () => {
   })
 
   test('are all reached, and nothing leaves a closed one', () => {
-    expect(new Set(moves.map(([, , to]) => to))).toEqual(new Set(statuses))
-    expect(new Set(moves.map(([from]) => from))).toEqual(new Set(['open']))
+    expect(new Set(changeLifecycle.moves.map(([, , to]) => to))).toEqual(new Set(statuses))
+    expect(new Set(changeLifecycle.moves.map(([from]) => from))).toEqual(new Set(['open']))
   })
 })

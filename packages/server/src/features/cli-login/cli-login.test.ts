@@ -17,7 +17,7 @@ import {
 } from '../../../test/tenant.ts'
 import { newId, sha256 } from '../../kernel/context.ts'
 import { sweepCliLogins } from './jobs.ts'
-import { decided, type Status, type Stored, statusOf, type Trigger, transitions } from './states.ts'
+import { decided, loginLifecycle, type Status, type Stored, statusOf, type Trigger } from './lifecycle.ts'
 
 const { world, tenant } = await openTenant({ SKERRY_BASE_URL: 'https://skerry.example' })
 const person = await newMember(world, tenant)
@@ -185,10 +185,10 @@ describe('states', () => {
   const pairs = states.flatMap((from) => triggers.map((trigger) => [from, trigger] as const))
 
   test.each(pairs)('%s on %s goes where the table says, and nowhere else', (from, trigger) => {
-    const to = transitions.find(([state, by]) => state === from && by === trigger)?.[2]
+    const to = loginLifecycle.moves.find(([state, by]) => state === from && by === trigger)?.[2]
     if (trigger === 'time') expect(statusOf({ ...request(from), expiresAt: now }, now)).toBe(to ?? from)
     else if (to) expect(decided(request(from), trigger, now)).toBe(to)
-    else expect(() => decided(request(from), trigger, now)).toThrow(`the request is ${from} already`)
+    else expect(() => decided(request(from), trigger, now)).toThrow(`the request is ${from}`)
   })
 
   /** Ways into each state, and then every decision over HTTP. */
@@ -208,7 +208,7 @@ describe('states', () => {
       expect(await statusNow(asked.code)).toBe(from)
       const actor = await sessionNow()
       const answer = await (decision === 'approve' ? approve : deny)(asked.code, actor)
-      const to = transitions.find(([state, by]) => state === from && by === decision)?.[2]
+      const to = loginLifecycle.moves.find(([state, by]) => state === from && by === decision)?.[2]
       expect([answer.status, await statusNow(asked.code)]).toEqual(to ? [200, to] : [409, from])
       expect((await read(asked.code, actor)).body.request.status).toBe(to ?? from)
       expect((await whoAmI(asked.as)).status).toBe((to ?? from) === 'approved' ? 200 : 401)

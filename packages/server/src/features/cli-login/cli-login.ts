@@ -4,11 +4,11 @@ import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { auditPerson } from '../../identity/trail.ts'
-import { fail, Refusal } from '../../kernel/errors.ts'
+import { CommittedRefusal, fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { notifyUser } from '../notifications/notify.ts'
 import { newCode } from './code.ts'
-import { decided, statusOf } from './states.ts'
+import { decided, statusOf } from './lifecycle.ts'
 import {
   findRequest,
   getApproved,
@@ -55,17 +55,17 @@ async function insertUnderFreeCode({ db, body, now, origin }: In<typeof cliLogin
 
 type Tried = Pick<In<typeof cliLogin.poll>, 'principal' | 'origin' | 'now'>
 
-/** The request of a code. A refusal is returned, not thrown: that a wrong code was tried must stay counted. */
+/** The request of a code. That a wrong code was tried stays counted. */
 async function requestOf(
   db: Tx,
   { principal, origin, now }: Tried,
   code: string,
   find: typeof lockRequest,
-): Promise<LoginRequest | Refusal> {
+): Promise<LoginRequest | CommittedRefusal> {
   const caller = principal?.id ?? origin.ipAddress ?? ''
   await takeAttempt(db, 'cli_code', caller, now)
   const request = await find(db, code)
-  if (!request) return fail('not_found', 'no such request')
+  if (!request) return refuseAndCommit('not_found', 'no such request')
   returnAttempt(db, 'cli_code', caller)
   return request
 }
@@ -73,7 +73,7 @@ async function requestOf(
 export async function poll(input: In<typeof cliLogin.poll>): Out<typeof cliLogin.poll> {
   const { db, body, now } = input
   const request = await requestOf(db, input, body.code, findRequest)
-  if (request instanceof Refusal) return request
+  if (request instanceof CommittedRefusal) return request
   const status = statusOf(request, now)
   if (status !== 'approved') return { status }
   const { sessionId } = request
@@ -81,9 +81,9 @@ export async function poll(input: In<typeof cliLogin.poll>): Out<typeof cliLogin
 }
 
 export async function get(input: In<typeof cliLogin.get, Person>): Out<typeof cliLogin.get> {
-  const { context, params, now } = input
-  const found = await context.db.transaction((tx) => requestOf(tx, input, params.code, findRequest))
-  if (found instanceof Refusal) return found
+  const { db, params, now } = input
+  const found = await requestOf(db, input, params.code, findRequest)
+  if (found instanceof CommittedRefusal) return found
   const { code, deviceLabel, client, ipAddress, createdAt, expiresAt: requestExpiresAt } = found
   const status = statusOf(found, now)
   return { request: { code, status, deviceLabel, client, ipAddress, createdAt, requestExpiresAt } }
@@ -93,7 +93,7 @@ export async function get(input: In<typeof cliLogin.get, Person>): Out<typeof cl
 export async function approve(input: In<typeof cliLogin.approve, Person>): Out<typeof cliLogin.approve> {
   const { db, principal, params, now } = input
   const request = await requestOf(db, input, params.code, lockRequest)
-  if (request instanceof Refusal) return request
+  if (request instanceof CommittedRefusal) return request
   await updateRequest(db, request.code, decided(request, 'approve', now))
   const { sessionId: id, deviceLabel, client, ipAddress } = request
   const expiresAt = later(now, limits.cliSessionTtlSeconds)
@@ -106,7 +106,7 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
 export async function deny(input: In<typeof cliLogin.deny, Person>): Out<typeof cliLogin.deny> {
   const { db, principal, params, now } = input
   const request = await requestOf(db, input, params.code, lockRequest)
-  if (request instanceof Refusal) return request
+  if (request instanceof CommittedRefusal) return request
   await updateRequest(db, request.code, decided(request, 'deny', now))
   const { sessionId, deviceLabel, client, ipAddress } = request
   await auditPerson(input, principal.id, 'cli_session.denied', sessionId, { deviceLabel, client, ipAddress })

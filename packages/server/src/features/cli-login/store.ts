@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Session } from '../../kernel/principal.ts'
-import type { Status, Stored } from './states.ts'
+import type { Status, Stored } from './lifecycle.ts'
 
 export interface LoginRequest {
   code: string

@@ -16,7 +16,7 @@ export function wordsOf(accessName: string): string[] {
 }
 
 /** What the reference shows of who may call what. */
-export function accessFacts(routes: Route[]): AccessFacts {
+export function accessFacts(routes: readonly Route[]): AccessFacts {
   const names = routes.map(({ endpoint, access }) => [`${endpoint.method} ${endpoint.path}`, access.name] as const)
   return { names: new Map(names), words: Object.assign({}, ...routes.map(({ access }) => access.words)) }
 }

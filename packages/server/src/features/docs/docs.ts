@@ -28,7 +28,7 @@ const headers = {
  * Serves what the API is, to people and to programs: `/docs`, `/docs.css` and `/openapi.json`. Each is made when it is
  * first asked for, and needs no credential, since it says nothing that the source does not.
  */
-export function mountDocs(app: FastifyInstance, routes: Route[]): void {
+export function mountDocs(app: FastifyInstance, routes: readonly Route[]): void {
   const documents: Record<string, Document> = {
     '/docs': { type: 'text/html; charset=utf-8', make: () => referencePage(reference(accessFacts(routes))) },
     '/docs.css': {

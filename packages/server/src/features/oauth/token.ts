@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import type { oauth } from '@skerry/contract/oauth'
 import type { In, Out } from '../../http/route.ts'
-import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/authenticate.ts'
+import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/client-credentials.ts'
 import { insertAccessToken } from '../../identity/store.ts'
 import { newSecret, sha256 } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'

@@ -1,5 +1,13 @@
 import type { Ready } from '../../http/ready.ts'
+import type { TokenMemory } from '../../identity/token-memory.ts'
+import type { Evictions } from '../../kernel/context.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
+
+declare module '../../kernel/context.ts' {
+  interface Context {
+    cache: ResolveCache
+  }
+}
 
 /** An answer ready to send, and what it depends on. */
 export interface Answer {
@@ -24,16 +32,9 @@ export const unpolledMaxMs = 1000
  * An answer that was being read while its organization changed must not be kept: `keep` refuses it by the generation read
  * before the database.
  */
-export interface ResolveCache {
+export interface ResolveCache extends TokenMemory, Evictions {
   find(key: string, nowMs: number): Answer | undefined
-  findConfirmedToken(bearerHash: string): TokenPrincipal | undefined
-  /** Whose token this is, for a caller who checks in the database that it is still in force. */
-  findUnconfirmedToken(bearerHash: string): TokenPrincipal | undefined
-  /** Counts evictions. Read before the database is. */
-  generation(): number
   keep(generation: number, key: string, answer: Answer): void
-  keepToken(generation: number, bearerHash: string, token: TokenPrincipal): void
-  evict(orgId: string, environmentId: string | null): void
   /** Forgets everything: changes may have been missed. */
   clear(): void
   /** Notes that all changes up to this instant (of performance.now) have been read. */

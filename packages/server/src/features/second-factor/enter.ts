@@ -5,7 +5,7 @@ import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey, signedIn } from '../../identity/sessions.ts'
 import { auditPerson } from '../../identity/trail.ts'
-import { fail } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { isRecoveryCode } from './recovery-codes.ts'
 import { needManaged, type Person } from './second-factor.ts'
 import { findTotp } from './store.ts'
@@ -28,7 +28,7 @@ export async function enter(input: Request): Out<typeof secondFactor.stepUp> {
   if (Object.keys(body).length !== 1) throw fail('invalid_request', 'body: give one of code, recoveryCode and passkey')
   if (session.id === null || !session.secondFactor) throw fail('conflict', 'there is no second factor to enter')
   await takeAttempt(db, 'second_factor', userId, now)
-  if (!(await isRight(input))) return fail('forbidden', 'this is wrong, or was used before')
+  if (!(await isRight(input))) return refuseAndCommit('forbidden', 'this is wrong, or was used before')
   returnAttempt(db, 'second_factor', userId)
   const stamped = await stampSession(db, session.id, now)
   if (!stamped) throw fail('unauthorized', 'session token refused')

@@ -9,7 +9,7 @@ import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
-import { fail } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { ServerKey } from '../../keys/server-key.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { needManaged, type Person } from './second-factor.ts'
@@ -56,7 +56,7 @@ export async function confirm(
   const ageMs = begun ? Date.parse(now) - Date.parse(begun.createdAt) : Number.POSITIVE_INFINITY
   if (!begun || begun.confirmedAt !== null || ageMs > limits.mfaFreshSeconds * 1000)
     throw fail('conflict', 'begin enrolling first')
-  if (!(await isCode(db, serverKey, begun, body.code, now))) return fail('forbidden', 'this code is wrong')
+  if (!(await isCode(db, serverKey, begun, body.code, now))) return refuseAndCommit('forbidden', 'this code is wrong')
   returnAttempt(db, 'second_factor', userId)
   await confirmTotp(db, userId, now)
   if (session.id !== null) await stampSession(db, session.id, now)

@@ -4,6 +4,12 @@ import { isRolledBack } from '../../db/sql-errors.ts'
 import type { ResolveCache } from '../resolve/cache.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from './store.ts'
 
+declare module '../../kernel/context.ts' {
+  interface Context {
+    writes: Writes
+  }
+}
+
 /** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
 export type Writes = Groups<GroupedWrite, WrittenRow | undefined>
 

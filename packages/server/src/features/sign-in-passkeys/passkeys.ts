@@ -6,7 +6,7 @@ import { stampSession } from '../../identity/session-store.ts'
 import { needServerKey } from '../../identity/sessions.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
-import { fail } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { needManaged, type Person } from '../second-factor/second-factor.ts'
 import { countPasskeys, deletePasskey, insertPasskey, listPasskeys } from './store.ts'
 
@@ -28,7 +28,7 @@ export async function create(input: In<typeof signInPasskeys.create, Person>): O
   const { db, context, principal, body, now, newId } = input
   needManaged(context)
   const verified = await verifyEnrollment(input, principal.id, body)
-  if (!verified) return fail('forbidden', 'this passkey was not made for this challenge; begin again')
+  if (!verified) return refuseAndCommit('forbidden', 'this passkey was not made for this challenge; begin again')
   if ((await countPasskeys(db, principal.id)) >= limits.passkeysMax)
     throw fail('conflict', `at most ${limits.passkeysMax} passkeys`)
   const passkey = await insertPasskey(db, {

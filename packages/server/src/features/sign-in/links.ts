@@ -4,7 +4,7 @@ import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { admit } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
-import { fail } from '../../kernel/errors.ts'
+import { refuseAndCommit } from '../../kernel/errors.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
 import { isWelcome, takeLink } from './store.ts'
 
@@ -31,7 +31,7 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
   await takeAttempt(db, 'sign_in', caller, now)
   const link = await takeLink(db, sha256(body.token), now)
   if (!link || !(await isWelcome(db, link.email, now)))
-    return fail('unauthorized', 'this link does not work, or no longer; ask for another')
+    return refuseAndCommit('unauthorized', 'this link does not work, or no longer; ask for another')
   returnAttempt(db, 'sign_in', caller)
   const userId = await admit(db, personOfAddress(link.email), now, audit)
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })

@@ -4,7 +4,7 @@ import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { acceptInvitations } from '../../identity/users.ts'
-import { fail } from '../../kernel/errors.ts'
+import { refuseAndCommit } from '../../kernel/errors.ts'
 import { needBuiltIn } from './person.ts'
 
 export async function options(input: In<typeof signIn.passkeyOptions>): Out<typeof signIn.passkeyOptions> {
@@ -21,7 +21,7 @@ export async function signInWithPasskey(input: In<typeof signIn.passkey>): Out<t
   const caller = origin.ipAddress ?? ''
   await takeAttempt(db, 'sign_in', caller, now)
   const passkey = await verifyAssertion(input, null, body)
-  if (!passkey) return fail('unauthorized', 'this passkey does not sign anyone in here')
+  if (!passkey) return refuseAndCommit('unauthorized', 'this passkey does not sign anyone in here')
   returnAttempt(db, 'sign_in', caller)
   await acceptInvitations(db, passkey.userId, passkey.email, now, audit)
   const { answer, headers } = await startSession(input, passkey.userId, { mfaAt: now, issuerSecondFactor: null })

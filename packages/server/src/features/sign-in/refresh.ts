@@ -13,7 +13,7 @@ import {
 import { idleAfter, issuerOf, needServerKey, signedIn } from '../../identity/sessions.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { sha256 } from '../../kernel/context.ts'
-import { fail } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 
 const graceMs = 10_000
 
@@ -58,7 +58,7 @@ async function isInGrace({ db, now }: Request, spentAt: string, successor: strin
 async function endFamily(input: Request, session: RefreshedSession) {
   await endSession(input.db, session.id, session.userId, input.now)
   await auditPerson(input, session.userId, 'session.ended', session.id, { reason: 'a spent refresh token came back' })
-  return fail('unauthorized', 'no session: sign in')
+  return refuseAndCommit('unauthorized', 'no session: sign in')
 }
 
 /** Whatever the cookie is worth, the browser is rid of it. */

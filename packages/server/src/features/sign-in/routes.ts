@@ -1,6 +1,9 @@
 import { signIn } from '@skerry/contract/sign-in'
 import { limited, open } from '../../http/access.ts'
+import { raw } from '../../http/raw.ts'
 import { route } from '../../http/route.ts'
+import { mountExternal } from './external.ts'
+import { mountKeys } from './keys.ts'
 import { redeem, request } from './links.ts'
 import { options, signInWithPasskey } from './passkey.ts'
 import { refresh, signOut } from './refresh.ts'
@@ -15,4 +18,9 @@ export const routes = [
   route(signIn.passkey, open('the body carries what a passkey signed'), signInWithPasskey),
   route(signIn.refresh, open('the cookie is the credential'), refresh),
   route(signIn.signOut, open('the cookie is the credential'), signOut),
+]
+
+export const rawRoutes = [
+  raw(['/.well-known/jwks.json'], 'public keys of session tokens', mountKeys),
+  raw(['/sign-in/external', '/sign-in/external/callback'], 'redirects to the issuer and back', mountExternal),
 ]

@@ -5,7 +5,7 @@ import { after, needServerKey, startSession } from '../../identity/sessions.ts'
 import { insertMembership } from '../../identity/store.ts'
 import { makeUser } from '../../identity/users.ts'
 import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
-import { fail } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { createOrg } from '../orgs/create.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
 import { deleteSetUpLinks, hasSetUpLink, hasUsers, insertSetUpLink } from './store.ts'
@@ -38,7 +38,7 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
   const caller = origin.ipAddress ?? ''
   await takeAttempt(db, 'sign_in', caller, now)
   if (!(await hasSetUpLink(db, sha256(body.token), now)))
-    return fail(
+    return refuseAndCommit(
       'unauthorized',
       'this link does not work, or no longer; the server’s console shows another at its next start',
     )

@@ -1,0 +1,156 @@
+import { get, post } from '@skerry/contract/endpoint'
+import { Ok } from '@skerry/contract/schema'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openTenant } from '../../test/scene.ts'
+import { auditRows, newEntries } from '../../test/state.ts'
+import { newToken } from '../../test/tenant.ts'
+import { checkNoTransaction } from '../db/attempts.ts'
+import { admin } from '../features/orgs/scope.ts'
+import { fail, refuseAndCommit } from '../kernel/errors.ts'
+import { type In, route } from './route.ts'
+import { serve } from './serve.ts'
+
+// Operations that the product has not, on the kernel that it has: what a unit of work promises to whoever writes the next.
+
+const audits = ['org.updated'] as const
+const paths = {
+  manual: post('/v1/orgs/:orgId/manual', { summary: 'calls out', unit: 'manual', audits, responses: { 200: Ok } }),
+  transaction: get('/v1/orgs/:orgId/made', {
+    summary: 'makes something on first use',
+    unit: 'transaction',
+    audits,
+    responses: { 200: Ok },
+  }),
+}
+
+type Manual = In<typeof paths.manual>
+type Transaction = In<typeof paths.transaction>
+
+const { world, tenant } = await openTenant()
+let manual: (input: Manual) => Promise<unknown>
+let transaction: (input: Transaction) => Promise<unknown>
+let app: FastifyInstance
+beforeAll(async () => {
+  const routes = [
+    route(paths.manual, admin, async (input) => {
+      const refusal = await manual(input)
+      return (refusal ?? { ok: true }) as { ok: true }
+    }),
+    route(paths.transaction, admin, async (input) => {
+      const refusal = await transaction(input)
+      return (refusal ?? { ok: true }) as { ok: true }
+    }),
+  ]
+  app = serve(world.server.context, routes, [])
+})
+beforeEach(() => {
+  manual = async () => undefined
+  transaction = async () => undefined
+})
+afterAll(() => app.close())
+
+const rename = ({ db }: Pick<Transaction, 'db'>, name: string) =>
+  db.rows('update organizations set name = $2 where id = $1', [tenant.orgId, name])
+const nameNow = async () =>
+  (await world.server.context.db.row<{ name: string }>('select name from organizations where id = $1', [tenant.orgId]))
+    ?.name
+
+async function call(path: keyof typeof paths, as = tenant.admin.as) {
+  const { method } = paths[path]
+  const url = paths[path].path.replace(':orgId', tenant.orgId)
+  const answer = await app.inject({ method, url, headers: { authorization: as } })
+  return { status: answer.statusCode, body: answer.json() }
+}
+
+describe('a manual unit', () => {
+  test('commits each of its transactions with the entries of that one', async () => {
+    manual = async ({ transaction }) => {
+      await transaction(async ({ db, audit }) => {
+        await rename({ db }, 'first')
+        audit('org.updated', tenant.orgId, { step: 1 })
+      })
+      checkNoTransaction()
+      await transaction(async ({ db, audit }) => {
+        await rename({ db }, 'second')
+        audit('org.updated', tenant.orgId, { step: 2 })
+        throw fail('conflict', 'target: gone')
+      })
+    }
+    const entries = await newEntries(world, async () => {
+      expect(await call('manual')).toMatchObject({ status: 409, body: { error: { message: 'target: gone' } } })
+    })
+    expect(entries.map(({ metadata }) => metadata)).toEqual([{ step: 1 }])
+    expect(await nameNow()).toBe('first')
+  })
+
+  test('cannot call outside while one of its transactions is open', async () => {
+    manual = ({ transaction }) => transaction(async () => checkNoTransaction())
+    expect((await call('manual')).status).toBe(500)
+    manual = ({ transaction }) => transaction(async () => Promise.all([Promise.resolve().then(checkNoTransaction)]))
+    expect((await call('manual')).status).toBe(500)
+  })
+
+  test('looks its caller up before it acts, whatever memory says', async () => {
+    const token = await newToken(world, tenant, { role: 'admin' })
+    let calls = 0
+    manual = async () => void calls++
+    transaction = async () => undefined
+    expect((await call('transaction', token.as)).status).toBe(200)
+    // As another server would: this one keeps the token in memory.
+    const now = new Date().toISOString()
+    await world.server.context.db.rows('update service_tokens set revoked_at = $2 where id = $1', [token.id, now])
+    expect((await call('manual', token.as)).status).toBe(401)
+    expect(calls).toBe(0)
+  })
+
+  test('lists its audit actions like any other', async () => {
+    manual = ({ transaction }) => transaction(async ({ audit }) => audit('org.created' as never, tenant.orgId))
+    expect((await call('manual')).status).toBe(500)
+  })
+})
+
+describe('a read that writes in passing', () => {
+  test('does so in one transaction, with its audit entry', async () => {
+    transaction = async ({ db, audit }) => {
+      await rename({ db }, 'made')
+      audit('org.updated', tenant.orgId)
+    }
+    const entries = await newEntries(world, async () => {
+      expect((await call('transaction')).status).toBe(200)
+    })
+    expect([entries.length, await nameNow()]).toEqual([1, 'made'])
+  })
+
+  test('is refused to a token that was revoked meanwhile, and leaves nothing', async () => {
+    const token = await newToken(world, tenant, { role: 'admin' })
+    transaction = async ({ db }) => rename({ db }, 'by a revoked token').then(() => undefined)
+    await call('transaction', token.as)
+    await rename({ db: world.server.context.db as never }, 'before')
+    const now = new Date().toISOString()
+    await world.server.context.db.rows('update service_tokens set revoked_at = $2 where id = $1', [token.id, now])
+    expect((await call('transaction', token.as)).status).toBe(401)
+    expect(await nameNow()).toBe('before')
+  })
+})
+
+describe('a refusal', () => {
+  test('that is thrown leaves nothing, and one that is returned keeps what was written', async () => {
+    transaction = async ({ db, audit }) => {
+      await rename({ db }, 'thrown')
+      audit('org.updated', tenant.orgId)
+      throw fail('forbidden', 'thrown')
+    }
+    const before = (await auditRows(world)).length
+    const name = await nameNow()
+    expect(await call('transaction')).toMatchObject({ status: 403, body: { error: { message: 'thrown' } } })
+    expect([await nameNow(), (await auditRows(world)).length]).toEqual([name, before])
+    transaction = async ({ db, audit }) => {
+      await rename({ db }, 'returned')
+      audit('org.updated', tenant.orgId)
+      return refuseAndCommit('forbidden', 'returned')
+    }
+    expect(await call('transaction')).toMatchObject({ status: 403, body: { error: { message: 'returned' } } })
+    expect([await nameNow(), (await auditRows(world)).length]).toEqual(['returned', before + 1])
+  })
+})

@@ -1,0 +1,125 @@
+import type { Surface } from '@skerry/contract/endpoint'
+import { credentialPrefixes } from '@skerry/contract/prefixes'
+import { type Context, instant, sha256 } from '../kernel/context.ts'
+import { fail } from '../kernel/errors.ts'
+import type { Principal } from '../kernel/principal.ts'
+import type { Origin } from '../kernel/unit.ts'
+import { basicCredentials, machineClient } from './client-credentials.ts'
+import { isOwnToken } from './session-tokens.ts'
+import { issuerOf, sessionUser } from './sessions.ts'
+import { findAccessToken, findCliSession, findServiceToken } from './store.ts'
+import { signedInUser } from './users.ts'
+
+type Identify = (context: Context, credential: string, origin: Origin) => Promise<Principal>
+
+/** A kind of credential: how it is recognized, which operations take it, and who finds out whose it is. */
+interface Bearer {
+  scheme: 'bearer' | 'basic'
+  form: RegExp
+  surface: Exclude<Surface, 'none'>
+  identify: Identify
+}
+
+const startsWith = (prefix: string) => new RegExp(`^${prefix}`)
+
+/** Every credential that an Authorization header may carry. The forms exclude each other. */
+const bearers: readonly Bearer[] = [
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.serviceToken),
+    surface: 'principal',
+    identify: serviceToken,
+  },
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.cliSession),
+    surface: 'principal',
+    identify: cliSession,
+  },
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.machineAccess),
+    surface: 'principal',
+    identify: accessToken,
+  },
+  // A JSON web token in its compact form, RFC 7515 section 7.1.
+  {
+    scheme: 'bearer',
+    form: /^[\w-]+\.[\w-]+\.[\w-]+$/,
+    surface: 'principal',
+    identify: sessionOf,
+  },
+  {
+    scheme: 'basic',
+    form: /./,
+    surface: 'principal',
+    identify: (context, credential) => machineClient(context.db, basicCredentials(credential)),
+  },
+]
+
+/** Whose credential this is. One that works elsewhere, and not on this surface, is as unknown here as any other. */
+export async function identify(
+  context: Context,
+  surface: Surface,
+  authorization: string | undefined,
+  origin: Origin,
+): Promise<Principal> {
+  if (!authorization) throw fail('unauthorized', 'send an Authorization header')
+  const [scheme = '', credential, ...rest] = authorization.split(' ')
+  if (!credential || rest.length > 0) throw fail('unauthorized', 'Authorization: send one scheme and one credential')
+  const kind = scheme.toLowerCase()
+  if (!bearers.some((bearer) => bearer.scheme === kind))
+    throw fail('unauthorized', 'Authorization: only Bearer and Basic are known')
+  const bearer = bearers.find(({ scheme, form }) => scheme === kind && form.test(credential))
+  if (bearer?.surface !== surface) throw fail('unauthorized', 'unknown credential')
+  return bearer.identify(context, credential, origin)
+}
+
+/** Our own session token, or one of the external issuer. Each goes to one verifier; what it claims decides no more. */
+function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Principal> {
+  // Not spelt as base64url is written: several spellings of one token have no use but to be mistaken for several.
+  const parts = jwt.split('.')
+  if (parts.some((part) => Buffer.from(part, 'base64url').toString('base64url') !== part))
+    throw fail('unauthorized', 'session token refused')
+  return isOwnToken(jwt) ? sessionUser(context, jwt) : signedInUser(context, jwt, origin)
+}
+
+/**
+ * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: whoever tries tokens learns
+ * nothing but that they do not work. What a refused one was, is asked after the answer.
+ */
+async function serviceToken(context: Context, bearer: string, origin: Origin): Promise<Principal> {
+  const bearerHash = sha256(bearer)
+  const generation = context.tokenMemory.generation()
+  const token = await findServiceToken(context.db, bearerHash)
+  const now = instant(context)
+  const usable =
+    token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
+  if (!usable) {
+    context.rejectedTokens.note(bearer, bearerHash, origin, now)
+    throw fail('unauthorized', 'unknown service token')
+  }
+  context.lastUsed.note(token, Date.parse(now))
+  const { id, orgId, role, environmentId, expiresAt } = token
+  const validUntilMs = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
+  const principal = { type: 'service_token', id, orgId, role, environmentId, validUntilMs } as const
+  context.tokenMemory.keepToken(generation, bearerHash, principal)
+  return principal
+}
+
+/** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
+async function cliSession(context: Context, bearer: string): Promise<Principal> {
+  const session = await findCliSession(context.db, sha256(bearer), issuerOf(context))
+  const usable =
+    session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
+  if (!usable) throw fail('unauthorized', 'unknown CLI session')
+  context.lastUsed.noteCliSession(session.id, context.now().getTime())
+  const { id, userId, secondFactor, mfaAt } = session
+  return { type: 'user', id: userId, session: { kind: 'cli', id, secondFactor, mfaAt } }
+}
+
+async function accessToken(context: Context, bearer: string): Promise<Principal> {
+  const found = await findAccessToken(context.db, sha256(bearer), instant(context))
+  if (!found) throw fail('unauthorized', 'unknown access token')
+  return { type: 'm2m', id: found.clientId, orgId: found.orgId }
+}
