@@ -1,7 +1,9 @@
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
+import { jobs as branchJobs } from './features/branches/jobs.ts'
 import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
+import { jobs as cliLoginJobs } from './features/cli-login/jobs.ts'
 import { routes as cliLogin } from './features/cli-login/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
@@ -9,6 +11,7 @@ import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
 import { routes as me } from './features/me/routes.ts'
+import { jobs as notificationJobs } from './features/notifications/jobs.ts'
 import { routes as notifications } from './features/notifications/routes.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
 import { routes as orgs } from './features/orgs/routes.ts'
@@ -17,11 +20,14 @@ import { routes as resolve } from './features/resolve/routes.ts'
 import { routes as secondFactor } from './features/second-factor/routes.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
+import { jobs as signInJobs } from './features/sign-in/jobs.ts'
 import { routes as signIn } from './features/sign-in/routes.ts'
 import { routes as signInPasskeys } from './features/sign-in-passkeys/routes.ts'
 import { routes as signup } from './features/signup/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import type { Route } from './http/route.ts'
+import { jobs as housekeeping } from './jobs/housekeeping.ts'
+import type { AnyJob } from './jobs/job.ts'
 
 /** Everything that this server answers. */
 export const routes: Route[] = [
@@ -49,3 +55,6 @@ export const routes: Route[] = [
   ...honeyTokens,
   ...audit,
 ]
+
+/** Everything that this server does later, or by itself. */
+export const jobs: AnyJob[] = [...signInJobs, ...notificationJobs, ...branchJobs, ...cliLoginJobs, ...housekeeping]

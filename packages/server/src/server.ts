@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { routes } from './app.ts'
+import { jobs, routes } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
@@ -18,7 +18,7 @@ import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
 import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
-import { handlers } from './jobs/handlers.ts'
+import { openMailer } from './jobs/mail.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
 import { openQueue } from './jobs/queue.ts'
@@ -58,7 +58,7 @@ export async function startServer(
     const context = await openContext(config, log, now, db)
     await checkServerKey(context)
     await makeAuditPartitions(context)
-    await context.queue.start(handlers(context))
+    await context.queue.start(context)
     const hearing =
       db.engine === 'postgres'
         ? pollInvalidations(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
@@ -79,6 +79,7 @@ export async function startServer(
       clearInterval(recording)
       await hearing?.stop()
       await context.queue.stop()
+      await context.mailer.close()
       await flushMeter(context)
       await flushTrips(context)
       await db.close()
@@ -108,7 +109,8 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     db,
     log,
     now,
-    queue: openQueue(db, log),
+    queue: openQueue(db, log, jobs),
+    mailer: openMailer(config),
     cache,
     writes: openWrites(db, cache, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,

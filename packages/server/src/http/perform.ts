@@ -1,7 +1,7 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
 import { confirmToken } from '../identity/authenticate.ts'
-import type { JobName } from '../jobs/queue.ts'
+import type { AnyJob } from '../jobs/job.ts'
 import { type Context, instant, newId } from '../kernel/context.ts'
 import { unit } from '../kernel/unit.ts'
 import type { AnyInput, Batch, Route } from './route.ts'
@@ -66,7 +66,7 @@ const change =
   async (request) => {
     const { origin } = request
     const params = checks.params(request.params)
-    const enqueued: JobName[] = []
+    const enqueued: AnyJob[] = []
     const done = await unit(context, origin, async (db, record) => {
       const means: Means = {
         db,
@@ -74,9 +74,9 @@ const change =
           if (!audits.includes(action)) throw new Error(`${path} does not list ${action}`)
           record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
         },
-        enqueue: (name, data) => {
-          enqueued.push(name)
-          return context.queue.enqueue(db, name, data)
+        enqueue: (job, data) => {
+          enqueued.push(job)
+          return context.queue.enqueue(db, job, data)
         },
       }
       // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
@@ -85,7 +85,7 @@ const change =
       const [, answer] = await Promise.all(both)
       return answer
     })
-    for (const name of enqueued) context.queue.nudge(name)
+    for (const job of enqueued) context.queue.nudge(job)
     return done
   }
 

@@ -4,7 +4,7 @@ import type { Answer, Body, Endpoint, Method, PathParam, Query } from '@skerry/c
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
-import type { JobName, Jobs } from '../jobs/queue.ts'
+import type { Job } from '../jobs/job.ts'
 import type { Context } from '../kernel/context.ts'
 import type { Refusal } from '../kernel/errors.ts'
 import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
@@ -57,7 +57,7 @@ interface Request<A extends AuditAction> {
   /** Adds an entry to this unit of work, about a resource of the type that the action's row names. */
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
   /** Adds a job to this unit of work: it will run if, and only if, the change is committed. */
-  enqueue: <N extends JobName>(name: N, data: Jobs[N]) => Promise<void>
+  enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>) => Promise<void>
 }
 
 type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never

@@ -8,6 +8,7 @@ import type { LastUsed } from '../identity/last-used.ts'
 import type { Oidc } from '../identity/oidc.ts'
 import type { RejectedTokens } from '../identity/rejected-tokens.ts'
 import type { SessionTokens } from '../identity/session-tokens.ts'
+import type { Mailer } from '../jobs/mail.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { ServerKey } from '../keys/server-key.ts'
@@ -20,6 +21,7 @@ export interface Context {
   db: Database
   log: Log
   queue: Queue
+  mailer: Mailer
   cache: ResolveCache
   writes: Writes
   meter: Meter

@@ -1,6 +1,7 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
+import { mail as mailJob } from './jobs.ts'
 import { type Facts, letterOf } from './mails.ts'
 import { isWantedAt, listAdminAddresses, listUserAddress } from './store.ts'
 
@@ -53,6 +54,6 @@ async function mail<T extends NotificationType>(
 ): Promise<void> {
   for (const { email, orgName } of recipients) {
     const letter = letterOf(type, facts, { baseUrl: context.config.baseUrl ?? '', orgName: orgName ?? '' })
-    await context.queue.enqueue(db, 'mail', { to: email, ...letter })
+    await context.queue.enqueue(db, mailJob, { to: email, ...letter })
   }
 }
