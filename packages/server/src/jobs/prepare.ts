@@ -16,8 +16,10 @@ export async function prepareQueues(boss: PgBoss, db: Database, jobs: readonly A
   for (const job of jobs) {
     const settings = settingsOf(job)
     const queue = stored.get(job.name)
+    if (queue && !differs(queue, settings)) continue
     if (!queue) await boss.createQueue(job.name)
-    if (!queue || differs(queue, settings)) await boss.updateQueue(job.name, settings)
+    await boss.updateQueue(job.name, settings)
+    await remember(boss, job.name)
   }
   await schedule(boss, jobs)
   await makeKeyIndex(db)
@@ -36,6 +38,12 @@ const settingsOf = ({ retry, deadLetter }: AnyJob) => ({
 
 const differs = (queue: QueueResult, settings: ReturnType<typeof settingsOf>): boolean =>
   Object.entries(settings).some(([name, value]) => (queue[name as keyof QueueResult] ?? null) !== value)
+
+/**
+ * The library looks up a queue that it has no memory of, on a connection of its own. Let it do so now, and not when a job is
+ * put into a transaction, which has the only connection of the embedded database.
+ */
+const remember = (boss: PgBoss, name: string) => boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
 
 /** A schedule of a job that no longer exists would fill its queue for ever. */
 async function schedule(boss: PgBoss, jobs: readonly AnyJob[]): Promise<void> {
