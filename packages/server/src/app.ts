@@ -1,3 +1,4 @@
+import type { Subscriber } from './events/events.ts'
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
 import { jobs as branchJobs } from './features/branches/jobs.ts'
@@ -11,6 +12,7 @@ import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
 import { routes as me } from './features/me/routes.ts'
+import { subscribers as notificationSubscribers } from './features/notifications/deliver.ts'
 import { jobs as notificationJobs } from './features/notifications/jobs.ts'
 import { routes as notifications } from './features/notifications/routes.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
@@ -56,5 +58,15 @@ export const routes: Route[] = [
   ...audit,
 ]
 
+/** Everyone here who is told of events. */
+export const subscribers: Subscriber[] = [...notificationSubscribers]
+
 /** Everything that this server does later, or by itself. */
-export const jobs: AnyJob[] = [...signInJobs, ...notificationJobs, ...branchJobs, ...cliLoginJobs, ...housekeeping]
+export const jobs: AnyJob[] = [
+  ...signInJobs,
+  ...notificationJobs,
+  ...branchJobs,
+  ...cliLoginJobs,
+  ...housekeeping,
+  ...subscribers.map(({ job }) => job),
+]

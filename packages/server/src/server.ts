@@ -1,10 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { jobs, routes } from './app.ts'
+import { jobs, routes, subscribers } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
+import { openEvents } from './events/events.ts'
 import { mountDashboard } from './features/dashboard/dashboard.ts'
 import { mountDocs } from './features/docs/docs.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
@@ -103,13 +104,15 @@ const monotonicMs = () => performance.now()
 
 async function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Promise<Context> {
   const serverKey = await loadServerKey(config)
+  const queue = openQueue(db, log, jobs)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
   return {
     config,
     db,
     log,
     now,
-    queue: openQueue(db, log, jobs),
+    queue,
+    events: openEvents(queue, subscribers, now),
     mailer: openMailer(config),
     cache,
     writes: openWrites(db, cache, now),

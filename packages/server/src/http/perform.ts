@@ -19,7 +19,7 @@ export function performer(context: Context, route: Route, checks: Checks): Perfo
 }
 
 type Run = (request: FastifyRequest, params: Params, means: Means) => Promise<unknown>
-type Means = Pick<AnyInput, 'db' | 'audit' | 'enqueue'>
+type Means = Pick<AnyInput, 'db' | 'audit' | 'enqueue' | 'emit'>
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
@@ -58,6 +58,9 @@ const changesNothing = {
   enqueue: () => {
     throw new Error('a read has no transaction to put a job into')
   },
+  emit: () => {
+    throw new Error('a read changes nothing that others could be told of')
+  },
 }
 
 /** One unit of work, of which the handler's audit entries and jobs are part. */
@@ -77,6 +80,9 @@ const change =
         enqueue: (job, data) => {
           enqueued.push(job)
           return context.queue.enqueue(db, job, data)
+        },
+        emit: async (type, facts) => {
+          enqueued.push(...(await context.events.emit(db, type, params.orgId ?? null, facts)))
         },
       }
       // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.

@@ -4,6 +4,7 @@ import type { Answer, Body, Endpoint, Method, PathParam, Query } from '@skerry/c
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
+import type { Emit } from '../events/events.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Context } from '../kernel/context.ts'
 import type { Refusal } from '../kernel/errors.ts'
@@ -58,6 +59,8 @@ interface Request<A extends AuditAction> {
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
   /** Adds a job to this unit of work: it will run if, and only if, the change is committed. */
   enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>) => Promise<void>
+  /** Adds an event of the path's organization to this unit of work: subscribers hear of it if, and only if, it is committed. */
+  emit: Emit
 }
 
 type AuditsOf<E> = E extends { audits: readonly (infer A extends AuditAction)[] } ? A : never

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
-import type { Database, Sql } from '../db/database.ts'
+import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
@@ -18,6 +19,11 @@ export interface Sending {
 export interface Queue {
   /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
   enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
+  /**
+   * Takes what waits with the same key out of the queue, oldest first: whoever runs one may do the work of all. What is added
+   * meanwhile stays, as a job of its own.
+   */
+  takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
   /** Says that one waits, so that this server looks now and not at its next turn. Called once it is committed. */
   nudge(job: AnyJob): void
   start(context: Context): Promise<void>
@@ -40,6 +46,10 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
         ...(job.perKey && { group: { id: job.perKey(data) } }),
       })
     },
+    async takeWaiting(tx, job, like) {
+      const taken = await tx.rows<{ data: typeof like }>(takeByKey, [job.name, job.perKey?.(like)])
+      return taken.map(({ data }) => data)
+    },
     nudge: ({ name }) => workers.get(name)?.wake(),
     async start(context) {
       await boss.start()
@@ -48,6 +58,17 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
     },
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }
+}
+
+const takeByKey = `
+  with taken as (delete from jobs.job where name = $1 and group_id = $2 and state in ('created', 'retry')
+                 returning data, created_on)
+  select data from taken order by created_on`
+
+/** A job's id that is made of what makes it the only one. */
+export function idOf(...parts: string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
 export const openBoss = (db: Database, options: { supervise: boolean; schedule: boolean }): PgBoss =>

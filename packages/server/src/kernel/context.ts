@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import type { Events } from '../events/events.ts'
 import type { ResolveCache } from '../features/resolve/cache.ts'
 import type { Writes } from '../features/secrets/writes.ts'
 import type { LastUsed } from '../identity/last-used.ts'
@@ -21,6 +22,7 @@ export interface Context {
   db: Database
   log: Log
   queue: Queue
+  events: Events
   mailer: Mailer
   cache: ResolveCache
   writes: Writes
