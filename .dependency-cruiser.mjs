@@ -34,7 +34,7 @@ export default {
       to: { path: '^packages/(?!contract|providers|server)' },
     },
     // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
-    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'identity', 'http', 'features'),
+    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features'),
     {
       name: 'stores-are-private',
       comment: 'A feature’s SQL is its own; others call its functions',

@@ -1,7 +1,10 @@
+import type { Subscriber } from './events/events.ts'
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
+import { jobs as branchJobs } from './features/branches/jobs.ts'
 import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
+import { jobs as cliLoginJobs } from './features/cli-login/jobs.ts'
 import { routes as cliLogin } from './features/cli-login/routes.ts'
 import { rawRoutes as dashboard } from './features/dashboard/routes.ts'
 import { rawRoutes as docs } from './features/docs/routes.ts'
@@ -11,7 +14,10 @@ import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
 import { routes as me } from './features/me/routes.ts'
+import { subscribers as notificationSubscribers } from './features/notifications/deliver.ts'
+import { jobs as notificationJobs } from './features/notifications/jobs.ts'
 import { routes as notifications } from './features/notifications/routes.ts'
+import { jobs as oauthJobs } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
 import { routes as orgs } from './features/orgs/routes.ts'
 import { routes as passkeys } from './features/passkeys/routes.ts'
@@ -19,12 +25,15 @@ import { routes as resolve } from './features/resolve/routes.ts'
 import { routes as secondFactor } from './features/second-factor/routes.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
+import { jobs as signInJobs } from './features/sign-in/jobs.ts'
 import { rawRoutes as rawSignIn, routes as signIn } from './features/sign-in/routes.ts'
 import { routes as signInPasskeys } from './features/sign-in-passkeys/routes.ts'
 import { routes as signup } from './features/signup/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
+import { jobs as housekeeping } from './jobs/housekeeping.ts'
+import type { AnyJob } from './jobs/job.ts'
 
 /** Everything that this server answers. */
 export const routes: Route[] = [
@@ -55,3 +64,16 @@ export const routes: Route[] = [
 
 /** And what it serves beside the API. */
 export const rawRoutes: RawRoute[] = [...rawSignIn, ...dashboard, ...docs]
+/** Everyone here who is told of events. */
+export const subscribers: Subscriber[] = [...notificationSubscribers]
+
+/** Everything that this server does later, or by itself. */
+export const jobs: AnyJob[] = [
+  ...signInJobs,
+  ...notificationJobs,
+  ...branchJobs,
+  ...cliLoginJobs,
+  ...oauthJobs,
+  ...housekeeping,
+  ...subscribers.map(({ job }) => job),
+]

@@ -1,10 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
-import { rawRoutes, routes } from './app.ts'
+import { jobs, rawRoutes, routes, subscribers } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
 import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
+import { openEvents } from './events/events.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openWrites } from './features/secrets/writes.ts'
@@ -14,7 +15,7 @@ import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
 import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
-import { handlers } from './jobs/handlers.ts'
+import { openMailer } from './jobs/mail.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
 import { openQueue } from './jobs/queue.ts'
@@ -54,7 +55,7 @@ export async function startServer(
     const context = await openContext(config, log, now, db)
     await checkServerKey(context)
     await makeAuditPartitions(context)
-    await context.queue.start(handlers(context))
+    await context.queue.start(context)
     const hearing =
       db.engine === 'postgres'
         ? pollInvalidations(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
@@ -71,6 +72,7 @@ export async function startServer(
       clearInterval(recording)
       await hearing?.stop()
       await context.queue.stop()
+      await context.mailer.close()
       await flushMeter(context)
       await flushTrips(context)
       await db.close()
@@ -94,13 +96,16 @@ const monotonicMs = () => performance.now()
 
 async function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Promise<Context> {
   const serverKey = await loadServerKey(config)
+  const queue = openQueue(db, log, jobs)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
   return {
     config,
     db,
     log,
     now,
-    queue: openQueue(db, log),
+    queue,
+    events: openEvents(queue, subscribers, now),
+    mailer: openMailer(config),
     cache,
     tokenMemory: cache,
     evictions: cache,

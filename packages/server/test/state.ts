@@ -1,3 +1,4 @@
+import { jobs } from '../src/app.ts'
 import type { Place } from './needles.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
@@ -74,9 +75,17 @@ export async function newEntries(world: World, work: () => Promise<unknown>): Pr
 /** Nothing happens by itself any more, so that what a suite sees change, it has changed. */
 export const stopSchedules = ({ server }: World) => server.context.db.script('delete from jobs.schedule')
 
-/** Until the mails that were asked for have been written: one that invites leaves the link behind that stands in it. */
+/**
+ * Until the mails that were asked for have been written, those too that wait a minute for others of their kind: one that
+ * invites leaves the link behind that stands in it.
+ */
 export const mailsWritten = ({ server }: World) =>
   until('mails are written', async () => {
-    const waiting = `select 1 from jobs.job where name in ('mail', 'sign_in.link') and state in ('created', 'active')`
-    return (await server.context.db.row(waiting)) === undefined
+    const { db, queue } = server.context
+    await db.rows(`update jobs.job set start_after = now() where name = 'mail.gather' and state = 'created'`)
+    for (const job of jobs) queue.nudge(job)
+    const waiting = `select 1 from jobs.job
+                      where (name like 'events.%' or name in ('mail', 'mail.gather', 'sign_in.link'))
+                        and state in ('created', 'active')`
+    return (await db.row(waiting)) === undefined
   })

@@ -3,7 +3,7 @@ import type { Endpoint, Unit } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
 import type { Sql } from '../db/database.ts'
 import { confirmToken } from '../identity/authenticate.ts'
-import type { JobName } from '../jobs/queue.ts'
+import type { AnyJob } from '../jobs/job.ts'
 import { type Context, instant, newId } from '../kernel/context.ts'
 import { type Origin, unit } from '../kernel/unit.ts'
 import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
@@ -81,7 +81,7 @@ async function transact<T>(
   params: Params,
   work: (work: Work) => Promise<T>,
 ): Promise<T> {
-  const enqueued: JobName[] = []
+  const enqueued: AnyJob[] = []
   const done = await unit(context, origin, (db, record) =>
     work({
       db,
@@ -89,13 +89,16 @@ async function transact<T>(
         if (!audits.includes(action)) throw new Error(`${path} does not list ${action}`)
         record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
       },
-      enqueue: (name, data) => {
-        enqueued.push(name)
-        return context.queue.enqueue(db, name, data)
+      enqueue: (job, data) => {
+        enqueued.push(job)
+        return context.queue.enqueue(db, job, data)
+      },
+      emit: async (type, facts) => {
+        enqueued.push(...(await context.events.emit(db, type, params.orgId ?? null, facts)))
       },
     }),
   )
-  for (const name of enqueued) context.queue.nudge(name)
+  for (const job of enqueued) context.queue.nudge(job)
   return done
 }
 

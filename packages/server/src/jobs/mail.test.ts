@@ -7,7 +7,7 @@ import { type MailServer, startMailServer } from '../../test/services/smtp.ts'
 import { signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
 import { openWorld, type World } from '../../test/world.ts'
-import { handlers } from './handlers.ts'
+import { mail as mailJob } from '../features/notifications/jobs.ts'
 
 const invite = (world: World, tenant: Tenant, email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
@@ -83,7 +83,7 @@ describe('with an SMTP server', () => {
     for (const email of ['x<mallory@example.com>', 'victim@example.com,mallory.example', 'x:mallory@example.com;'])
       expect((await invite(world, tenant, email)).status).toBe(400)
     const { context } = world.server
-    const send = handlers(context).mail({ to: 'x, mallory@example.com', subject: 'A subject', text: 'A text' })
+    const send = mailJob.run(context, { to: 'x, mallory@example.com', subject: 'A subject', text: 'A text' })
     await expect(send).rejects.toThrow()
     expect(mails.received.flatMap(({ to }) => to)).not.toContain('mallory@example.com')
   })
@@ -104,11 +104,11 @@ describe('with an SMTP server', () => {
     const { queue, db } = world.server.context
     const mail = (to: string) => ({ to, subject: 'A subject', text: 'A text' })
     const undone = db.transaction(async (tx) => {
-      await queue.enqueue(tx, 'mail', mail('undone@example.com'))
+      await queue.enqueue(tx, mailJob, mail('undone@example.com'))
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    await db.transaction((tx) => queue.enqueue(tx, 'mail', mail('done@example.com')))
+    await db.transaction((tx) => queue.enqueue(tx, mailJob, mail('done@example.com')))
     await mailTo('done@example.com')
     expect(mails.received.flatMap(({ to }) => to)).not.toContain('undone@example.com')
   })

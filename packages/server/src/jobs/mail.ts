@@ -2,32 +2,61 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
+declare module '../kernel/context.ts' {
+  interface Context {
+    mailer: Mailer
+  }
+}
+
 export interface Mail {
   to: string
   subject: string
   text: string
 }
 
-export type SendMail = (mail: Mail) => Promise<void>
+export interface Mailer {
+  /** Returns once the SMTP server has taken the mail. */
+  send(mail: Mail): Promise<void>
+  close(): Promise<void>
+}
+
+/** More mails than connections wait for one. Providers that count connections allow about ten. */
+const connectionsMax = 5
+/** One connection is always left for what a person is waiting for, such as a link to sign in. */
+export const ordinaryMailsAtOnce = connectionsMax - 1
 
 /** Real mail by SMTP; without a server, files in the outbox folder of the data directory, for a person to read. */
-export function openMail(config: Config): SendMail {
-  if (config.smtpUrl === null) return outbox(join(config.dataDir, 'outbox'), config.mailFrom)
-  const { smtpUrl, mailFrom: from } = config
-  return async (mail) => {
-    // Loaded with the first mail: most servers send few, and none while they start.
+export function openMailer(config: Config): Mailer {
+  const { smtpUrl, mailFrom, dataDir } = config
+  return smtpUrl === null ? outbox(join(dataDir, 'outbox'), mailFrom) : smtp(smtpUrl, mailFrom)
+}
+
+function smtp(url: string, from: string): Mailer {
+  const open = async () => {
     const { createTransport } = await import('nodemailer')
-    // As an object the address is taken as it is; as a string it is parsed, and could be a list of several.
-    await createTransport(smtpUrl, { from }).sendMail({ ...mail, to: { name: '', address: mail.to } })
+    return createTransport({ url, pool: true, maxConnections: connectionsMax }, { from })
+  }
+  // Opened with the first mail: most servers send few, and none while they start.
+  let transport: ReturnType<typeof open> | undefined
+  return {
+    async send(mail) {
+      transport ??= open()
+      // As an object the address is taken as it is; as a string it is parsed, and could be a list of several.
+      await (await transport).sendMail({ ...mail, to: { name: '', address: mail.to } })
+    },
+    close: async () => (await transport)?.close(),
   }
 }
 
-function outbox(folder: string, from: string): SendMail {
-  return async (mail) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    const name = `${new Date().toISOString().replaceAll(':', '-')}-${crypto.randomUUID().slice(0, 8)}.eml`
-    await using file = await open(join(folder, name), 'wx', 0o600)
-    await file.writeFile(readable(mail, from))
+function outbox(folder: string, from: string): Mailer {
+  return {
+    async send(mail) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const name = `${new Date().toISOString().replaceAll(':', '-')}-${crypto.randomUUID().slice(0, 8)}.eml`
+      await using file = await open(join(folder, name), 'wx', 0o600)
+      await file.writeFile(readable(mail, from))
+    },
+    close: async () => {},
   }
 }
 

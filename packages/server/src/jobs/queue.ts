@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
-import type { Database, Sql } from '../db/database.ts'
+import type { Database, Sql, Tx } from '../db/database.ts'
+import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Mail } from './mail.ts'
+import type { AnyJob, Job } from './job.ts'
+import { prepareQueues } from './prepare.ts'
+import { openWorkers, type Workers } from './workers.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -10,98 +14,79 @@ declare module '../kernel/context.ts' {
   }
 }
 
-/** What can be done later, and what each is given. */
-export interface Jobs {
-  /** With `signsIn`, a link goes along that signs its recipient in, where Skerry itself signs people in. */
-  mail: Mail & { signsIn?: boolean }
-  /** Someone asked for a link to this address; whether anyone has it is not known yet. */
-  'sign_in.link': { email: string; returnTo: string | null }
-  'branches.expire': object
-  sweep: object
-  maintain: object
+export interface Sending {
+  /** A uuid. A job whose id is there already is not added again. */
+  id?: string
+  /** Goes before what waits in its queue. */
+  urgent?: boolean
+  startAfterSeconds?: number
 }
-
-export type JobName = keyof Jobs
-export type Handlers = { [N in JobName]: (data: Jobs[N]) => Promise<unknown> }
 
 export interface Queue {
   /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
-  enqueue<N extends JobName>(db: Sql, name: N, data: Jobs[N]): Promise<void>
-  /** Says that one waits, so that this server looks now and not at its next turn. */
-  nudge(name: JobName): void
-  start(handlers: Handlers): Promise<void>
+  enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
+  /**
+   * Takes what waits with the same key out of the queue, oldest first: whoever runs one may do the work of all. What is added
+   * meanwhile stays, as a job of its own.
+   */
+  takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
+  /** Says that one waits, so that this server looks now and not at its next turn. Called once it is committed. */
+  nudge(job: AnyJob): void
+  start(context: Context): Promise<void>
   stop(): Promise<void>
 }
 
-interface QueueRow {
-  /** When it runs by itself, as cron in UTC. */
-  cron: string | null
-  retryLimit: number
-  pollSeconds: number
-}
+export const schema = 'jobs'
 
-/** One row per queue. Whatever is done later is done again after a failure, with growing pauses. */
-const queues: Record<JobName, QueueRow> = {
-  mail: { cron: null, retryLimit: 12, pollSeconds: 2 },
-  // A link is good for minutes, so trying for hours would help nobody.
-  'sign_in.link': { cron: null, retryLimit: 5, pollSeconds: 2 },
-  'branches.expire': { cron: '* * * * *', retryLimit: 0, pollSeconds: 10 },
-  sweep: { cron: '*/5 * * * *', retryLimit: 0, pollSeconds: 30 },
-  maintain: { cron: '*/15 * * * *', retryLimit: 0, pollSeconds: 30 },
-}
-
-const rows = Object.entries(queues) as [JobName, QueueRow][]
-
-export function openQueue(db: Database, log: Log): Queue {
-  const boss = new PgBoss({
-    db: over(db),
-    backend: db.engine === 'embedded' ? 'pglite' : 'postgres',
-    schema: 'jobs',
-    useListenNotify: false,
-    superviseIntervalSeconds: 300,
-    persistWarnings: false,
-  })
-  const workers = new Map<JobName, string>()
+export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queue {
+  const boss = openBoss(db, { supervise: true, schedule: true })
   boss.on('error', (error) => log.warn('job queue', describe(error)))
+  const workers = new Map<string, Workers>()
   return {
-    async enqueue(tx, name, data) {
-      await boss.send(name, data, { db: over(tx) })
+    async enqueue(tx, job, data, { id, urgent, startAfterSeconds } = {}) {
+      await boss.send(job.name, data, {
+        db: over(tx),
+        ...(id !== undefined && { id }),
+        ...(urgent && { priority: 1 }),
+        ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
+        ...(job.perKey && { group: { id: job.perKey(data) } }),
+      })
     },
-    nudge(name) {
-      const worker = workers.get(name)
-      if (worker) boss.notifyWorker(worker)
+    async takeWaiting(tx, job, like) {
+      const taken = await tx.rows<{ data: typeof like }>(takeByKey, [job.name, job.perKey?.(like)])
+      return taken.map(({ data }) => data)
     },
-    async start(handlers) {
+    nudge: ({ name }) => workers.get(name)?.wake(),
+    async start(context) {
       await boss.start()
-      const open = async <N extends JobName>(name: N, row: QueueRow) => {
-        const handle: Handlers[N] = handlers[name]
-        workers.set(name, await work<Jobs[N]>(boss, name, row, handle, log))
-      }
-      for (const [name, row] of rows) await open(name, row)
+      await prepareQueues(boss, db, jobs)
+      for (const job of jobs) workers.set(job.name, await openWorkers(boss, job, context))
     },
     stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
   }
 }
 
+const takeByKey = `
+  with taken as (delete from jobs.job where name = $1 and group_id = $2 and state in ('created', 'retry')
+                 returning data, created_on)
+  select data from taken order by created_on`
+
+/** A job's id that is made of what makes it the only one. */
+export function idOf(...parts: string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+}
+
+export const openBoss = (db: Database, options: { supervise: boolean; schedule: boolean }): PgBoss =>
+  new PgBoss({
+    ...options,
+    db: over(db),
+    backend: db.engine === 'embedded' ? 'pglite' : 'postgres',
+    schema,
+    useListenNotify: false,
+    persistWarnings: false,
+  })
+
 const over = (db: Sql) => ({
   executeSql: async (text: string, values?: unknown[]) => ({ rows: await db.foreign(text, values) }),
 })
-
-async function work<Data extends object>(
-  boss: PgBoss,
-  name: JobName,
-  row: QueueRow,
-  handle: (data: Data) => Promise<unknown>,
-  log: Log,
-) {
-  await boss.createQueue(name, { retryLimit: row.retryLimit, retryBackoff: true, retryDelay: 5 })
-  if (row.cron !== null) await boss.schedule(name, row.cron, {}, { tz: 'UTC' })
-  return boss.work<Data>(name, { pollingIntervalSeconds: row.pollSeconds }, async ([job]) => {
-    try {
-      if (job) await handle(job.data)
-    } catch (error) {
-      log.warn('job failed', { job: name, ...describe(error) })
-      throw error
-    }
-  })
-}

@@ -7,7 +7,7 @@ import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { applyChange, lockBase } from '../secrets/apply.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
-import { tellProposer } from './notices.ts'
+import { tellDecided } from './notices.ts'
 import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
@@ -104,7 +104,7 @@ function vote({ db, change, principal, body, now, newId }: Voting, decision: 'ap
 
 /** Closes it by someone else's doing, and tells its proposer. */
 async function decide(input: Omit<In<typeof changes.reject, Reviewing>, 'audit'>, status: Status): Promise<ChangeRow> {
-  await tellProposer(input, input.change, status)
+  await tellDecided(input, input.change, status)
   return close(input, status)
 }
 

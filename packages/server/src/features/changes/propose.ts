@@ -1,24 +1,24 @@
 import type { AuditAction } from '@skerry/contract/audit-actions'
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Tx } from '../../db/database.ts'
+import type { Emit } from '../../events/events.ts'
 import { Reply } from '../../http/route.ts'
-import type { Context } from '../../kernel/context.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import type { Metadata } from '../../kernel/unit.ts'
 import type { Env, Protection } from '../envs/scope.ts'
 import { noteFrom } from './note.ts'
-import { tellAdmins } from './notices.ts'
+import { factsOf } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
 
 /** What a write of a secret brings along. */
 interface Request {
-  context: Context
   db: Tx
   principal: Principal
   headers: Record<string, string | string[] | undefined>
   now: string
   newId: (kind: IdKind) => string
   audit: (action: Extract<AuditAction, 'change_request.opened'>, resourceId: string, metadata: Metadata) => void
+  emit: Emit
 }
 
 /** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
@@ -30,7 +30,7 @@ type Proposal = { secretName: string; on: { id: string; currentVersion: number }
 
 /** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
 export async function propose(
-  { context, db, principal, headers, now, newId, audit }: Request,
+  { db, principal, headers, now, newId, audit, emit }: Request,
   env: Env & { protection: Protection },
   proposal: Proposal,
 ): Promise<Reply<{ queued: true; changeRequest: ChangeRow }>> {
@@ -60,6 +60,6 @@ export async function propose(
     baseVersion,
     ...(action === 'restore' && { restoreVersion: proposal.restoreVersion }),
   })
-  await tellAdmins({ context, db, principal }, env, changeRequest)
+  await emit('change_request.opened', factsOf(changeRequest, env.slug))
   return new Reply(202, { queued: true, changeRequest })
 }

@@ -6,7 +6,6 @@ import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { auditPerson } from '../../identity/trail.ts'
 import { CommittedRefusal, fail, refuseAndCommit } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { notifyUser } from '../notifications/notify.ts'
 import { newCode } from './code.ts'
 import { decided, statusOf } from './lifecycle.ts'
 import {
@@ -99,7 +98,8 @@ export async function approve(input: In<typeof cliLogin.approve, Person>): Out<t
   const expiresAt = later(now, limits.cliSessionTtlSeconds)
   await insertSession(db, request, { userId: principal.id, session: principal.session }, { createdAt: now, expiresAt })
   await auditPerson(input, principal.id, 'cli_session.approved', id, { deviceLabel, client, ipAddress, expiresAt })
-  await notifyUser(input, principal.id, 'cli_session_approved', { deviceLabel, client, ipAddress, at: now, expiresAt })
+  const userId = principal.id
+  await input.emit('cli_session.approved', { sessionId: id, userId, deviceLabel, client, ipAddress, expiresAt })
   return { session: { id, expiresAt } }
 }
 

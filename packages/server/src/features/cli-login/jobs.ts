@@ -1,5 +1,8 @@
+import { job } from '../../jobs/job.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { deleteEndedRequests } from './store.ts'
+
+export const jobs = [job('cli_logins.sweep', { cron: '*/5 * * * *' }, sweepCliLogins)]
 
 /** A device that asks late is still told that its request has ended. */
 const keptSeconds = 3600

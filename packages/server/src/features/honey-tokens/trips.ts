@@ -2,7 +2,6 @@ import type { Tx } from '../../db/database.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
 import type { Context } from '../../kernel/context.ts'
 import { recordIn } from '../../kernel/unit.ts'
-import { notifyAdmins } from '../notifications/notify.ts'
 import { addTrips, findDecoys } from './store.ts'
 
 /**
@@ -37,8 +36,8 @@ async function recordTripsOf(
   if (!trip) return
   if (trip.alertDue) {
     const { at, ipAddress, userAgent } = last
-    const work = { context, db: tx, org: { id: decoy.orgId } }
-    await notifyAdmins(work, 'honey_token_tripped', { tokenId: decoy.tokenId, at, ipAddress, userAgent })
+    const facts = { tokenId: decoy.tokenId, at, ipAddress, userAgent }
+    await context.events.emit(tx, 'honey_token.tripped', decoy.orgId, facts)
   }
   for (const { times, at, ...from } of rejectedTokens) {
     const metadata = { tokenId: decoy.tokenId, placement: trip.placement, times, at }

@@ -30,6 +30,14 @@ interface Row<T extends NotificationType> {
   text: (facts: Facts[T], place: Place) => string[]
   /** Whether a link goes along that signs its recipient in, who may not be anybody here yet. */
   signsIn?: true
+  /** Whether it goes before what else waits. */
+  urgent?: true
+  /** How several that come within a minute are told of in one mail, where they may wait that long. */
+  many?: {
+    subject: (count: number, place: Place) => string
+    /** Of each, one line. */
+    line: (facts: Facts[T]) => string
+  }
 }
 
 const day = (instant: string) => instant.slice(0, 10)
@@ -56,6 +64,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       `Look at it at ${baseUrl}.`,
     ],
+    many: {
+      subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
+      line: ({ environment, secretName }) => `${secretName} in the protected environment “${environment}”`,
+    },
   },
   change_request_decided: {
     subject: ({ status }, { orgName }) => `Your change in ${orgName} is ${status}`,
@@ -64,6 +76,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       `Look at it at ${baseUrl}.`,
     ],
+    many: {
+      subject: (count, { orgName }) => `${count} of your changes in ${orgName} have been decided`,
+      line: ({ environment, secretName, status }) => `${secretName} in the environment “${environment}”: ${status}`,
+    },
   },
   honey_token_tripped: {
     subject: (_, { orgName }) => `A honey token of ${orgName} was presented`,
@@ -77,6 +93,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       `The audit trail at ${baseUrl} has more.`,
     ],
+    urgent: true,
   },
   rotation_failed: {
     subject: (_, { orgName }) => `A rotation failed in ${orgName}`,
@@ -85,10 +102,18 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       `The reason is at ${baseUrl}.`,
     ],
+    many: {
+      subject: (count, { orgName }) => `${count} rotations failed in ${orgName}`,
+      line: ({ environment, secretName }) => `${secretName} in the environment “${environment}”`,
+    },
   },
   sync_failed: {
     subject: (_, { orgName }) => `A sync failed in ${orgName}`,
     text: ({ connection }, { baseUrl }) => [`The sync to “${connection}” failed.`, '', `The reason is at ${baseUrl}.`],
+    many: {
+      subject: (count, { orgName }) => `${count} syncs failed in ${orgName}`,
+      line: ({ connection }) => `“${connection}”`,
+    },
   },
   cli_session_approved: {
     subject: () => 'A CLI session was approved in your name',
@@ -116,26 +141,47 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
 }
 
-export interface Letter {
+export const isGathered = (type: NotificationType): boolean => mails[type].many !== undefined
+
+export const isUrgent = (type: NotificationType): boolean => mails[type].urgent ?? false
+
+interface Letter {
   subject: string
   text: string
   signsIn: boolean
 }
 
-/** Facts may come from strangers: what would begin a line of its own, or hide what follows, is taken out. */
-export function letterOf<T extends NotificationType>(type: T, facts: Facts[T], place: Place): Letter {
-  const lines = Object.fromEntries(
-    Object.entries(facts).map(([key, value]) => [key, typeof value === 'string' ? oneLine(value) : value]),
-  ) as Facts[T]
+/** One mail about one event, or about several of a type that has `many`. */
+export function letterOf<T extends NotificationType>(type: T, events: Facts[T][], place: Place): Letter {
   const row = mails[type] as Row<T>
   const at = { ...place, orgName: oneLine(place.orgName) }
+  const { subject, text } = events.length > 1 ? aboutMany(row, events, at) : aboutOne(row, events, at)
   const end = ['', `You get this mail when ${notificationTypes[type].when}.`]
-  return {
-    subject: row.subject(lines, at),
-    text: [...row.text(lines, at), ...end].join('\n'),
-    signsIn: row.signsIn ?? false,
-  }
+  return { subject, text: [...text, ...end].join('\n'), signsIn: row.signsIn ?? false }
 }
+
+function aboutOne<T extends NotificationType>(row: Row<T>, [event]: Facts[T][], place: Place) {
+  if (event === undefined) throw new Error('a mail is about something')
+  const facts = inLines(event)
+  return { subject: row.subject(facts, place), text: row.text(facts, place) }
+}
+
+/** A mail about thousands says how many there are, and lists the first. */
+const listedMax = 50
+
+function aboutMany<T extends NotificationType>({ many }: Row<T>, events: Facts[T][], place: Place) {
+  if (!many) throw new Error('each is told of in a mail of its own')
+  const subject = many.subject(events.length, place)
+  const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event))}`)
+  const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
+  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `Look at them at ${place.baseUrl}.`] }
+}
+
+/** Facts may come from strangers: what would begin a line of its own, or hide what follows, is taken out. */
+const inLines = <F extends object>(facts: F): F =>
+  Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [key, typeof value === 'string' ? oneLine(value) : value]),
+  ) as F
 
 const factCharacters = 300
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu

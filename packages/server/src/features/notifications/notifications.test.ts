@@ -3,11 +3,14 @@ import { type NotificationType, notifications, notificationTypes } from '@skerry
 import { invites } from '@skerry/contract/orgs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailServer, startMailServer } from '../../../test/services/smtp.ts'
+import { mailsWritten } from '../../../test/state.ts'
 import { type Actor, newCliSession, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { openWorld, type World } from '../../../test/world.ts'
+import type { Sql } from '../../db/database.ts'
+import type { EventOf } from '../../events/events.ts'
+import type { Job } from '../../jobs/job.ts'
 import { type Facts, letterOf } from './mails.ts'
-import { notifyAdmins, notifyUser } from './notify.ts'
 
 let mails: MailServer
 let world: World
@@ -30,14 +33,27 @@ const mailTo = (address: string, subject: string) =>
   until(`“${subject}” to ${address}`, () =>
     mails.received.find(({ to, source }) => to.includes(address) && source.includes(`Subject: ${subject}`)),
   )
-/** Mails go out in the order of their jobs or close to it; what was not sent when a later one has arrived was not queued. */
-async function afterAnother() {
-  const address = `marker-${mails.received.length}@example.com`
-  await invite(address)
-  await mailTo(address, 'You are invited')
-}
 const invite = (email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
+
+/** Facts of a change that a person proposed, and of what became of it. */
+const change = ({ id }: Actor) => ({
+  changeRequestId: 'chr_x',
+  environmentId: 'env_x',
+  environment: 'production',
+  secretName: 'KEY',
+  proposedByType: 'user',
+  proposedById: id,
+})
+const decided = (proposer: Actor) => ({ ...change(proposer), status: 'applied', decidedById: tenant.admin.id })
+
+const untilGathered = (count: number) =>
+  until(`${count} notices wait`, async () => {
+    const waiting = await world.server.context.db.row<{ n: number }>(
+      `select count(*)::int as n from jobs.job where name = 'mail.gather' and state = 'created'`,
+    )
+    return waiting?.n === count
+  })
 
 const defaults = Object.fromEntries(Object.entries(notificationTypes).map(([type, row]) => [type, row.byDefault]))
 
@@ -100,7 +116,7 @@ describe('a mail', () => {
     await put(person, { cli_session_approved: false, invitation: false })
     await newCliSession(world, person)
     expect((await invite('quiet@example.com')).status).toBe(201)
-    await afterAnother()
+    await mailsWritten(world)
     expect(subjects('quiet@example.com')).toEqual([])
   })
 
@@ -109,20 +125,19 @@ describe('a mail', () => {
     const before = mails.received.length
     const session = await newCliSession(world, { as })
     expect(session.id).toMatch(/^skc_/)
-    await afterAnother()
+    await mailsWritten(world)
     expect(mails.received.slice(before).filter(({ source }) => source.includes('A CLI session'))).toEqual([])
   })
 
   test('is not sent when the event is rolled back', async () => {
     const person = await newPerson(world, 'rolled-back@example.com')
     const { context } = world.server
-    const facts = { environment: 'production', secretName: 'KEY', status: 'applied' }
-    const undone = context.db.transaction(async (db) => {
-      await notifyUser({ context, db }, person.id, 'change_request_decided', facts)
+    const undone = context.db.transaction(async (tx) => {
+      await context.events.emit(tx, 'change_request.decided', tenant.orgId, decided(person))
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    await afterAnother()
+    await mailsWritten(world)
     expect(subjects('rolled-back@example.com')).toEqual([])
   })
 
@@ -134,13 +149,10 @@ describe('a mail', () => {
     await put(await person('admin-c@example.com', 'admin'), { change_request_opened: false })
     await person('member-d@example.com', 'member')
     const { context } = world.server
-    const facts = { environment: 'production', secretName: 'KEY' }
-    await context.db.transaction((db) =>
-      notifyAdmins({ context, db, org: { id: own.orgId } }, 'change_request_opened', facts, proposer.id),
-    )
+    await context.events.emit(context.db, 'change_request.opened', own.orgId, change(proposer))
+    await mailsWritten(world)
     const { to, source } = await mailTo('admin-a@example.com', 'A change waits for your review in Acme')
     expect([to, source.includes('production')]).toEqual([['admin-a@example.com'], true])
-    await afterAnother()
     for (const address of ['admin-b', 'admin-c', 'member-d'])
       expect(subjects(`${address}@example.com`).filter((subject) => subject?.startsWith('A change'))).toEqual([])
   })
@@ -150,13 +162,61 @@ describe('a mail', () => {
     const stays = await newMember(world, own, 'member', { email: 'stays@example.com' })
     const left = await newPerson(world, 'left@example.com')
     const { context } = world.server
-    const facts = { environment: 'production', secretName: 'KEY', status: 'applied' }
-    await context.db.transaction(async (db) => {
-      for (const { id } of [left, stays])
-        await notifyUser({ context, db, org: { id: own.orgId } }, id, 'change_request_decided', facts)
-    })
+    for (const person of [left, stays])
+      await context.events.emit(context.db, 'change_request.decided', own.orgId, decided(person))
+    await mailsWritten(world)
     await mailTo('stays@example.com', 'Your change in Acme is applied')
     expect(subjects('left@example.com')).toEqual([])
+  })
+})
+
+describe('of many notices', () => {
+  test('about one thing to one person, a minute makes one mail, and each organization and kind has its own', async () => {
+    const [own, other] = [await signUp(world), await signUp(world)]
+    await newMember(world, other, 'member', { email: 'busy@example.com' })
+    const person = await newMember(world, own, 'member', { email: 'busy@example.com', keys: false })
+    await mailsWritten(world)
+    mails.received.length = 0
+    const { context } = world.server
+    const names = Array.from({ length: 120 }, (_, number) => `KEY_${number}`)
+    for (const secretName of names)
+      await context.events.emit(context.db, 'change_request.decided', own.orgId, { ...decided(person), secretName })
+    await context.events.emit(context.db, 'change_request.decided', other.orgId, decided(person))
+    await untilGathered(121)
+    await mailsWritten(world)
+    expect(subjects('busy@example.com').toSorted()).toEqual([
+      '120 of your changes in Acme have been decided',
+      'Your change in Acme is applied',
+    ])
+    const { source } = await mailTo('busy@example.com', '120 of your changes')
+    expect(source.match(/^- KEY_\d+ in the environment/gm)).toHaveLength(50)
+    expect(source).toContain('- and 70 more')
+  })
+
+  test('an alarm waits for no other', async () => {
+    const own = await signUp(world)
+    await newMember(world, own, 'admin', { email: 'alarmed@example.com' })
+    const { context } = world.server
+    const facts = { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null }
+    await context.events.emit(context.db, 'honey_token.tripped', own.orgId, facts)
+    await mailTo('alarmed@example.com', 'A honey token of Acme was presented')
+  })
+
+  test('an event that is delivered twice is mailed once', async () => {
+    const person = await newPerson(world, 'once@example.com')
+    const { context } = world.server
+    const facts = { deviceLabel: 'laptop', client: null, ipAddress: null, expiresAt: '2026-04-02T03:04:05.000Z' }
+    const emit = (db: Sql) =>
+      context.events.emit(db, 'cli_session.approved', null, { ...facts, sessionId: 'skc_x', userId: person.id })
+    const [job] = (await emit(context.db)) as [Job<EventOf<'cli_session.approved'>>]
+    await mailTo('once@example.com', 'A CLI session')
+    const [delivered] = await context.db.rows<{ data: EventOf<'cli_session.approved'> }>(
+      `select data from jobs.job where name = $1 and data->'facts'->>'userId' = $2`,
+      [job.name, person.id],
+    )
+    await job.run(context, (delivered as { data: EventOf<'cli_session.approved'> }).data)
+    await mailsWritten(world)
+    expect(subjects('once@example.com')).toHaveLength(1)
   })
 })
 
@@ -182,7 +242,7 @@ describe('letters', () => {
   test.each(Object.keys(notificationTypes) as NotificationType[])(
     'of type %s has a subject of one line, and nothing in it begins a line of its own',
     (type) => {
-      const { subject, text } = letterOf(type, samples[type], { baseUrl: 'https://skerry.example', orgName: evil })
+      const { subject, text } = letterOf(type, [samples[type]], { baseUrl: 'https://skerry.example', orgName: evil })
       expect(subject).toMatch(/^[\x20-\x7e’“”]+$/)
       expect(text).not.toMatch(/^(?:Bcc|two|three)/m)
       expect(text).not.toMatch(/[\r\u2028\u202e]/)

@@ -5,7 +5,7 @@ import { oauth } from '@skerry/contract/oauth'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'
-import { handlers } from '../../jobs/handlers.ts'
+import { sweepAccessTokens } from './jobs.ts'
 
 const { world, tenant } = await openTenant()
 const clientId = tenant.machine.id
@@ -168,7 +168,7 @@ describe('an access token', () => {
     await issue()
     world.clock.advance(3700)
     const live = await issue()
-    await handlers(context).sweep({})
+    await sweepAccessTokens(context)
     expect(await context.db.rows('select 1 from machine_tokens')).toHaveLength(1)
     expect((await whoAmI(`Bearer ${live}`)).status).toBe(200)
   })

@@ -3,7 +3,6 @@ import type { invites } from '@skerry/contract/orgs'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { notifyAddress } from '../notifications/notify.ts'
 import type { InOrg, Invite } from './scope.ts'
 import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
 
@@ -14,7 +13,7 @@ export async function list({ db, org, query, now }: In<typeof invites.list, InOr
 }
 
 export async function create(input: In<typeof invites.create, InOrg>): Out<typeof invites.create> {
-  const { db, org, principal, body, now, newId, audit } = input
+  const { db, org, principal, body, now, newId, audit, emit } = input
   const email = body.email.toLowerCase()
   if (await isMember(db, org, email)) throw fail('conflict', 'body.email: already a member')
   const invite = await insertInvite(db, org, {
@@ -27,7 +26,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is waiting already')
   const { name } = await getOrg(db, org)
-  await notifyAddress(input, email, 'invitation', { orgName: name, until: invite.expiresAt })
+  await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt })
   audit('invite.created', invite.id, { role: invite.role })
   return { invite }
 }

@@ -1,26 +1,28 @@
 import { limits } from '@skerry/contract/limits'
 import { after } from '../../identity/sessions.ts'
-import type { Mail, SendMail } from '../../jobs/mail.ts'
-import type { Jobs } from '../../jobs/queue.ts'
+import type { Mail } from '../../jobs/mail.ts'
 import { type Context, instant, newSecret, sha256 } from '../../kernel/context.ts'
 import { insertLink, isWelcome } from './store.ts'
 
+/** Someone asked for a link to this address; whether anyone has it is not known yet. */
+export interface LinkRequest {
+  email: string
+  returnTo: string | null
+}
+
 /** Mails a link to whoever is a user or is invited. */
-export async function mailLink(
-  context: Context,
-  send: SendMail,
-  { email, returnTo }: Jobs['sign_in.link'],
-): Promise<void> {
+export async function mailLink(context: Context, { email, returnTo }: LinkRequest): Promise<void> {
   const link = await makeLink(context, email, returnTo)
-  if (link) await send(linkMail(email, link))
+  if (link) await context.mailer.send(linkMail(email, link))
 }
 
 /** A letter with such a link at its end, so that who is invited need not ask for one; without where none would work. */
-export async function mailWithLink(context: Context, send: SendMail, letter: Mail): Promise<void> {
+export async function mailWithLink(context: Context, letter: Mail): Promise<void> {
+  const { mailer } = context
   const link = context.oidc || !context.serverKey ? null : await makeLink(context, letter.to, null)
-  if (!link) return send(letter)
+  if (!link) return mailer.send(letter)
   const text = [letter.text, '', 'This link signs you in within 15 minutes. It works once:', '', link].join('\n')
-  await send({ ...letter, text })
+  await mailer.send({ ...letter, text })
 }
 
 /**

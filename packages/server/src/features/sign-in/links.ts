@@ -5,6 +5,7 @@ import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { admit } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { refuseAndCommit } from '../../kernel/errors.ts'
+import { signInLink } from './jobs.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
 import { isWelcome, takeLink } from './store.ts'
 
@@ -18,7 +19,7 @@ export async function request(input: In<typeof signIn.requestLink>): Out<typeof 
   needServerKey(context)
   const email = body.email.toLowerCase()
   await takeAttempt(db, 'mailbox', email, now)
-  await enqueue('sign_in.link', { email, returnTo: body.returnTo ?? null })
+  await enqueue(signInLink, { email, returnTo: body.returnTo ?? null })
   return { ok: true }
 }
 

@@ -1,0 +1,52 @@
+import { notificationTypes } from '@skerry/contract/notifications'
+import type { Sql, Tx } from '../../db/database.ts'
+import { type EventOf, subscriber } from '../../events/events.ts'
+import { idOf } from '../../jobs/queue.ts'
+import type { Context } from '../../kernel/context.ts'
+import { gathering, mail, type PendingNotice } from './jobs.ts'
+import { isGathered, isUrgent, letterOf } from './mails.ts'
+import { type Notice, type Noticed, noticed, noticeOf } from './notices.ts'
+import { isWantedAt, listAdminAddresses, listUserAddress } from './store.ts'
+
+export const subscribers = [subscriber('notifications', noticed, deliver)]
+
+/** Few enough that everyone who is told at once waits for no one else. */
+const gatherSeconds = 60
+
+/** Mails an event to everyone whom it concerns, who wants to know and who has an address. */
+async function deliver(context: Context, event: EventOf<Noticed>): Promise<void> {
+  const notice = noticeOf(event)
+  if (!notice) return
+  await context.db.transaction(async (tx) => {
+    for (const { email, orgName } of await listRecipients(tx, event.orgId, notice)) {
+      const { type, facts } = notice
+      await post(context, tx, { to: email, type, facts, orgId: event.orgId, orgName: orgName ?? '', eventId: event.id })
+    }
+  })
+  context.queue.nudge(mail)
+}
+
+/** Now, or with others of its kind. The ids see to it that an event that is delivered twice is mailed once. */
+async function post(context: Context, tx: Tx, notice: PendingNotice): Promise<void> {
+  const id = idOf(notice.eventId, notice.to)
+  if (isGathered(notice.type))
+    return context.queue.enqueue(tx, gathering, notice, { id, startAfterSeconds: gatherSeconds })
+  const place = { baseUrl: context.config.baseUrl ?? '', orgName: notice.orgName }
+  const letter = { to: notice.to, ...letterOf(notice.type, [notice.facts], place) }
+  await context.queue.enqueue(tx, mail, letter, { id, urgent: isUrgent(notice.type) })
+}
+
+function listRecipients(db: Sql, orgId: string | null, { type, to }: Notice): Promise<Recipient[]> {
+  const { byDefault } = notificationTypes[type]
+  if ('userId' in to) return listUserAddress(db, to.userId, type, byDefault, orgId)
+  if ('address' in to) return listAddress(db, to.address, type, byDefault)
+  return orgId === null ? Promise.resolve([]) : listAdminAddresses(db, orgId, type, byDefault, to.adminsExcept)
+}
+
+interface Recipient {
+  email: string
+  orgName: string | null
+}
+
+const listAddress = async (db: Sql, email: string, type: string, byDefault: boolean): Promise<Recipient[]> =>
+  (await isWantedAt(db, email, type, byDefault)) ? [{ email, orgName: null }] : []

@@ -1,0 +1,49 @@
+import type { NotificationType } from '@skerry/contract/notifications'
+import { job } from '../../jobs/job.ts'
+import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
+import { idOf } from '../../jobs/queue.ts'
+import type { Context } from '../../kernel/context.ts'
+import { mailWithLink } from '../sign-in/link-mail.ts'
+import { type Facts, letterOf } from './mails.ts'
+
+/** With `signsIn`, a link goes along that signs its recipient in, where Skerry itself signs people in. */
+interface Letter extends Mail {
+  signsIn?: boolean
+}
+
+/** Tried for about half a day. */
+export const mail = job<Letter>(
+  'mail',
+  { retry: { limit: 12 }, concurrency: ordinaryMailsAtOnce },
+  (context, { signsIn, ...letter }) => (signsIn ? mailWithLink(context, letter) : context.mailer.send(letter)),
+)
+
+export interface PendingNotice {
+  to: string
+  type: NotificationType
+  facts: Facts[NotificationType]
+  orgId: string | null
+  orgName: string
+  eventId: string
+}
+
+/** What waits a minute, so that many notices of one kind to one person are one mail. */
+export const gathering = job<PendingNotice>(
+  'mail.gather',
+  { retry: { limit: 12 }, concurrency: 2, perKey: ({ to, type, orgId }) => `${to} ${type} ${orgId}` },
+  gather,
+)
+
+export const jobs = [mail, gathering]
+
+/** The first whose minute is over takes along all that wait beside it. */
+async function gather(context: Context, notice: PendingNotice): Promise<void> {
+  const { to, type, orgName, eventId } = notice
+  await context.db.transaction(async (tx) => {
+    const others = await context.queue.takeWaiting(tx, gathering, notice)
+    const facts = [notice, ...others].map((one) => one.facts)
+    const letter = letterOf(type, facts, { baseUrl: context.config.baseUrl ?? '', orgName })
+    await context.queue.enqueue(tx, mail, { to, ...letter }, { id: idOf('gathered', eventId, to) })
+  })
+  context.queue.nudge(mail)
+}

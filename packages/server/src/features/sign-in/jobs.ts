@@ -1,0 +1,12 @@
+import { job } from '../../jobs/job.ts'
+import { type LinkRequest, mailLink } from './link-mail.ts'
+import { sweepSignIn } from './sweep.ts'
+
+/** Tried for less than the quarter of an hour that a link is good for. */
+export const signInLink = job<LinkRequest>(
+  'sign_in.link',
+  { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },
+  mailLink,
+)
+
+export const jobs = [signInLink, job('sign_in.sweep', { cron: '*/5 * * * *' }, sweepSignIn)]

@@ -1,0 +1,66 @@
+import type { PgBoss } from 'pg-boss'
+import type { Context } from '../kernel/context.ts'
+import { describe } from '../kernel/errors.ts'
+import type { AnyJob } from './job.ts'
+
+/** Those that run the jobs of one queue in this process. */
+export interface Workers {
+  /** Lets one that is idle look now. */
+  wake(): void
+}
+
+/** What another server has added, and what is due by time, is noticed this much later at most. */
+const pollSeconds = 2
+/** A cron job is added by the clock's minute, so that nobody waits for it. */
+const cronPollSeconds = 10
+/** Of all workers but the first, which are woken when there is something for them. */
+const standbyPollSeconds = 60
+
+/**
+ * Idle, a queue costs one look per turn, however many may run at once: the first worker looks, and whoever gets a job
+ * wakes another, who may find one too. Whoever has done a job looks again at once.
+ */
+export async function openWorkers(boss: PgBoss, job: AnyJob, context: Context): Promise<Workers> {
+  const idle = new Set<string>()
+  const wake = () => {
+    const [id] = idle
+    if (id !== undefined) boss.notifyWorker(id)
+  }
+  const firstPollSeconds = job.cron === null ? pollSeconds : cronPollSeconds
+  for (let number = 0; number < job.concurrency; number++) {
+    let id: string | undefined
+    id = await boss.work<never>(
+      job.name,
+      {
+        pollingIntervalSeconds: number === 0 ? firstPollSeconds : standbyPollSeconds,
+        perJobResults: true,
+        ...(job.perKey && { groupConcurrency: 1 }),
+      },
+      async ([taken]) => {
+        if (!taken) return []
+        if (id !== undefined) idle.delete(id)
+        wake()
+        const result = await outcome(job, context, taken.data)
+        if (id !== undefined) {
+          idle.add(id)
+          boss.notifyWorker(id)
+        }
+        return [{ id: taken.id, ...result }]
+      },
+    )
+    idle.add(id)
+  }
+  return { wake }
+}
+
+/** What is logged and stored of a failure is what `describe` lets through: messages may quote what must not be there. */
+async function outcome(job: AnyJob, context: Context, data: never) {
+  try {
+    await job.run(context, data)
+    return { status: 'completed' as const }
+  } catch (error) {
+    const output = describe(error)
+    context.log.warn('job failed', { job: job.name, ...output })
+    return { status: 'failed' as const, output }
+  }
+}
