@@ -75,6 +75,43 @@ function isRange(range: string): boolean {
   return namedRanges.includes(range) || (isIP(address) !== 0 && Number(bits) >= 1 && Number(bits) <= bitsMax)
 }
 
+/** Networks of the operator that calls to the outside may reach. */
+const privateTargets: Setting<string[]> = {
+  fallback: [],
+  parse: (value) => {
+    const ranges = value.split(',').flatMap((range) => range.trim() || [])
+    if (!ranges.every((range) => isRange(range) && !namedRanges.includes(range) && !range.includes('%')))
+      throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
+    return ranges
+  },
+  help: 'Addresses or CIDR ranges, comma-separated, of inner networks that targets of users may stand in (databases, collectors); plain HTTP is for these alone. Unset: public addresses only',
+}
+
+/** Where the calls of a provider go instead, by its tag. What is wrong is said by the tag alone. */
+const providerOrigins: Setting<Record<string, string>> = {
+  fallback: {},
+  parse: (value) => {
+    const origins = parseJson(value)
+    if (typeof origins !== 'object' || origins === null || Array.isArray(origins))
+      throw new Error('must be a JSON object of provider tags and origins')
+    for (const [tag, origin] of Object.entries(origins))
+      if (!/^[a-z][a-z0-9-]*$/.test(tag) || typeof origin !== 'string' || !isOrigin(origin))
+        throw new Error(`${JSON.stringify(tag)} must be a provider tag with an origin such as https://api.example.com`)
+    return origins as Record<string, string>
+  },
+  help: 'JSON object: provider tag to the origin that its calls go to instead, such as {"cloud-a":"https://sts.internal"}',
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
+
 /** Checked now, so that a bad one is not found on the day it is needed. */
 const serverKey: Setting<string | null> = {
   fallback: null,
@@ -108,6 +145,8 @@ export const settings = {
     ['smtp:', 'smtps:'],
     'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
   ),
+  SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
+  SKERRY_PROVIDER_ORIGINS: providerOrigins,
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
@@ -131,6 +170,8 @@ export interface Config {
   dataDir: string
   serverKey: string | null
   oidc: { issuer: string; audience: string; clientId: string; clientSecret: string | null } | null
+  privateTargets: readonly string[]
+  providerOrigins: Readonly<Record<string, string>>
   smtpUrl: string | null
   mailFrom: string
   resolveCacheBytes: number
@@ -174,6 +215,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
             clientSecret: values.SKERRY_OIDC_CLIENT_SECRET,
           }
         : null,
+    privateTargets: values.SKERRY_ALLOW_PRIVATE_TARGETS,
+    providerOrigins: values.SKERRY_PROVIDER_ORIGINS,
     smtpUrl: values.SKERRY_SMTP_URL,
     mailFrom: values.SKERRY_MAIL_FROM,
     resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,

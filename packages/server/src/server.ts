@@ -27,6 +27,7 @@ import { describe } from './kernel/errors.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
 import { loadServerKey } from './keys/server-key.ts'
+import { openOutbound } from './outbound/outbound.ts'
 
 export interface RunningServer {
   context: Context
@@ -118,6 +119,7 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     meter: openMeter(db, now),
     lastUsed: openLastUsed(db, log),
     rejectedTokens: openRejectedTokens(),
+    outbound: openOutbound(config, { now }),
   }
 }
 

@@ -11,6 +11,7 @@ import type { SessionTokens } from '../identity/session-tokens.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { ServerKey } from '../keys/server-key.ts'
+import type { Outbound } from '../outbound/outbound.ts'
 import type { Log } from './log.ts'
 import type { Limiter } from './rate-limits.ts'
 
@@ -26,6 +27,7 @@ export interface Context {
   limiter: Limiter
   lastUsed: LastUsed
   rejectedTokens: RejectedTokens
+  outbound: Outbound
   oidc: Oidc | null
   /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
   serverKey: ServerKey | null
