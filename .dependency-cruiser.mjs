@@ -21,7 +21,14 @@ export default {
       comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',
       severity: 'error',
       from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
-      to: { path: '^packages/(?!contract|providers|server)' },
+      to: { path: '^packages/(?!(contract|providers|server)/)' },
+    },
+    {
+      name: 'keys-need-crypto-alone',
+      comment: 'What opens is small: no SDK, no adapter, no code of a client',
+      severity: 'error',
+      from: { path: '^packages/server/src/keys/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(?!(contract|crypto|server)/)' },
     },
     {
       name: 'one-door-to-the-outside',

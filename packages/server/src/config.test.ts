@@ -187,6 +187,14 @@ describe('what is refused', () => {
     expect(message).not.toMatch(/sts\.inner|hunter2/)
   })
 
+  test('a previous server key without a newest, and one that is none, without repeating it', () => {
+    const [key, bad] = ['A'.repeat(43), 'hunter2']
+    expect(refusal({ SKERRY_SERVER_KEY_PREVIOUS: key })).toContain('SKERRY_SERVER_KEY_PREVIOUS: says nothing without')
+    const message = refusal({ SKERRY_SERVER_KEY: key, SKERRY_SERVER_KEY_PREVIOUS: bad })
+    expect(message).toMatch(/^SKERRY_SERVER_KEY_PREVIOUS: must be 32 bytes/)
+    expect(message).not.toContain(bad)
+  })
+
   test('an issuer without an audience, and an audience without an issuer', () => {
     expect(refusal({ SKERRY_OIDC_ISSUER: 'https://id.example' })).toContain('set both or neither')
     expect(refusal({ SKERRY_OIDC_AUDIENCE: 'skerry' })).toContain('set both or neither')

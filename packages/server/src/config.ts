@@ -113,14 +113,14 @@ function parseJson(text: string): unknown {
 const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
 
 /** Checked now, so that a bad one is not found on the day it is needed. */
-const serverKey: Setting<string | null> = {
+const keyOf32Bytes = (help: string): Setting<string | null> => ({
   fallback: null,
   parse: (value) => {
     if (!/^[A-Za-z0-9_-]{43}$/.test(value)) throw new Error('must be 32 bytes as base64url, 43 characters')
     return value
   },
-  help: '32 bytes base64url that seal what signs sessions; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
-}
+  help,
+})
 
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
@@ -136,7 +136,12 @@ export const settings = {
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
-  SKERRY_SERVER_KEY: serverKey,
+  SKERRY_SERVER_KEY: keyOf32Bytes(
+    '32 bytes base64url that seal what signs sessions and keys that the server holds; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
+  ),
+  SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
+    'Another server key that opens what it has sealed, while one takes the place of the other; seals nothing',
+  ),
   SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
   SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
   SKERRY_OIDC_CLIENT_ID: optional('Client that browsers sign in as at the issuer; the audience unless set'),
@@ -169,6 +174,7 @@ export interface Config {
   databasePool: number
   dataDir: string
   serverKey: string | null
+  serverKeyPrevious: string | null
   oidc: { issuer: string; audience: string; clientId: string; clientSecret: string | null } | null
   privateTargets: readonly string[]
   providerOrigins: Readonly<Record<string, string>>
@@ -192,6 +198,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
   if (!values.SKERRY_OIDC_ISSUER && (values.SKERRY_OIDC_CLIENT_ID || values.SKERRY_OIDC_CLIENT_SECRET))
     throw new ConfigError('SKERRY_OIDC_CLIENT_ID and SKERRY_OIDC_CLIENT_SECRET: say nothing without SKERRY_OIDC_ISSUER')
+  if (values.SKERRY_SERVER_KEY_PREVIOUS && !values.SKERRY_SERVER_KEY)
+    throw new ConfigError('SKERRY_SERVER_KEY_PREVIOUS: says nothing without SKERRY_SERVER_KEY')
   if (!isLoopback(values.SKERRY_HOST) && values.SKERRY_ALLOW_PLAINTEXT !== 'yes')
     throw new ConfigError(
       `SKERRY_HOST: ${values.SKERRY_HOST} is not a loopback address, and the server speaks plain HTTP: bearers would cross ` +
@@ -206,6 +214,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databasePool: values.SKERRY_DATABASE_POOL,
     dataDir: values.SKERRY_DATA_DIR,
     serverKey: values.SKERRY_SERVER_KEY,
+    serverKeyPrevious: values.SKERRY_SERVER_KEY_PREVIOUS,
     oidc:
       values.SKERRY_OIDC_ISSUER && values.SKERRY_OIDC_AUDIENCE
         ? {

@@ -10,6 +10,7 @@ import type { RejectedTokens } from '../identity/rejected-tokens.ts'
 import type { SessionTokens } from '../identity/session-tokens.ts'
 import type { Meter } from '../jobs/meter.ts'
 import type { Queue } from '../jobs/queue.ts'
+import type { Keypairs } from '../keys/keypairs.ts'
 import type { ServerKey } from '../keys/server-key.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Log } from './log.ts'
@@ -31,6 +32,8 @@ export interface Context {
   oidc: Oidc | null
   /** null with PostgreSQL and no SKERRY_SERVER_KEY: nobody can be signed in. */
   serverKey: ServerKey | null
+  /** The server's own keys, to which clients wrap what it must use. */
+  keypairs: Keypairs
   sessionTokens: SessionTokens
   /** The one clock, so that tests need no sleeps. */
   now: () => Date
