@@ -31,7 +31,42 @@ export default {
       comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',
       severity: 'error',
       from: { path: '^packages/server/src/', pathNot: ['^packages/server/src/keys/', '\\.test\\.ts$'] },
-      to: { path: '^packages/(?!contract|providers|server)' },
+      to: { path: '^packages/(?!(contract|providers|server)/)' },
+    },
+    {
+      name: 'keys-need-crypto-alone',
+      comment: 'What opens is small: no SDK, no adapter, no code of a client',
+      severity: 'error',
+      from: { path: '^packages/server/src/keys/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(?!(contract|crypto|server)/)' },
+    },
+    {
+      name: 'one-door-to-the-outside',
+      comment:
+        'What data of users can steer connects through outbound/ alone. The other folders connect to what the operator has set; config.ts, server.ts and kernel/network.ts look at addresses and open nothing',
+      severity: 'error',
+      from: {
+        path: '^packages/server/src/',
+        pathNot: [
+          '^packages/server/src/(outbound|db|identity)/',
+          '^packages/server/src/(jobs/mail|features/sign-in/external-client|config|server|kernel/network)\\.ts$',
+          '\\.test\\.ts$',
+        ],
+      },
+      to: {
+        path: '^(node:)?(net|tls|https?|http2|dgram|dns)(/|$)|node_modules/(undici|nodemailer|openid-client|pg)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'providers-are-given-the-outside',
+      comment: 'An adapter connects by what it is given, so that the server’s guard is in front of it',
+      severity: 'error',
+      from: { path: '^packages/providers/src/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^(node:)?(net|https?|http2|dgram|dns)(/|$)|node_modules/undici/',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
     ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features'),

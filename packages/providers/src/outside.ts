@@ -5,22 +5,30 @@ import type { Socket } from 'node:net'
  * gives one that refuses addresses which its operator has not allowed; a worker inside a customer's network gives its own.
  */
 export interface Outside {
-  /** Sends one HTTP request. An answer of any status is an answer; what prevents one throws `OutsideError`. */
+  /** Sends one HTTP request. An answer of any status is an answer, redirects too; what prevents one throws `OutsideError`. */
   send(request: OutsideRequest): Promise<OutsideAnswer>
   /** Opens a TCP connection, for drivers that speak a protocol of their own. Throws `OutsideError`. */
   connect(to: { host: string; port: number; timeoutMs: number }): Promise<Socket>
   now(): Date
+  /**
+   * Where the calls of a provider go, without a path: `own`, unless the operator sends them elsewhere. To be asked before a
+   * request is signed, since signatures cover the host.
+   * @param provider its tag
+   * @param own its usual origin, such as `https://api.example.com`
+   */
+  origin(provider: string, own: string): string
 }
 
 export interface OutsideRequest {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** https, or http where the operator allows it for the address. No credentials in it. */
   url: string
+  /** Host, length and encodings are not the caller's: those of the connection are sent. */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
   /** Time for the whole of it, default 30,000. */
   timeoutMs?: number
-  /** The longest body that is read, default 1 MiB. */
+  /** The longest body that is read, default 1 MiB. Answers come unpacked or not at all. */
   bytesMax?: number
   signal?: AbortSignal
 }
@@ -32,9 +40,20 @@ export interface OutsideAnswer {
   body: Uint8Array
 }
 
-/** Why nothing was answered. The message names host and port at most, and never a part of the request. */
+/**
+ * Why nothing was answered. The message names host and port at most, and never a part of the request. `unsendable` is a
+ * fault of the request (no URL, a header that HTTP cannot carry), `unreadable` one of the answer (not HTTP, packed).
+ */
 export class OutsideError extends Error {
-  readonly reason: 'refused_address' | 'unreachable' | 'timeout' | 'tls' | 'too_large' | 'aborted'
+  readonly reason:
+    | 'refused_address'
+    | 'unsendable'
+    | 'unreachable'
+    | 'timeout'
+    | 'tls'
+    | 'too_large'
+    | 'unreadable'
+    | 'aborted'
 
   constructor(reason: OutsideError['reason'], message: string) {
     super(message)

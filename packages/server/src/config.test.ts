@@ -26,6 +26,8 @@ describe('what is set', () => {
       logLevel: 'info',
       rateLimits: true,
       trustedProxies: [],
+      privateTargets: [],
+      providerOrigins: {},
     })
   })
 
@@ -45,6 +47,8 @@ describe('what is set', () => {
       SKERRY_DATA_DIR: '/data',
       SKERRY_OIDC_ISSUER: 'https://id.example',
       SKERRY_OIDC_AUDIENCE: 'skerry',
+      SKERRY_ALLOW_PRIVATE_TARGETS: '10.1.0.0/16, fd00::/8,',
+      SKERRY_PROVIDER_ORIGINS: '{"cloud-a":"https://sts.inner:8443"}',
       SKERRY_SMTP_URL: 'smtps://mail.example',
       SKERRY_RESOLVE_CACHE_MB: '2',
       SKERRY_LOG_LEVEL: 'debug',
@@ -59,6 +63,8 @@ describe('what is set', () => {
       databasePool: 3,
       dataDir: '/data',
       oidc: { issuer: 'https://id.example', audience: 'skerry' },
+      privateTargets: ['10.1.0.0/16', 'fd00::/8'],
+      providerOrigins: { 'cloud-a': 'https://sts.inner:8443' },
       smtpUrl: 'smtps://mail.example',
       resolveCacheBytes: 2 * 1024 * 1024,
       logLevel: 'debug',
@@ -153,6 +159,40 @@ describe('what is refused', () => {
   ])('a proxy that is none: %s', (proxy) => {
     for (const value of [proxy, `127.0.0.1, ${proxy}`])
       expect(refusal({ SKERRY_TRUSTED_PROXIES: value })).toMatch(/^SKERRY_TRUSTED_PROXIES: must be addresses or CIDR/)
+  })
+
+  test.each(['localhost', 'loopback', '10.0.0.0/33', '10.0.0.0/0', '::/0', 'fe80::1%eth0', '10.0.0.1-10.0.0.9', '*'])(
+    'a network that is none: %s',
+    (range) => {
+      for (const value of [range, `127.0.0.1, ${range}`])
+        expect(refusal({ SKERRY_ALLOW_PRIVATE_TARGETS: value })).toMatch(
+          /^SKERRY_ALLOW_PRIVATE_TARGETS: must be addresses or CIDR/,
+        )
+    },
+  )
+
+  test.each([
+    'https://sts.inner',
+    '[]',
+    'null',
+    '{"cloud-a":1}',
+    '{"cloud-a":"sts.inner"}',
+    '{"cloud-a":"https://sts.inner/"}',
+    '{"cloud-a":"https://u:hunter2@sts.inner"}',
+    '{"cloud-a":"ftp://sts.inner"}',
+    '{"Cloud A":"https://sts.inner"}',
+  ])('origins that are none: %s, without repeating them', (value) => {
+    const message = refusal({ SKERRY_PROVIDER_ORIGINS: value })
+    expect(message).toMatch(/^SKERRY_PROVIDER_ORIGINS: .*must be a/)
+    expect(message).not.toMatch(/sts\.inner|hunter2/)
+  })
+
+  test('a previous server key without a newest, and one that is none, without repeating it', () => {
+    const [key, bad] = ['A'.repeat(43), 'hunter2']
+    expect(refusal({ SKERRY_SERVER_KEY_PREVIOUS: key })).toContain('SKERRY_SERVER_KEY_PREVIOUS: says nothing without')
+    const message = refusal({ SKERRY_SERVER_KEY: key, SKERRY_SERVER_KEY_PREVIOUS: bad })
+    expect(message).toMatch(/^SKERRY_SERVER_KEY_PREVIOUS: must be 32 bytes/)
+    expect(message).not.toContain(bad)
   })
 
   test('an issuer without an audience, and an audience without an issuer', () => {

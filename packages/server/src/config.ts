@@ -75,15 +75,52 @@ function isRange(range: string): boolean {
   return namedRanges.includes(range) || (isIP(address) !== 0 && Number(bits) >= 1 && Number(bits) <= bitsMax)
 }
 
+/** Networks of the operator that calls to the outside may reach. */
+const privateTargets: Setting<string[]> = {
+  fallback: [],
+  parse: (value) => {
+    const ranges = value.split(',').flatMap((range) => range.trim() || [])
+    if (!ranges.every((range) => isRange(range) && !namedRanges.includes(range) && !range.includes('%')))
+      throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
+    return ranges
+  },
+  help: 'Addresses or CIDR ranges, comma-separated, of inner networks that targets of users may stand in (databases, collectors); plain HTTP is for these alone. Unset: public addresses only',
+}
+
+/** Where the calls of a provider go instead, by its tag. What is wrong is said by the tag alone. */
+const providerOrigins: Setting<Record<string, string>> = {
+  fallback: {},
+  parse: (value) => {
+    const origins = parseJson(value)
+    if (typeof origins !== 'object' || origins === null || Array.isArray(origins))
+      throw new Error('must be a JSON object of provider tags and origins')
+    for (const [tag, origin] of Object.entries(origins))
+      if (!/^[a-z][a-z0-9-]*$/.test(tag) || typeof origin !== 'string' || !isOrigin(origin))
+        throw new Error(`${JSON.stringify(tag)} must be a provider tag with an origin such as https://api.example.com`)
+    return origins as Record<string, string>
+  },
+  help: 'JSON object: provider tag to the origin that its calls go to instead, such as {"cloud-a":"https://sts.internal"}',
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text
+
 /** Checked now, so that a bad one is not found on the day it is needed. */
-const serverKey: Setting<string | null> = {
+const keyOf32Bytes = (help: string): Setting<string | null> => ({
   fallback: null,
   parse: (value) => {
     if (!/^[A-Za-z0-9_-]{43}$/.test(value)) throw new Error('must be 32 bytes as base64url, 43 characters')
     return value
   },
-  help: '32 bytes base64url that seal what signs sessions; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
-}
+  help,
+})
 
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
@@ -99,7 +136,12 @@ export const settings = {
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
   SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
-  SKERRY_SERVER_KEY: serverKey,
+  SKERRY_SERVER_KEY: keyOf32Bytes(
+    '32 bytes base64url that seal what signs sessions and keys that the server holds; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
+  ),
+  SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
+    'Another server key that opens what it has sealed, while one takes the place of the other; seals nothing',
+  ),
   SKERRY_OIDC_ISSUER: address(['http:', 'https:'], 'Issuer of the session tokens of people'),
   SKERRY_OIDC_AUDIENCE: optional('Audience that those tokens must name'),
   SKERRY_OIDC_CLIENT_ID: optional('Client that browsers sign in as at the issuer; the audience unless set'),
@@ -108,6 +150,8 @@ export const settings = {
     ['smtp:', 'smtps:'],
     'smtp://... or smtps://...; unset: mails are put into the outbox folder of the data directory',
   ),
+  SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
+  SKERRY_PROVIDER_ORIGINS: providerOrigins,
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
@@ -130,7 +174,10 @@ export interface Config {
   databasePool: number
   dataDir: string
   serverKey: string | null
+  serverKeyPrevious: string | null
   oidc: { issuer: string; audience: string; clientId: string; clientSecret: string | null } | null
+  privateTargets: readonly string[]
+  providerOrigins: Readonly<Record<string, string>>
   smtpUrl: string | null
   mailFrom: string
   resolveCacheBytes: number
@@ -151,6 +198,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
   if (!values.SKERRY_OIDC_ISSUER && (values.SKERRY_OIDC_CLIENT_ID || values.SKERRY_OIDC_CLIENT_SECRET))
     throw new ConfigError('SKERRY_OIDC_CLIENT_ID and SKERRY_OIDC_CLIENT_SECRET: say nothing without SKERRY_OIDC_ISSUER')
+  if (values.SKERRY_SERVER_KEY_PREVIOUS && !values.SKERRY_SERVER_KEY)
+    throw new ConfigError('SKERRY_SERVER_KEY_PREVIOUS: says nothing without SKERRY_SERVER_KEY')
   if (!isLoopback(values.SKERRY_HOST) && values.SKERRY_ALLOW_PLAINTEXT !== 'yes')
     throw new ConfigError(
       `SKERRY_HOST: ${values.SKERRY_HOST} is not a loopback address, and the server speaks plain HTTP: bearers would cross ` +
@@ -165,6 +214,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databasePool: values.SKERRY_DATABASE_POOL,
     dataDir: values.SKERRY_DATA_DIR,
     serverKey: values.SKERRY_SERVER_KEY,
+    serverKeyPrevious: values.SKERRY_SERVER_KEY_PREVIOUS,
     oidc:
       values.SKERRY_OIDC_ISSUER && values.SKERRY_OIDC_AUDIENCE
         ? {
@@ -174,6 +224,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
             clientSecret: values.SKERRY_OIDC_CLIENT_SECRET,
           }
         : null,
+    privateTargets: values.SKERRY_ALLOW_PRIVATE_TARGETS,
+    providerOrigins: values.SKERRY_PROVIDER_ORIGINS,
     smtpUrl: values.SKERRY_SMTP_URL,
     mailFrom: values.SKERRY_MAIL_FROM,
     resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,

@@ -14,7 +14,7 @@ import { closeWhenIdle } from './http/close.ts'
 import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
-import { openSessionTokens, opensDatabase } from './identity/session-tokens.ts'
+import { openSessionTokens } from './identity/session-tokens.ts'
 import { openMailer } from './jobs/mail.ts'
 import { makeAuditPartitions } from './jobs/maintain.ts'
 import { openMeter } from './jobs/meter.ts'
@@ -23,7 +23,10 @@ import type { Context } from './kernel/context.ts'
 import { describe } from './kernel/errors.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
+import { openKeypairs } from './keys/keypairs.ts'
+import { opensDatabase } from './keys/rekey.ts'
 import { loadServerKey } from './keys/server-key.ts'
+import { openOutbound } from './outbound/outbound.ts'
 
 export interface RunningServer {
   context: Context
@@ -113,13 +116,16 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,
+    keypairs: openKeypairs(serverKey, now),
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now),
     lastUsed: openLastUsed(db, log),
     rejectedTokens: openRejectedTokens(),
+    outbound: openOutbound(config, { now }),
   }
 }
 
+/** Asked at start, so that a wrong key is not found on the day it is needed. */
 async function checkServerKey({ config, db, serverKey }: Context): Promise<void> {
   if (!serverKey || (await opensDatabase(db, serverKey))) return
   const place = config.serverKey === null ? `${config.dataDir}/server.key` : 'SKERRY_SERVER_KEY'

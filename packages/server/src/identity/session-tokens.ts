@@ -157,12 +157,6 @@ async function openPrivateKey(serverKey: ServerKey, row: { id: string; sealedPri
   return (await importJWK(JSON.parse(text), algorithm)) as CryptoKey
 }
 
-/** Whether this key opens what the database holds sealed. Asked at start, so that a wrong one is not found on the day it is needed. */
-export async function opensDatabase(db: Sql, serverKey: ServerKey): Promise<boolean> {
-  const row = await newestSigningKey(db)
-  return row === undefined || serverKey.open('signing-key', row.id, row.sealedPrivateKey) !== undefined
-}
-
 /** The public keys that tokens in force may be signed with, as a JWK Set (RFC 7517) shows them. */
 export async function publishedKeys(db: Sql, now: Date): Promise<JWK[]> {
   const rows = await listSigningKeys(db, oldest(now))

@@ -41,6 +41,20 @@ describe('sealing', () => {
       expect(Buffer.from(one.split('.')[2] as string, 'base64url').toString()).not.toContain('secret')
   })
 
+  test('opens under the previous key too, and is sealed and sealed anew under the newest alone', () => {
+    const both = serverKeyOf(Buffer.alloc(32, 2).toString('base64url'), Buffer.alloc(32, 1).toString('base64url'))
+    expect(both.open('totp-secret', 'usr_1', sealed)).toBe('a secret')
+    const resealed = both.reseal('totp-secret', 'usr_1', sealed) as string
+    for (const made of [resealed, both.seal('totp-secret', 'usr_1', 'a secret')]) {
+      expect(keyOf(2).open('totp-secret', 'usr_1', made)).toBe('a secret')
+      expect(key.open('totp-secret', 'usr_1', made)).toBeUndefined()
+      expect(both.reseal('totp-secret', 'usr_1', made)).toBeNull()
+    }
+    expect(both.reseal('totp-secret', 'usr_2', sealed)).toBeUndefined()
+    expect(both.macs('recovery-code', 'x')).toEqual([keyOf(2).mac('recovery-code', 'x'), key.mac('recovery-code', 'x')])
+    expect(key.macs('recovery-code', 'x')).toEqual([key.mac('recovery-code', 'x')])
+  })
+
   test('a code of one purpose is not one of another, nor of another key', () => {
     const codes = [key.mac('recovery-code', 'x'), key.mac('refresh-token', 'x'), keyOf(2).mac('recovery-code', 'x')]
     expect(new Set(codes).size).toBe(3)

@@ -13,23 +13,64 @@ declare module '../kernel/context.ts' {
 // The one key that the server itself holds. It opens nothing of its users' secrets: those are sealed by clients. It seals
 // what the server must be able to use and a copy of the database must not give away.
 
+/**
+ * What is sealed, and where it is stored: `skerry-server rekey` and the check at start go by this table, so a purpose
+ * without a row does not compile, and a test finds the column that has none. What the sealed text is bound to (`about`)
+ * are the columns of `key`, joined by spaces.
+ */
+export const sealed = {
+  'signing-key': { table: 'signing_keys', key: ['id'], column: 'sealed_private_key' },
+  'totp-secret': { table: 'totp_factors', key: ['user_id'], column: 'sealed_secret' },
+  keypair: { table: 'server_keypairs', key: ['org_id', 'purpose', 'owner_id'], column: 'sealed_private_key' },
+  // A cookie of a sign-in under way, which is over in ten minutes.
+  'external-sign-in': null,
+} as const satisfies Record<string, { table: string; key: readonly string[]; column: string } | null>
+
 /** What a key is derived for. A blob sealed for one purpose cannot be opened, nor a code forged, for another. */
-type Purpose = 'signing-key' | 'totp-secret' | 'recovery-code' | 'refresh-token' | 'external-sign-in'
+export type SealedFor = keyof typeof sealed
+type CodeFor = 'recovery-code' | 'refresh-token'
 
 export interface ServerKey {
   /** AES-256-GCM with a random 96-bit IV: `sk1.<iv>.<ciphertext and tag>`, bound to `about`, such as the id of its row. */
-  seal(purpose: Purpose, about: string, plain: string): string
+  seal(purpose: SealedFor, about: string, plain: string): string
   /** The text again, or undefined where key, purpose or `about` is another, or a byte has changed. */
-  open(purpose: Purpose, about: string, sealed: string): string | undefined
+  open(purpose: SealedFor, about: string, sealed: string): string | undefined
+  /** The same text sealed under the newest key; null where it is that already, undefined where no key opens it. */
+  reseal(purpose: SealedFor, about: string, sealed: string): string | null | undefined
   /** HMAC-SHA256, base64url. */
-  mac(purpose: Purpose, text: string): string
+  mac(purpose: CodeFor, text: string): string
+  /** The codes of one text under every key: that of `mac`, then one of the previous key where there is one. */
+  macs(purpose: CodeFor, text: string): [string, ...string[]]
 }
 
-/** @param key 32 bytes as base64url */
-export function serverKeyOf(key: string): ServerKey {
+/**
+ * @param key 32 bytes as base64url
+ * @param previous another such key, which opens too and seals nothing: while one takes the place of the other
+ */
+export function serverKeyOf(key: string, previous: string | null = null): ServerKey {
+  const newest = keyring(key)
+  const others = previous === null ? [] : [keyring(previous)]
+  const { seal, open, mac } = newest
+  const openAny: ServerKey['open'] = (...blob) =>
+    open(...blob) ?? others.map((other) => other.open(...blob)).find((text) => text !== undefined)
+  return {
+    seal,
+    open: openAny,
+    reseal(purpose, about, sealed) {
+      if (open(purpose, about, sealed) !== undefined) return null
+      const text = openAny(purpose, about, sealed)
+      return text === undefined ? undefined : seal(purpose, about, text)
+    },
+    mac,
+    macs: (purpose, text) => [mac(purpose, text), ...others.map((other) => other.mac(purpose, text))],
+  }
+}
+
+/** One root key, and what is derived from it. */
+function keyring(key: string): Pick<ServerKey, 'seal' | 'open' | 'mac'> {
   const root = Buffer.from(key, 'base64url')
-  const derived = new Map<Purpose, Buffer>()
-  const keyFor = (purpose: Purpose): Buffer => {
+  const derived = new Map<string, Buffer>()
+  const keyFor = (purpose: SealedFor | CodeFor): Buffer => {
     const known = derived.get(purpose)
     if (known) return known
     const made = Buffer.from(hkdfSync('sha256', root, '', `skerry/server-key/v1/${purpose}`, 32))
@@ -66,7 +107,7 @@ export function serverKeyOf(key: string): ServerKey {
  * several servers may share, none that was not set: each would make its own.
  */
 export async function loadServerKey(config: Config): Promise<ServerKey | null> {
-  if (config.serverKey !== null) return serverKeyOf(config.serverKey)
+  if (config.serverKey !== null) return serverKeyOf(config.serverKey, config.serverKeyPrevious)
   if (config.databaseUrl !== null) return null
   const path = join(config.dataDir, 'server.key')
   const text = (await readIfThere(path)) ?? (await create(path))

@@ -13,8 +13,8 @@ function newCode(): string {
 }
 
 /** Keyed with the server key: 50 bits under a plain hash could be searched by whoever has the database. */
-const hashOf = (serverKey: ServerKey, userId: string, code: string) =>
-  serverKey.mac('recovery-code', `${userId} ${code}`)
+const hashesOf = (serverKey: ServerKey, userId: string, code: string) =>
+  serverKey.macs('recovery-code', `${userId} ${code}`)
 
 /** Ten codes in place of those before. Shown now and never again. */
 export async function newRecoveryCodes(db: Tx, serverKey: ServerKey, userId: string): Promise<string[]> {
@@ -22,11 +22,11 @@ export async function newRecoveryCodes(db: Tx, serverKey: ServerKey, userId: str
   await replaceRecoveryCodes(
     db,
     userId,
-    codes.map((code) => hashOf(serverKey, userId, code)),
+    codes.map((code) => hashesOf(serverKey, userId, code)[0]),
   )
   return codes
 }
 
-/** True once for each code. */
+/** True once for each code. Those of the previous server key are good for as long as that is set. */
 export const isRecoveryCode = (db: Tx, serverKey: ServerKey, userId: string, code: string, now: string) =>
-  takeRecoveryCode(db, userId, hashOf(serverKey, userId, code), now)
+  takeRecoveryCode(db, userId, hashesOf(serverKey, userId, code), now)

@@ -47,11 +47,11 @@ export async function replaceRecoveryCodes(db: Tx, userId: string, hashes: strin
   await db.rows('insert into recovery_codes (user_id, code_hash) select $1, unnest($2::text[])', [userId, hashes])
 }
 
-export const takeRecoveryCode = async (db: Tx, userId: string, hash: string, now: string): Promise<boolean> =>
+export const takeRecoveryCode = async (db: Tx, userId: string, hashes: string[], now: string): Promise<boolean> =>
   (await db.row(
     `update recovery_codes set used_at = $3
-      where user_id = $1 and code_hash = $2 and used_at is null returning user_id`,
-    [userId, hash, now],
+      where user_id = $1 and code_hash = any($2::text[]) and used_at is null returning user_id`,
+    [userId, hashes, now],
   )) !== undefined
 
 export async function countFactors(db: Sql, userId: string) {

@@ -39,20 +39,24 @@ export async function refresh(input: Request): Out<typeof signIn.refresh> {
     throw fail('unauthorized', 'no session: sign in')
   }
   // Derived, so that it can be given twice although only its hash is stored.
-  const successor = serverKey.mac('refresh-token', token)
+  const successors = serverKey.macs('refresh-token', token)
+  let successor: string | undefined = successors[0]
   if (session.spentAt === null) {
     await spendRefreshToken(db, sha256(token), now)
     await insertRefreshToken(db, sha256(successor), session.id)
-  } else if (!(await isInGrace(input, session.spentAt, successor))) return endFamily(input, session)
+  } else successor = await successorInGrace(input, session.spentAt, successors)
+  if (successor === undefined) return endFamily(input, session)
   const expiresAt = idleAfter(now, session.endsAt)
   await useSession(db, session.id, now, expiresAt)
   const { answer, headers: sent } = await signedIn(input, { ...session, expiresAt }, successor)
   return new Reply(200, answer, sent)
 }
 
-async function isInGrace({ db, now }: Request, spentAt: string, successor: string): Promise<boolean> {
-  if (Date.parse(now) - Date.parse(spentAt) > graceMs) return false
-  return isUnspent(db, sha256(successor))
+/** The one that was given out, which may have been derived from the server key before this one. */
+async function successorInGrace({ db, now }: Request, spentAt: string, successors: string[]) {
+  if (Date.parse(now) - Date.parse(spentAt) > graceMs) return undefined
+  for (const successor of successors) if (await isUnspent(db, sha256(successor))) return successor
+  return undefined
 }
 
 async function endFamily(input: Request, session: RefreshedSession) {

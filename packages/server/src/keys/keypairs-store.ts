@@ -1,0 +1,24 @@
+import type { Sql } from '../db/database.ts'
+import type { KeyOwner } from './keypairs.ts'
+
+export interface StoredKeypair {
+  publicKeyJwk: string
+  sealedPrivateKey: string
+}
+
+export const findKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
+  db.row<StoredKeypair>(
+    'select public_key_jwk, sealed_private_key from server_keypairs where org_id = $1 and purpose = $2 and owner_id = $3',
+    [orgId, purpose, id],
+  )
+
+/** Nothing where there is one: whoever comes second takes the first one's. */
+export const insertKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner, keypair: StoredKeypair, now: string) =>
+  db.rows(
+    `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)
+     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [orgId, purpose, id, keypair.publicKeyJwk, keypair.sealedPrivateKey, now],
+  )
+
+export const deleteKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
+  db.rows('delete from server_keypairs where org_id = $1 and purpose = $2 and owner_id = $3', [orgId, purpose, id])

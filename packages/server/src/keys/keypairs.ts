@@ -1,0 +1,109 @@
+import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { CryptoError } from '@skerry/crypto/errors'
+import { exportPrivateKey, generateKeyPair, importPrivateKey, type PrivateKey } from '@skerry/crypto/keys'
+import { importDek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import type { Sql } from '../db/database.ts'
+import { fail } from '../kernel/errors.ts'
+import { deleteKeypair, findKeypair, insertKeypair, type StoredKeypair } from './keypairs-store.ts'
+import type { ServerKey } from './server-key.ts'
+
+declare module '../kernel/context.ts' {
+  interface Context {
+    /** The server's own keys, to which clients wrap what it must use. */
+    keypairs: Keypairs
+  }
+}
+
+// The one place on the server that opens what clients have wrapped to it. What comes out lives in memory for one
+// operation: it belongs in no row, log, error or data of a job.
+
+/** Whose keypair: the organization's own for leases and for rotation, a connection's for sync. */
+export type KeyOwner =
+  | { orgId: string; purpose: 'broker' | 'rotator'; id: string }
+  | { orgId: string; purpose: 'sync'; id: string }
+
+export const brokerOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'broker', id: orgId })
+export const rotatorOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'rotator', id: orgId })
+export const syncOf = (orgId: string, connectionId: string): KeyOwner => ({ orgId, purpose: 'sync', id: connectionId })
+
+/** An environment's key, opened for one operation. Both throw where the blob is not of this environment and name. */
+export interface EnvironmentKey {
+  open(name: string, ciphertext: string): Promise<string>
+  seal(name: string, value: string): Promise<string>
+}
+
+export interface Keypairs {
+  /** The public half, a JWK as JSON text, for clients to wrap to. The keypair is made with the first call. */
+  publicKey(db: Sql, owner: KeyOwner): Promise<string>
+  /** What a `wd1.` blob holds; undefined where it was wrapped to another key, or was changed. */
+  openWrapped(db: Sql, owner: KeyOwner, blob: string): Promise<Uint8Array | undefined>
+  /** The key of an environment out of a grant to `owner`; undefined as above, and where it is no such key. */
+  openEnvironment(
+    db: Sql,
+    owner: KeyOwner,
+    grant: { environmentId: string; wrappedDek: string },
+  ): Promise<EnvironmentKey | undefined>
+  /** Destroys the keypair, and with it every grant to its owner. */
+  destroy(db: Sql, owner: KeyOwner): Promise<void>
+}
+
+/** Every call refuses with 409 on a server without a server key, and then changes nothing. */
+export function openKeypairs(serverKey: ServerKey | null, now: () => Date): Keypairs {
+  const needed = (): ServerKey => {
+    if (serverKey === null) throw fail('conflict', 'this server has no server key')
+    return serverKey
+  }
+  const openWrapped: Keypairs['openWrapped'] = async (db, owner, blob) => {
+    const key = needed()
+    const row = await findKeypair(db, owner)
+    return row && unlessUnreadable(unwrapKey(blob, await openPrivateKey(key, owner, row)))
+  }
+  return {
+    async publicKey(db, owner) {
+      const key = needed()
+      const row = (await findKeypair(db, owner)) ?? (await makeKeypair(db, key, owner, now().toISOString()))
+      return row.publicKeyJwk
+    },
+    openWrapped,
+    async openEnvironment(db, owner, { environmentId, wrappedDek }) {
+      const bytes = await openWrapped(db, owner, wrappedDek)
+      const dek = bytes && (await unlessUnreadable(importDek(Uint8Array.from(bytes))))
+      return (
+        dek && {
+          open: (name, ciphertext) => openSecret(ciphertext, dek, environmentId, name),
+          seal: (name, value) => sealSecret(value, dek, environmentId, name),
+        }
+      )
+    },
+    async destroy(db, owner) {
+      await deleteKeypair(db, owner)
+    },
+  }
+}
+
+/** Wraps bytes that the server has made, such as a temporary credential, to whoever asked for them. Opens nothing. */
+export const wrapTo = (publicKeyJwk: string, bytes: Uint8Array): Promise<string> =>
+  wrapKey(Uint8Array.from(bytes), publicKeyJwk)
+
+async function makeKeypair(db: Sql, serverKey: ServerKey, owner: KeyOwner, now: string): Promise<StoredKeypair> {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const pkcs8 = encodeBase64url(await exportPrivateKey(privateKey))
+  const made = { publicKeyJwk, sealedPrivateKey: serverKey.seal('keypair', aboutOf(owner), pkcs8) }
+  await insertKeypair(db, owner, made, now)
+  return (await findKeypair(db, owner)) as StoredKeypair
+}
+
+async function openPrivateKey(serverKey: ServerKey, owner: KeyOwner, row: StoredKeypair): Promise<PrivateKey> {
+  const pkcs8 = serverKey.open('keypair', aboutOf(owner), row.sealedPrivateKey)
+  if (pkcs8 === undefined) throw new Error('the server key does not open a keypair of the server')
+  return importPrivateKey(decodeBase64url(pkcs8))
+}
+
+const aboutOf = ({ orgId, purpose, id }: KeyOwner): string => `${orgId} ${purpose} ${id}`
+
+const unlessUnreadable = <T>(opened: Promise<T>): Promise<T | undefined> =>
+  opened.catch((error) => {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  })

@@ -1,0 +1,206 @@
+import { me } from '@skerry/contract/me'
+import { secondFactor } from '@skerry/contract/second-factor'
+import { signIn } from '@skerry/contract/sign-in'
+import { encodeUtf8 } from '@skerry/crypto/base64url'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fromOwnPage, setUp, signInByLink } from '../../test/people.ts'
+import { tableDump } from '../../test/state.ts'
+import { signUp } from '../../test/tenant.ts'
+import { totpCode } from '../../test/totp.ts'
+import { builtIn, serverKey as firstKey, openWorld, start, type World } from '../../test/world.ts'
+import type { Sql } from '../db/database.ts'
+import { brokerOf } from './keypairs.ts'
+import { opensDatabase, rekey } from './rekey.ts'
+import { sealed, serverKeyOf } from './server-key.ts'
+
+const nextKey = Buffer.alloc(32, 8).toString('base64url')
+const lostKey = Buffer.alloc(32, 9).toString('base64url')
+
+describe('what a server key has sealed', () => {
+  let world: World
+  let orgId: string
+  beforeAll(async () => {
+    world = await openWorld(builtIn)
+    orgId = (await signUp(world)).orgId
+  })
+  afterAll(() => world.close())
+
+  const places = () => Object.values(sealed).flatMap((place) => (place ? [place] : []))
+  /** More than three batches of keypairs. */
+  const rows = 1501
+  const about = (index: number) => `${orgId} sync syn_${String(index).padStart(5, '0')}`
+  const fill = async (key: string) => {
+    const { db } = world.server.context
+    const [old, all] = [serverKeyOf(key), Array.from({ length: rows }, (_, index) => about(index))]
+    await db.rows('delete from server_keypairs')
+    await db.rows(
+      `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)
+       select $1, 'sync', split_part(given.about, ' ', 3), '{}', given.sealed, now()
+         from unnest($2::text[], $3::text[]) as given(about, sealed)`,
+      [orgId, all, all.map((one, index) => old.seal('keypair', one, `private ${index}`))],
+    )
+  }
+  const opened = async (key: string) => {
+    const found = await world.server.context.db.rows<{ ownerId: string; sealedPrivateKey: string }>(
+      'select owner_id, sealed_private_key from server_keypairs order by owner_id',
+    )
+    const one = serverKeyOf(key)
+    return found.filter(
+      (row, index) => one.open('keypair', `${orgId} sync ${row.ownerId}`, row.sealedPrivateKey) === `private ${index}`,
+    ).length
+  }
+  /** The database, with something that happens before its n-th statement. */
+  const interrupted = (at: number, happening: () => Promise<void>): Sql => {
+    const { db } = world.server.context
+    let count = 0
+    const counted = async () => {
+      if (++count === at) await happening()
+    }
+    return {
+      rows: (text, values) => counted().then(() => db.rows(text, values)),
+      row: (text, values) => counted().then(() => db.row(text, values)),
+      foreign: (text, values) => db.foreign(text, values),
+    }
+  }
+
+  test('is one table that knows every sealed column of the schema, and its primary key', async () => {
+    const { db } = world.server.context
+    const columns = await db.rows<{ place: string }>(
+      `select table_name || '.' || column_name as place from information_schema.columns
+        where table_schema = 'public' and column_name like '%sealed%' order by 1`,
+    )
+    expect(
+      places()
+        .map(({ table, column }) => `${table}.${column}`)
+        .sort(),
+    ).toEqual(columns.map(({ place }) => place))
+    for (const { table, key } of places()) {
+      const primary = await db.rows<{ name: string }>(
+        `select a.attname::text as name from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+          where i.indrelid = $1::regclass and i.indisprimary order by array_position(i.indkey::int2[], a.attnum)`,
+        [table],
+      )
+      expect([table, primary.map(({ name }) => name)]).toEqual([table, key])
+    }
+  })
+
+  test('is sealed anew, all of it, and then opens under the new key alone', async () => {
+    await fill(firstKey)
+    const both = serverKeyOf(nextKey, firstKey)
+    const { db } = world.server.context
+    expect(await rekey(db, both)).toEqual({ resealed: rows, unopened: [] })
+    expect([await opened(nextKey), await opened(firstKey)]).toEqual([rows, 0])
+    expect(await rekey(db, both)).toEqual({ resealed: 0, unopened: [] })
+  })
+
+  test('is whole at whatever point it is broken off, and the next run ends it', async () => {
+    for (const at of [1, 3, 4, 6]) {
+      await fill(firstKey)
+      const cut = interrupted(at, () => Promise.reject(new Error('cut')))
+      await expect(rekey(cut, serverKeyOf(nextKey, firstKey))).rejects.toThrow('cut')
+      const halfway = await opened(nextKey)
+      expect([at, halfway + (await opened(firstKey))]).toEqual([at, rows])
+      expect((await rekey(world.server.context.db, serverKeyOf(nextKey, firstKey))).resealed).toBe(rows - halfway)
+      expect(await opened(nextKey)).toBe(rows)
+    }
+  })
+
+  test('is sealed once by several that do it at once', async () => {
+    await fill(firstKey)
+    const run = () => rekey(world.server.context.db, serverKeyOf(nextKey, firstKey))
+    const results = await Promise.all([run(), run(), run()])
+    expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(rows)
+    expect(await opened(nextKey)).toBe(rows)
+  })
+
+  test('is not put back where it has changed since it was read', async () => {
+    await fill(firstKey)
+    const { db } = world.server.context
+    const change = async () => {
+      await db.rows(`update server_keypairs set sealed_private_key = 'changed' where owner_id = 'syn_00003'`)
+    }
+    // Nobody has an authenticator app or a session here: the third statement reads the first keypairs, the fourth writes.
+    expect((await rekey(interrupted(4, change), serverKeyOf(nextKey, firstKey))).resealed).toBe(rows - 1)
+    expect(await db.row(`select 1 from server_keypairs where sealed_private_key = 'changed'`)).toBeDefined()
+  })
+
+  test('under a key that is lost stays, and is told', async () => {
+    await fill(firstKey)
+    const { db } = world.server.context
+    await db.rows(`update server_keypairs set sealed_private_key = $1 where owner_id = 'syn_00700'`, [
+      serverKeyOf(lostKey).seal('keypair', about(700), 'private 700'),
+    ])
+    expect(await rekey(db, serverKeyOf(nextKey, firstKey))).toEqual({
+      resealed: rows - 1,
+      unopened: [{ table: 'server_keypairs', rows: 1 }],
+    })
+    expect(await opened(lostKey)).toBe(1)
+  })
+
+  test('is missed at start, where the previous key is taken away too early', async () => {
+    await fill(firstKey)
+    const both = serverKeyOf(nextKey, firstKey)
+    await expect(
+      rekey(
+        interrupted(5, () => Promise.reject(new Error('cut'))),
+        both,
+      ),
+    ).rejects.toThrow('cut')
+    const { db } = world.server.context
+    expect([await opensDatabase(db, both), await opensDatabase(db, serverKeyOf(nextKey))]).toEqual([true, false])
+  })
+})
+
+test('people and clients notice nothing of another server key', async () => {
+  const world = await openWorld(builtIn)
+  const { config } = world.server.context
+  const restart = async (serverKey: string, serverKeyPrevious: string | null) => {
+    await world.server.close()
+    world.server = await start({ ...config, serverKey, serverKeyPrevious }, world.log, world.clock.now)
+    world.url = world.server.url
+    return world.server.context
+  }
+  const code = () => totpCode(begun.secret, world.clock.now())
+  const stepUp = async (as: string, body: object) =>
+    (await world.call(secondFactor.stepUp, { as, body: { ...body } })).status
+  const first = await setUp(world)
+  const orgId = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
+  const begun = (await world.call(secondFactor.enrollTotp, { as: first.as })).body
+  const { recoveryCodes } = (await world.call(secondFactor.confirmTotp, { as: first.as, body: { code: code() } })).body
+  const broker = brokerOf(orgId)
+  const publicKey = await world.server.context.keypairs.publicKey(world.server.context.db, broker)
+  const blob = await wrapKey(encodeUtf8('credential'), publicKey)
+
+  const works = async (recoveryCode: string | undefined) => {
+    world.clock.advance(901)
+    const { db, keypairs } = world.server.context
+    expect(Buffer.from((await keypairs.openWrapped(db, broker, blob)) as Uint8Array).toString()).toBe('credential')
+    const { as } = await signInByLink(world, 'first@example.com')
+    expect(await stepUp(as, { code: code() })).toBe(200)
+    if (recoveryCode !== undefined) expect(await stepUp(as, { recoveryCode })).toBe(200)
+    const answer = await world.call(signIn.refresh, { headers: { cookie: first.cookie, ...fromOwnPage } })
+    expect(answer.status).toBe(200)
+    first.cookie = (answer.headers.getSetCookie()[0] ?? '').split(';')[0] as string
+    return as
+  }
+
+  await works(recoveryCodes[0])
+  // Each server of several learns of the other key first, so that what one seals another opens.
+  await restart(firstKey, nextKey)
+  const spent = first.cookie
+  const early = await works(recoveryCodes[1])
+  const swapped = await restart(nextKey, firstKey)
+  // A cookie whose successor was derived from the key before still gives that successor, once more.
+  expect((await world.call(me.get, { as: early })).status).toBe(200)
+  const again = await world.call(signIn.refresh, { headers: { cookie: spent, ...fromOwnPage } })
+  expect(again.status).toBe(200)
+  const as = await works(recoveryCodes[2])
+  expect(await rekey(swapped.db, serverKeyOf(nextKey, firstKey))).toMatchObject({ unopened: [] })
+  await restart(nextKey, null)
+  expect((await world.call(me.get, { as })).status).toBe(200)
+  await works(undefined)
+  for (const { where, text } of await tableDump(world))
+    expect([where, /sk1\./.test(text)]).toEqual([where, /signing_keys|totp_factors|server_keypairs/.test(where)])
+  await world.close()
+})

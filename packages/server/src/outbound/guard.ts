@@ -1,0 +1,87 @@
+import { lookup } from 'node:dns/promises'
+import { isIP, isIPv6, type LookupFunction } from 'node:net'
+import { OutsideError } from '@skerry/providers/outside'
+import { type Networks, specialKind } from './addresses.ts'
+
+export interface Address {
+  address: string
+  family: number
+}
+
+/** All addresses of a name, the preferred one first. */
+export type Resolve = (host: string) => Promise<Address[]>
+
+/** As every program of this machine resolves names: /etc/hosts, then DNS. */
+export const systemResolve: Resolve = (host) => lookup(host, { all: true })
+
+/** `listed`: to the networks of SKERRY_ALLOW_PRIVATE_TARGETS alone. `public`: there and to the public Internet. */
+export type Reach = 'public' | 'listed'
+
+/**
+ * The host as the system would read it: 0x7f.1, 2130706433 and 0177.0.0.1 all are 127.0.0.1, and a trailing dot means
+ * nothing. Whatever gets past this is looked up, and it is what comes out of the lookup that is judged.
+ */
+export function canonicalHost(host: string): string {
+  if (isIPv6(host)) return host
+  const address = /[/?#@:\\[\]]/.test(host) ? undefined : URL.parse(`http://${host}`)
+  const canonical = address?.hostname.replace(/\.$/, '')
+  if (!canonical) throw new OutsideError('unsendable', 'the host is not a host name')
+  return canonical
+}
+
+/**
+ * The one place where addresses are decided on: the name is resolved once, here, and the answer is a lookup for the
+ * connection that knows only the addresses which passed. A name server that tells another address the next time is not
+ * asked a next time.
+ */
+export async function guardedLookup(
+  {
+    host,
+    port,
+    reach,
+    listed,
+    resolve,
+  }: { host: string; port: number; reach: Reach; listed: Networks; resolve: Resolve },
+  signal: AbortSignal,
+): Promise<LookupFunction> {
+  const addresses = await addressesOf(host, port, resolve, signal)
+  const kinds = addresses.map(({ address }) => specialKind(address))
+  const passed = addresses.filter(
+    ({ address }, index) => listed.has(address) || (reach === 'public' && kinds[index] === undefined),
+  )
+  if (passed.length === 0) throw refusal(`${host}:${port}`, kinds[0])
+  return (_, options, callback) => {
+    const [first] = passed as [Address]
+    if (options.all) callback(null, passed)
+    else callback(null, first.address, first.family)
+  }
+}
+
+/** Without the address: what the names of an inner network lead to is nothing that a user should learn here. */
+const refusal = (target: string, kind: string | undefined) =>
+  new OutsideError(
+    'refused_address',
+    kind === undefined
+      ? `${target}: plain HTTP is for networks that SKERRY_ALLOW_PRIVATE_TARGETS lists; use https`
+      : `${target}: the address is ${kind}; the operator can allow its network with SKERRY_ALLOW_PRIVATE_TARGETS`,
+  )
+
+async function addressesOf(host: string, port: number, resolve: Resolve, signal: AbortSignal): Promise<Address[]> {
+  const family = isIP(host)
+  if (family !== 0) return [{ address: host, family }]
+  const found = await unlessAborted(resolve(host), signal).catch((error) => {
+    if (signal.aborted) throw error
+    return []
+  })
+  if (found.length === 0) throw new OutsideError('unreachable', `${host}:${port}: the name has no address`)
+  return found
+}
+
+/** A lookup cannot be broken off; nobody waits for it any longer. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
+}

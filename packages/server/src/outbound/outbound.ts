@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { connect as openSocket, type Socket } from 'node:net'
+import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
+import { type Networks, networksOf } from './addresses.ts'
+import { exchange } from './exchange.ts'
+import { outsideError } from './failures.ts'
+import { canonicalHost, guardedLookup, type Resolve, systemResolve } from './guard.ts'
+
+declare module '../kernel/context.ts' {
+  interface Context {
+    outbound: Outbound
+  }
+}
+
+/**
+ * The one door to the outside, for every connection that data of a user can steer: webhooks, log sink, sync, leases,
+ * rotation. What the operator alone sets does not come through here and may stand in any network: the database (db/), the
+ * issuer of session tokens (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts).
+ */
+export interface Outbound extends Outside {
+  /** The same without plain HTTP, whatever the operator allows: for webhooks. */
+  readonly httpsOnly: Outside
+}
+
+interface Settings {
+  privateTargets: readonly string[]
+  providerOrigins: Readonly<Record<string, string>>
+}
+
+interface Ports {
+  now: () => Date
+  resolve?: Resolve
+  /** Certificate authorities instead of those that Node brings, as PEM. */
+  ca?: string
+}
+
+const timeoutMsDefault = 30_000
+
+export function openOutbound(settings: Settings, { now, resolve = systemResolve, ca }: Ports): Outbound {
+  const listed = networksOf(settings.privateTargets)
+  const parts = { listed, resolve, ca }
+  const outside = {
+    connect: (to: Target) => connect(to, parts),
+    now,
+    origin: (provider: string, own: string) =>
+      Object.hasOwn(settings.providerOrigins, provider) ? (settings.providerOrigins[provider] as string) : own,
+  }
+  return {
+    ...outside,
+    send: (request) => send(request, { ...parts, plain: true }),
+    httpsOnly: { ...outside, send: (request) => send(request, { ...parts, plain: false }) },
+  }
+}
+
+interface Parts {
+  listed: Networks
+  resolve: Resolve
+  ca: string | undefined
+}
+
+interface Target {
+  host: string
+  port: number
+  timeoutMs: number
+}
+
+async function send(
+  request: OutsideRequest,
+  { plain, listed, resolve, ca }: Parts & { plain: boolean },
+): Promise<OutsideAnswer> {
+  const url = readUrl(request.url, plain)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const target = `${host}:${port}`
+  const deadline = AbortSignal.timeout(request.timeoutMs ?? timeoutMsDefault)
+  const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
+  try {
+    const reach = url.protocol === 'https:' ? 'public' : 'listed'
+    const lookup = await guardedLookup({ host, port, reach, listed, resolve }, signal)
+    return await exchange({ url, target, request, lookup, signal, ca })
+  } catch (error) {
+    throw outsideError(error, target, { deadline, signal: request.signal })
+  }
+}
+
+function readUrl(text: string, plain: boolean): URL {
+  const url = URL.parse(text)
+  if (!url) throw new OutsideError('unsendable', 'the address is not a URL')
+  if (url.protocol !== 'https:' && !(plain && url.protocol === 'http:'))
+    throw new OutsideError('unsendable', `the address must start with https://`)
+  if (url.username || url.password) throw new OutsideError('unsendable', 'the address has credentials in it')
+  url.hostname = url.hostname.replace(/\.$/, '')
+  return url
+}
+
+async function connect({ host: given, port, timeoutMs }: Target, { listed, resolve }: Parts): Promise<Socket> {
+  const host = canonicalHost(given)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new OutsideError('unsendable', 'the port is not a number from 1 to 65535')
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    const lookup = await guardedLookup({ host, port, reach: 'public', listed, resolve }, deadline)
+    const socket = openSocket({ host, port, lookup })
+    try {
+      await once(socket, 'connect', { signal: deadline })
+      return socket
+    } catch (error) {
+      socket.on('error', () => {}).destroy()
+      throw error
+    }
+  } catch (error) {
+    throw outsideError(error, `${host}:${port}`, { deadline })
+  }
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** File -> what it imports. Whatever is imported is there. */
+const tree: Record<string, string[]> = {
+  'packages/contract/src/a.ts': [],
+  'packages/crypto/src/wrap.ts': [],
+  'packages/sdk/src/skerry.ts': [],
+  'packages/providers/src/outside.ts': ['node:net', 'node:tls'],
+  'packages/server/src/keys/keypairs.ts': ['../../../crypto/src/wrap.ts', '../../../contract/src/a.ts'],
+  'packages/server/src/keys/slip.ts': ['../../../sdk/src/skerry.ts'],
+  'packages/server/src/features/leases/targets.ts': ['../../keys/keypairs.ts', '../../../../providers/src/outside.ts'],
+  'packages/server/src/features/leases/slip.ts': ['../../../../crypto/src/wrap.ts', 'node:https', 'node:dns/promises'],
+  'packages/server/src/outbound/exchange.ts': ['node:https', 'node:net'],
+  'packages/server/src/outbound/slip.ts': ['../../../crypto/src/wrap.ts'],
+}
+
+test('the import rules of the server refuse what they are for, and nothing else', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-imports-'))
+  try {
+    for (const [file, imports] of Object.entries(tree)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      const lines = imports.map(
+        (name, index) => `import * as i${index} from '${name}'\nexport const e${index} = i${index}`,
+      )
+      writeFileSync(join(folder, file), `${lines.join('\n')}\nexport {}\n`)
+    }
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      '{"compilerOptions":{"allowImportingTsExtensions":true,"noEmit":true}}',
+    )
+    const lines = await violations(folder)
+    expect(lines).toEqual([
+      'keys-need-crypto-alone: packages/server/src/keys/slip.ts → packages/sdk/src/skerry.ts',
+      'one-door-to-the-outside: packages/server/src/features/leases/slip.ts → dns/promises',
+      'one-door-to-the-outside: packages/server/src/features/leases/slip.ts → https',
+      'providers-are-given-the-outside: packages/providers/src/outside.ts → net',
+      'server-holds-no-keys: packages/server/src/features/leases/slip.ts → packages/crypto/src/wrap.ts',
+      'server-holds-no-keys: packages/server/src/outbound/slip.ts → packages/crypto/src/wrap.ts',
+    ])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+function violations(cwd: string): Promise<string[]> {
+  const program = join(root, 'node_modules/.bin/depcruise')
+  const args = [program, '--config', join(root, '.dependency-cruiser.mjs'), '--output-type', 'json', 'packages']
+  return new Promise((resolve, reject) =>
+    execFile(process.execPath, args, { cwd, maxBuffer: 1e7 }, (_, stdout, stderr) => {
+      try {
+        const { summary } = JSON.parse(stdout) as {
+          summary: { violations: { rule: { name: string }; from: string; to: string }[] }
+        }
+        resolve(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`).sort())
+      } catch {
+        reject(new Error(stderr))
+      }
+    }),
+  )
+}
