@@ -31,7 +31,7 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
   process.once('exit', remove)
-  const child = await start('../../packages/server/src/main.js', [], startFlags, (port) => ({
+  const child = await start('../../packages/server/src/main.js', '', startFlags, (port) => ({
     SKERRY_PORT: String(port),
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'error',
@@ -48,22 +48,24 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
   }
 }
 
-/** A floor: the least that could answer. What it needs to know is its only argument, as JSON. */
+/** A floor: the least that could answer. It reads what it needs to know from its standard input, as JSON. */
 export const startFloor = (name: string, given: object, flags: string[] = []): Promise<Child> =>
-  start(`floors/${name}.ts`, [JSON.stringify(given)], flags, (port) => ({ PORT: String(port) }))
+  start(`floors/${name}.ts`, JSON.stringify(given), flags, (port) => ({ PORT: String(port) }))
 
 async function start(
   file: string,
-  args: string[],
+  input: string,
   flags: string[],
   settingsOf: (port: number) => Record<string, string>,
 ): Promise<Child> {
   const port = await freePort()
   const path = fileURLToPath(new URL(file, import.meta.url))
-  const child = spawn(process.execPath, [...flags, ...profiling(), path, ...args], {
+  const child = spawn(process.execPath, [...flags, ...profiling(), path], {
     env: { ...ownEnvironment(), ...settingsOf(port) },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   })
+  // One that ends before it has read says so by its exit.
+  child.stdin.on('error', () => {}).end(input)
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => process.stderr.write(said.push(text) < 50 ? text : ''))

@@ -12,6 +12,8 @@ export interface Job {
 export interface Outcome {
   answered: number
   perSecond: number
+  /** 99 of 100 answers took no longer. */
+  p99Ms: number
 }
 
 /** The load generator, a process of its own. */

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { missingPostgres, startPostgres } from '../../packages/server/test/services/postgres.ts'
-import { type Bench, type Figure, figures } from './figures.ts'
+import type { Bench, BenchOnPostgres, Figure } from './figure.ts'
+import { figures } from './figures.ts'
 import { startLoader } from './loader.ts'
-import { plans, say } from './measure.ts'
+import { say } from './measure.ts'
+import { plans } from './plan.ts'
 
 // One line per figure on stdout, `name value`; everything else on stderr.
 
@@ -31,21 +33,26 @@ async function main(): Promise<void> {
 }
 
 /** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
-async function report({ name, needsPostgres, required, measure }: Figure, bench: Bench): Promise<boolean> {
-  if (needsPostgres && !bench.postgres) {
+async function report(figure: Figure, bench: Bench): Promise<boolean> {
+  const { name, unit, required } = figure
+  if (figure.needsPostgres && !isOnPostgres(bench)) {
     say(`NOT MEASURED: ${name}, because there are ${missingPostgres()}`)
     return false
   }
   say(`${name} ...`)
   const startedAt = performance.now()
-  const value = await measure(bench)
-  const isRatio = 'min' in required
-  process.stdout.write(`${name} ${value.toFixed(isRatio ? 2 : 0)}\n`)
-  const met = isRatio ? value >= required.min : value <= required.max
+  const value = await figure.measure(bench as BenchOnPostgres)
+  process.stdout.write(`${name} ${value.toFixed(unit === 'ratio' ? 2 : 0)}\n`)
+  const [met, wanted] =
+    'min' in required
+      ? [value >= required.min, `at least ${required.min}`]
+      : [value <= required.max, `at most ${required.max}`]
   say(`  took ${Math.round((performance.now() - startedAt) / 1000)} s`)
-  say(`  ${isRatio ? `at least ${required.min}` : `at most ${required.max}`}: ${met ? 'met' : 'MISSED'}`)
+  say(`  ${wanted}: ${met ? 'met' : 'MISSED'}`)
   return met
 }
+
+const isOnPostgres = (bench: Bench): bench is BenchOnPostgres => bench.postgres !== null
 
 /** The other figures are still worth having. */
 function failed(error: unknown): boolean {

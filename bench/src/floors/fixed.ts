@@ -2,7 +2,7 @@ import { given, listen } from './listen.ts'
 
 // Checks nothing and sends the same bytes to everyone.
 
-const { body, contentType, etag } = given<{ body: string; contentType: string; etag: string }>()
+const { body, contentType, etag } = await given<{ body: string; contentType: string; etag: string }>()
 const bytes = Buffer.from(body)
 const headers = { 'content-type': contentType, 'content-length': bytes.length, etag }
 

@@ -4,7 +4,7 @@ import { abort, given, listen } from './listen.ts'
 
 // Puts the ciphertext of each request into a table, durably, and does nothing else with it.
 
-const { databaseUrl, poolSize } = given<{ databaseUrl: string; poolSize: number }>()
+const { databaseUrl, poolSize } = await given<{ databaseUrl: string; poolSize: number }>()
 const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize })
 await pool.query('create table rows (id bigserial primary key, ciphertext text not null)')
 await pool.query('alter table rows alter column ciphertext set storage external')

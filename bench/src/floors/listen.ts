@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 
-/** The argument that a floor was started with. */
-export const given = <T>(): T => JSON.parse(process.argv[2] as string) as T
+/** What a floor was told on its standard input. */
+export const given = async <T>(): Promise<T> => JSON.parse(await text(process.stdin)) as T
 
 /** A bare node:http server: no router, no checks, one handler. `/ready` says that it listens. */
 export function listen(handle: (request: IncomingMessage, response: ServerResponse) => void): void {

@@ -25,7 +25,7 @@ interface Row {
   app_slug: string
 }
 
-const { databaseUrl, poolSize, principalId } = given<Given>()
+const { databaseUrl, poolSize, principalId } = await given<Given>()
 const pool = new pg.Pool({ connectionString: databaseUrl, max: poolSize })
 
 const text = `

@@ -35,7 +35,7 @@ async function get({ context, headers, rawQuery }: In<typeof unauthenticated>) {
 }
 
 routes.push(route(unauthenticated, open('measures what authentication costs'), get, { fastPath }))
-const { settings } = given<{ settings: Record<string, string> }>()
+const { settings } = await given<{ settings: Record<string, string> }>()
 const config = readConfig({ ...settings, SKERRY_PORT: process.env.PORT })
 const log = openLog('error', (line) => process.stderr.write(line))
 const { url } = await startServer(config, log, () => new Date())

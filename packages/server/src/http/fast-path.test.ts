@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { resolve } from '@skerry/contract/resolve'
 import { expect, test } from 'vitest'
+import { ciphertext } from '../../test/blobs.ts'
 import { openEnv } from '../../test/scene.ts'
-import { putSecret } from '../../test/tenant.ts'
+import { newEnv, putSecret } from '../../test/tenant.ts'
+import { sha256 } from '../kernel/context.ts'
 
-const { world, tenant, envId } = await openEnv({ SKERRY_RATE_LIMITS: 'on' })
+const { world, tenant, appId, envId } = await openEnv({ SKERRY_RATE_LIMITS: 'on' })
 await putSecret(world, tenant, envId, 'NAME')
 const as = tenant.admin.as
 const ask = () => world.call(resolve.get, { as, query: { env: envId } })
@@ -36,6 +38,26 @@ test('what memory answers is what the database answered, under an id of its own'
   expect([oneId, otherId]).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)])
   expect(otherId).not.toBe(oneId)
 })
+
+test.each([24, 20_000, 600_000])(
+  'an answer with %i bytes of ciphertext comes whole, from the database and from memory',
+  async (bytes) => {
+    const { id } = await newEnv(world, tenant, appId, `holds-${bytes}`)
+    const text = ciphertext(bytes)
+    await putSecret(world, tenant, id, 'NAME', text)
+    const url = `${world.url}/v1/resolve?env=${id}`
+    for (const _ of ['the database', 'memory']) {
+      const { status, headers, body } = await world.call(resolve.get, { as, query: { env: id } })
+      expect(status).toBe(200)
+      expect(body.layers[0]?.secrets).toEqual([{ name: 'NAME', ciphertext: text }])
+      const sent = JSON.stringify(body)
+      const etag = `"${sha256(sent)}"`
+      expect([headers.get('content-length'), headers.get('etag')]).toEqual([String(sent.length), etag])
+      const unchanged = await fetch(url, { headers: { authorization: as, 'if-none-match': etag } })
+      expect([unchanged.status, await unchanged.text()]).toEqual([304, ''])
+    }
+  },
+)
 
 test('the framework sees what memory does not know, and memory answers the rest; both name their requests in the log', async () => {
   const logged = ({ headers }: Awaited<ReturnType<typeof ask>>) =>

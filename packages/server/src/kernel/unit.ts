@@ -73,9 +73,12 @@ export async function recordDenial(context: Context, origin: Origin, denial: Den
   await context.db.rows(insert, entryValues(context, origin, [denial]))
 }
 
+/** Of `audit_entries`, for each statement that adds any. */
+export const entryColumns = `org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address,
+  user_agent, request_id, created_at`
+
 const insert = `
-  insert into audit_entries (org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata,
-                             ip_address, user_agent, request_id, created_at)
+  insert into audit_entries (${entryColumns})
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[],
                        array_fill($9::text, array[$13::int]), array_fill($10::text, array[$13::int]),
                        array_fill($11::text, array[$13::int]), array_fill($12::timestamptz, array[$13::int]))`

@@ -3,14 +3,13 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { App } from '../apps/scope.ts'
-import type { Env } from '../envs/scope.ts'
-import { environmentColumns } from '../envs/scope.ts'
+import { type Env, environmentColumns, notExpired } from '../envs/scope.ts'
 
 type EnvironmentRow = Static<typeof Environment>
 
 const branches = `
   select ${environmentColumns} from environments e
-   where e.org_id = $1 and e.parent_environment_id is not null and (e.expires_at is null or e.expires_at > $3)
+   where e.org_id = $1 and e.parent_environment_id is not null and ${notExpired('$3')}
      and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
 
 export const listAppBranches = (db: Sql, app: App, now: string, cursor: KeysetCursor) =>

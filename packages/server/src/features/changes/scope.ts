@@ -5,6 +5,7 @@ import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { notExpired, ownGrant } from '../envs/scope.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
@@ -22,9 +23,8 @@ const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Princ
     `select c.org_id, c.base_secret_id, ${changeColumns}
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
-       left join key_grants k on k.org_id = c.org_id and k.environment_id = c.environment_id
-                             and k.principal_type = $3 and k.principal_id = $4
-      where c.org_id = $1 and c.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+       left join key_grants k on ${ownGrant('$3', '$4')}
+      where c.org_id = $1 and c.id = $2 and ${notExpired('$5')}`,
     [org.id, changeRequestId, principal.type, principal.id, now],
   )
 

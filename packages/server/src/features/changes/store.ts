@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import type { Env, Protection } from '../envs/scope.ts'
+import { type Env, notExpired, ownGrant, type Protection } from '../envs/scope.ts'
 import type { Org } from '../orgs/scope.ts'
 import type { Change } from './scope.ts'
 import { changeColumns } from './scope.ts'
@@ -56,9 +56,8 @@ export const listChanges = (
     `select ${changeColumns}
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
-       left join key_grants k on k.org_id = c.org_id and k.environment_id = c.environment_id
-                             and k.principal_type = $2 and k.principal_id = $3
-      where c.org_id = $1 and (e.expires_at is null or e.expires_at > $4)
+       left join key_grants k on ${ownGrant('$2', '$3')}
+      where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
         and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8))
       order by c.created_at desc, c.id desc limit $9`,

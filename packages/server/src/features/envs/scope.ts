@@ -22,17 +22,26 @@ export interface InEnv extends InOrg {
 export const environmentColumns = `e.id, e.application_id, e.group_id, e.parent_environment_id, e.name, e.slug,
   e.expires_at, e.created_at, e.updated_at`
 
+/** Of `environments e`: what is written to it needs no approval. */
+export const isUnprotected = 'e.required_approvals is null'
+
 /** Of `environments e`: null where it is not protected. */
-const protectionColumn = `case when e.required_approvals is not null then json_build_object(
+const protectionColumn = `case when not (${isUnprotected}) then json_build_object(
   'requiredApprovals', e.required_approvals, 'allowSelfApproval', e.allow_self_approval) end as protection`
+
+/** Of `environments e` at the instant of a parameter: one that has expired is gone, swept or not. */
+export const notExpired = (now: `$${number}`) => `(e.expires_at is null or e.expires_at > ${now})`
+
+/** Of `key_grants k` and an environment `e`: the grant of a principal. */
+export const ownGrant = (type: string, id: string) =>
+  `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
 
 export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, now: string) =>
   db.row<Env>(
     `select e.org_id, ${environmentColumns}, k.wrapped_dek, ${protectionColumn}
        from environments e
-       left join key_grants k on k.org_id = e.org_id and k.environment_id = e.id
-                             and k.principal_type = $3 and k.principal_id = $4
-      where e.org_id = $1 and e.id = $2 and (e.expires_at is null or e.expires_at > $5)`,
+       left join key_grants k on ${ownGrant('$3', '$4')}
+      where e.org_id = $1 and e.id = $2 and ${notExpired('$5')}`,
     [org.id, envId, principal.type, principal.id, now],
   )
 

@@ -164,6 +164,8 @@ function answerOf(
   }
 }
 
+const nothing = Buffer.alloc(0)
+
 /** What a text is answered as. */
 export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged'> {
   const bytes = Buffer.from(text)
@@ -172,8 +174,8 @@ export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged
   const headers = [...both, 'content-type', json, 'content-length', String(bytes.length)]
   return {
     etag,
-    whole: new Ready(200, headers, bytes.toString('latin1')),
-    unchanged: new Ready(304, both, ''),
+    whole: new Ready(200, headers, bytes),
+    unchanged: new Ready(304, both, nothing),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { notExpired } from '../envs/scope.ts'
 
 export interface Asked {
   principal: Principal
@@ -40,7 +41,7 @@ const layers = (mayAsk: string) => `
   with asked as (
     select e.org_id, e.id, e.application_id, e.parent_environment_id, coalesce(e.parent_environment_id, e.id) as base_id
       from environments e
-     where e.id = $1 and e.application_id is not null and (e.expires_at is null or e.expires_at > $7) and ${mayAsk}
+     where e.id = $1 and e.application_id is not null and ${notExpired('$7')} and ${mayAsk}
   ), base as (
     select e.org_id, e.id, e.slug from asked a join environments e on e.org_id = a.org_id and e.id = a.base_id
   ), layer as (
@@ -59,7 +60,7 @@ const layers = (mayAsk: string) => `
     select 2, 0, 'branch', e.id, e.slug, null, e.expires_at
       from asked a
       join environments e on e.org_id = a.org_id and e.parent_environment_id = a.base_id
-                         and (e.expires_at is null or e.expires_at > $7)
+                         and ${notExpired('$7')}
                          and case when a.parent_environment_id is null then e.slug = $6 or e.id = $6
                                   else e.id = a.id and coalesce($6 in (e.slug, e.id), true) end
   )
@@ -102,6 +103,6 @@ export const findMembershipOfEnv = (db: Sql, environmentId: string, userId: stri
        from environments e
        join organizations o on o.id = e.org_id
        join memberships m on m.org_id = e.org_id and m.user_id = $2
-      where e.id = $1 and (e.expires_at is null or e.expires_at > $3)`,
+      where e.id = $1 and ${notExpired('$3')}`,
     [environmentId, userId, now],
   )

@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Change } from '../changes/scope.ts'
 import type { Env } from '../envs/scope.ts'
-import { appendVersion, deleteSecret, findVersion, lockSecret, type StoredSecret, writeSecret } from './store.ts'
+import { appendVersion, deleteSecret, findVersion, lockSecret, type StoredSecret } from './store.ts'
+import { writeSecret } from './write-store.ts'
 
 /** What was done, as the audit trail tells it. */
 interface Applied {
@@ -36,7 +37,7 @@ export async function applyChange(
   if (change.action === 'put') {
     const { ciphertext } = change
     if (ciphertext === null) throw new Error('a proposed value is forgotten only when it can no longer be applied')
-    const write = { id: newId('secret'), name, ciphertext, expectedVersion: baseVersion, author, now }
+    const write = { newId: newId('secret'), name, ciphertext, expectedVersion: baseVersion, author, now }
     const written = await writeSecret(db, env, write)
     if (!written) return undefined // created by another in this moment, when there was no row yet to lock
     return { action: 'secret.written', secretId: written.id, metadata: { ...about, version: written.version } }

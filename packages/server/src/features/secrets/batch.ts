@@ -1,6 +1,7 @@
-import { type Batch, Reply } from '../../http/route.ts'
+import type { Batch } from '../../http/route.ts'
 import { newId } from '../../kernel/context.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
+import { writtenReply } from './secrets.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
 const charactersMax = 16 * 1024
@@ -16,18 +17,16 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
     orgId: token.orgId,
     environmentId: params.envId as string,
     name: params.name as string,
-    id: newId('secret'),
+    newId: newId('secret'),
     ciphertext: body.ciphertext,
     expectedVersion: body.expectedVersion ?? null,
-    tokenHash,
+    authorType: token.type,
     authorId: token.id,
+    tokenHash,
     auditId: newId('audit'),
     ipAddress: origin.ipAddress,
     userAgent: userAgentOf(origin),
     requestId: origin.requestId,
   })
-  if (!written) return undefined
-  const { id, environmentId, name, version, createdAt, updatedAt } = written
-  const secret = { id, environmentId, name, ciphertext: body.ciphertext, version, createdAt, updatedAt }
-  return new Reply(version === 1 ? 201 : 200, { secret })
+  return written && writtenReply(written, body.ciphertext)
 }

@@ -1,20 +1,13 @@
 import { limits } from '@skerry/contract/limits'
-import type { secrets } from '@skerry/contract/secrets'
+import type { Secret, secrets } from '@skerry/contract/secrets'
+import type { Static } from 'typebox'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { propose } from '../changes/propose.ts'
 import type { Env, InEnv, Protection } from '../envs/scope.ts'
-import {
-  appendVersion,
-  deleteSecret,
-  findSecret,
-  findVersion,
-  listSecrets,
-  listVersions,
-  lockSecret,
-  writeSecret,
-} from './store.ts'
+import { appendVersion, deleteSecret, findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
+import { type WrittenRow, writeSecret } from './write-store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
   const cursor = pageFrom(query, 'secret')
@@ -24,7 +17,7 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
 
 /**
  * Appends a version. With `expectedVersion`, only onto that one: two people editing at once do not overwrite each other.
- * What is checked here and by the access, `writeBatch` checks too.
+ * What is checked here and by the access, `writeBatch` checks too, with the same conditions.
  */
 export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
   const { db, env, params, body, principal, now, newId, audit } = input
@@ -34,8 +27,8 @@ export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secr
       throw conflict(params.name, body.expectedVersion)
     return propose(input, env, { action: 'put', secretName: params.name, on, ciphertext: body.ciphertext })
   }
-  const secret = await writeSecret(db, env, {
-    id: newId('secret'),
+  const written = await writeSecret(db, env, {
+    newId: newId('secret'),
     name: params.name,
     ciphertext: body.ciphertext,
     expectedVersion: body.expectedVersion ?? null,
@@ -44,9 +37,16 @@ export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secr
   })
   // Deleted between the check and the write, the secret would begin anew at version 1: not what was expected either.
   const expected = body.expectedVersion
-  if (!secret || (expected !== undefined && secret.version !== expected + 1)) throw conflict(params.name, expected)
-  audit('secret.written', secret.id, { environmentId: env.id, name: secret.name, version: secret.version })
-  return new Reply(secret.version === 1 ? 201 : 200, { secret })
+  if (!written || (expected !== undefined && written.version !== expected + 1)) throw conflict(params.name, expected)
+  audit('secret.written', written.id, { environmentId: env.id, name: written.name, version: written.version })
+  return writtenReply(written, body.ciphertext)
+}
+
+/** What a write is answered with, alone or in a group. */
+export function writtenReply(written: WrittenRow, ciphertext: string): Reply<{ secret: Static<typeof Secret> }> {
+  const { id, environmentId, name, version, createdAt, updatedAt } = written
+  const secret = { id, environmentId, name, ciphertext, version, createdAt, updatedAt }
+  return new Reply(version === 1 ? 201 : 200, { secret })
 }
 
 const conflict = (name: string, expected: number | undefined) =>

@@ -2,7 +2,7 @@ import { type Groups, openBatcher } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
 import type { ResolveCache } from '../resolve/cache.ts'
-import { type GroupedWrite, type WrittenRow, writeBatch } from './store.ts'
+import { type GroupedWrite, type WrittenRow, writeBatch } from './write-store.ts'
 
 declare module '../../kernel/context.ts' {
   interface Context {

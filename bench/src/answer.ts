@@ -1,0 +1,20 @@
+/** What a resolve was answered with. */
+export interface Sent {
+  body: string
+  contentType: string | null
+  etag: string | null
+}
+
+export async function get(url: string, bearer: string): Promise<Sent> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })
+  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
+  const { headers } = answer
+  return { body: await answer.text(), contentType: headers.get('content-type'), etag: headers.get('etag') }
+}
+
+/** A side that sends less would win by that. */
+export function assertSame(ours: Sent, floor: Sent): void {
+  for (const part of ['body', 'contentType', 'etag'] as const)
+    if (ours[part] !== floor[part])
+      throw new Error(`the floor answers another ${part}:\n${floor[part]}\nand not ours:\n${ours[part]}`)
+}
