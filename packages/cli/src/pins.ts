@@ -1,5 +1,6 @@
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isReader } from '@skerry/contract/readers'
 import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
@@ -14,6 +15,8 @@ import type { Session } from './session.ts'
 /** Someone to wrap a key to. `name` is for people; null where the server has none. */
 export interface PinnedGrantee {
   principalId: string
+  /** Where it is known: a reader of the server is nobody who could be asked. */
+  principalType?: string
   name: string | null
   publicKeyJwk: string
 }
@@ -122,6 +125,12 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
   note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
   note(`shown by the server now: ${await wordsOf(grantee.publicKeyJwk)}`)
   const name = nameOf(grantee)
+  if (isReader({ principalType: grantee.principalType ?? '' }))
+    return new Failure(
+      'refused',
+      `the key of ${name}, which reads for the server, is another than before; nothing was changed`,
+      'ask whoever runs the server whether its key was replaced; --drop-readers leaves it out',
+    )
   return new Failure(
     'refused',
     `the key of ${name} is another than before; nothing was granted`,

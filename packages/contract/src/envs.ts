@@ -4,6 +4,7 @@ import { limits } from './limits.ts'
 import {
   Ciphertext,
   DisplayName,
+  HolderType,
   Id,
   Instant,
   NextCursor,
@@ -11,6 +12,7 @@ import {
   Ok,
   Page,
   PrincipalType,
+  ReaderType,
   SecretName,
   Slug,
   Strict,
@@ -46,17 +48,15 @@ export const CreateEnvironment = Strict({
 })
 
 const Grantee = Strict({
-  principalType: PrincipalType,
+  principalType: HolderType,
   principalId: Type.String(),
   name: Nullable(Type.String()),
   publicKeyJwk: Type.String(),
 })
 
-export const BranchGrant = Strict({
-  principalType: PrincipalType,
-  principalId: Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' }),
-  wrappedDek: WrappedKey,
-})
+const PrincipalId = Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })
+
+export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedKey })
 
 const One = Strict({ environment: Environment })
 
@@ -90,11 +90,18 @@ export const rekey = {
         maxProperties: limits.rekeySecretsMax,
         description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
       }),
-      grants: Type.Array(BranchGrant, {
+      grants: Type.Array(Strict({ principalType: HolderType, principalId: PrincipalId, wrappedDek: WrappedKey }), {
         minItems: 1,
         maxItems: limits.rekeyGrantsMax,
         description: 'The new key, wrapped to each holder who keeps access; whoever is missing loses it',
       }),
+      dropReaders: Type.Optional(
+        Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
+          maxItems: limits.rekeyGrantsMax,
+          description:
+            'Rotator and sync connections that lose the key on purpose: 409 unless each that holds it is here or in `grants`',
+        }),
+      ),
       secrets: Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext }), { maxItems: limits.rekeySecretsMax }),
       recoveryWrappedDek: Type.Optional(WrappedKey),
     }),

@@ -69,6 +69,12 @@ export const PublicKeyJwk = Type.String({
 export const Role = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')])
 export const PrincipalType = Type.Union([Type.Literal('user'), Type.Literal('service_token')])
 
+/** Parts of the server that read what they were granted: the one place where the server holds an environment's key. */
+export const ReaderType = Type.Union([Type.Literal('rotator'), Type.Literal('sync_connection')])
+
+/** Everyone who can hold an environment's key. */
+export const HolderType = Type.Union([...PrincipalType.anyOf, ...ReaderType.anyOf])
+
 export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const ExpectedVersion = Type.Integer({
   minimum: 0,

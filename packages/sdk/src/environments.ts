@@ -1,6 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { branches, envs } from '@skerry/contract/envs'
 import { limits } from '@skerry/contract/limits'
+import { isClient, isReader } from '@skerry/contract/readers'
 import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
@@ -62,7 +63,10 @@ export interface NewBranch {
   /** 60 to 2,592,000; 7 days unless given; null: no expiry. */
   ttlSeconds?: number | null
   recoveryPublicKeyJwk?: string
-  /** Which of the parent's grantees read the branch; all unless given. Sees the public key that would be wrapped to. */
+  /**
+   * Which of the parent's grantees read the branch; all unless given, but for readers of the server, which never do. Sees
+   * the public key that would be wrapped to.
+   */
   reads?: (grantee: ParentGrantee) => boolean
 }
 
@@ -84,7 +88,7 @@ export async function createBranch(
   const params = { orgId, envId }
   const [{ principal }, { grantees }] = await Promise.all([client.me.get(), client.envs.grantees({ params })])
   const isCaller = (one: ParentGrantee) => one.principalType === principal.type && one.principalId === principal.id
-  const readers = grantees.filter((one) => !isCaller(one) && reads(one))
+  const readers = grantees.filter(isClient).filter((one) => !isCaller(one) && reads(one))
   if (readers.length > limits.branchGrantsMax) {
     throw invalid(`reads: at most ${limits.branchGrantsMax} grantees when a branch is created`)
   }
@@ -102,18 +106,26 @@ export async function createBranch(
 
 export interface Rekeying extends EnvironmentPlace {
   recoveryPublicKeyJwk?: string
-  /** Which holders keep access; all who can use their key unless given. Sees the public key that would be wrapped to. */
+  /**
+   * Which holders keep access; all who can use their key unless given, the server's own readers (rotator, sync connections)
+   * among them: {@link isReader} tells these, and what they keep the server can read. Sees the public key that would be
+   * wrapped to.
+   */
   keeps?: (grantee: ParentGrantee) => boolean
   /** How often it is begun anew when something changed meanwhile; 5 unless given. */
   attempts?: number
 }
 
-/** An environment under its new key. `lost` held a grant and do so no longer. */
+/**
+ * An environment under its new key. `lost` held a grant and do so no longer; `readers` are those of `kept` that are part
+ * of the server, which can read the environment through them.
+ */
 export interface Rekeyed {
   environment: Environment
   key: EnvironmentKey
   rekeyedSecrets: number
   kept: Holder[]
+  readers: Holder[]
   lost: Holder[]
 }
 
@@ -180,12 +192,24 @@ async function rekeyOnce(
   )
   const recovery =
     recoveryPublicKeyJwk === undefined ? {} : { recoveryWrappedDek: await wrapKey(key.bytes, recoveryPublicKeyJwk) }
-  const body = { expectedVersions, grants, secrets: resealed, ...recovery }
+  const dropReaders = grantees
+    .filter(isReader)
+    .filter((one) => !kept.includes(one))
+    .map(holderOf)
+  const dropped = dropReaders.length > 0 ? { dropReaders } : {}
+  const body = { expectedVersions, grants, secrets: resealed, ...dropped, ...recovery }
   const { environment, rekeyedSecrets } = await client.rekey.run({ params, body })
   await own.privateKey.seen?.rekeyed(envId, key.bytes)
   const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
   const lost = held.filter((one) => !stays(one)).map(holderOf)
-  return { environment, key, rekeyedSecrets, kept: kept.map(holderOf), lost }
+  return {
+    environment,
+    key,
+    rekeyedSecrets,
+    kept: kept.map(holderOf),
+    readers: kept.filter(isReader).map(holderOf),
+    lost,
+  }
 }
 
 const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({

@@ -1,3 +1,4 @@
+import { isReader } from '@skerry/contract/readers'
 import { newId } from '@skerry/crypto/random'
 import { importDek, newDek, openSecret } from '@skerry/crypto/secret'
 import { type NewToken, newToken } from '@skerry/crypto/token'
@@ -32,6 +33,8 @@ async function world() {
     secrets: [] as Stored[],
     wrapped: new Map<string, string>(),
     grantees: [me, colleague],
+    /** Parts of the server that hold the key. */
+    readers: [] as { principalType: 'rotator' | 'sync_connection'; principalId: string; publicKeyJwk: string }[],
     /** Called before a re-key is looked at; what it gives is answered. */
     before: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,
   }
@@ -62,13 +65,18 @@ async function world() {
     const grants = [...state.wrapped].map(([principalId, wrappedDek]) => {
       return { id: newId('keyGrant'), environmentId: envId, principalType, principalId, wrappedDek, createdAt: now }
     })
-    return { json: { grants, nextCursor: null } }
+    const ofReaders = state.readers.map(({ principalType, principalId }) => {
+      const wrappedDek = state.wrapped.get(me.tokenId) as string
+      return { id: newId('keyGrant'), environmentId: envId, principalType, principalId, wrappedDek, createdAt: now }
+    })
+    return { json: { grants: [...grants, ...ofReaders], nextCursor: null } }
   })
   server.on('envs.grantees', () => {
     const grantees = state.grantees.map(({ tokenId, publicKeyJwk }) => {
       return { principalType, principalId: tokenId, name: null, publicKeyJwk }
     })
-    return { json: { grantees, nextCursor: null } }
+    const readers = state.readers.map((reader) => ({ ...reader, name: null }))
+    return { json: { grantees: [...grantees, ...readers], nextCursor: null } }
   })
   server.on('secrets.list', () => ({ json: { secrets: state.secrets.map(shown), nextCursor: null } }))
   server.on('secrets.put', ({ params, body }) => {
@@ -153,6 +161,28 @@ describe('a re-key', () => {
     it.state.grantees = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
     await rekeyEnvironment(it.client, place, me)
     expect(await readBy(it, me)).toEqual(values)
+  })
+
+  test('goes to the server’s own readers too, and says which they are', async () => {
+    const it = await world()
+    it.state.readers = [{ principalType: 'rotator', principalId: orgId, publicKeyJwk: leaver.publicKeyJwk }]
+    const { key, readers, lost } = await rekeyEnvironment(it.client, place, me)
+    expect(readers).toEqual([{ principalType: 'rotator', principalId: orgId }])
+    expect(lost).toEqual([{ principalType: 'service_token', principalId: leaver.tokenId }])
+    const body = it.posts().at(-1)!.body as { grants: { principalType: string; wrappedDek: string }[] }
+    const wrapped = body.grants.find(({ principalType }) => principalType === 'rotator')!.wrappedDek
+    expect(await unwrapKey(wrapped, leaver.privateKey)).toEqual(key.bytes)
+    expect(body).not.toHaveProperty('dropReaders')
+  })
+
+  test('names readers of the server that are not kept as dropped', async () => {
+    const it = await world()
+    const dropped = { principalType: 'sync_connection' as const, principalId: 'syn_1' }
+    it.state.readers = [{ ...dropped, publicKeyJwk: leaver.publicKeyJwk }]
+    const { readers, lost } = await rekeyEnvironment(it.client, { ...place, keeps: (one) => !isReader(one) }, me)
+    expect([readers, lost]).toEqual([[], [expect.objectContaining({ principalId: leaver.tokenId }), dropped]])
+    const body = it.posts().at(-1)!.body as { grants: unknown[]; dropReaders: unknown[] }
+    expect([body.grants.length, body.dropReaders]).toEqual([2, [dropped]])
   })
 
   test('is wrapped to the recovery key when there is one', async () => {

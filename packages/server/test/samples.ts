@@ -81,6 +81,7 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
       body: {
         expectedVersions: { NAME: 1 },
         grants: [{ ...grant, principalId: tenant.admin.id }],
+        dropReaders: [{ principalType: 'sync_connection', principalId: 'syn_1' }],
         secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
         recoveryWrappedDek: wrappedKey(),
       },

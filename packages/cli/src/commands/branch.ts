@@ -1,3 +1,4 @@
+import { isClient } from '@skerry/contract/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
@@ -39,7 +40,7 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   const parent = await findParent(session, flags)
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
-  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees)
+  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees.filter(isClient))
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
   const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
   const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }

@@ -1,3 +1,4 @@
+import { isClient } from '@skerry/contract/readers'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
@@ -65,7 +66,7 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   if (flags.json) writeJson({ group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) })
 }
 
-/** Who holds the environment's key and not the group's. */
+/** Who holds the environment's key and not the group's. Readers of the server are granted what they are for, and no more. */
 async function missingReaders(session: Session, place: Place, groupEnvId: string) {
   const { orgId, envId } = place
   const [readers, groupReaders] = await Promise.all([
@@ -73,7 +74,7 @@ async function missingReaders(session: Session, place: Place, groupEnvId: string
     session.client.envs.grantees({ params: { orgId, envId: groupEnvId } }),
   ])
   const held = new Set(groupReaders.grantees.map((one) => one.principalId))
-  return readers.grantees.filter((one) => !held.has(one.principalId))
+  return readers.grantees.filter(isClient).filter((one) => !held.has(one.principalId))
 }
 
 type Reader = Awaited<ReturnType<typeof missingReaders>>[number]

@@ -1,13 +1,14 @@
 import type { protection as endpoints } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
-import { createEnvironment, rekeyEnvironment } from '@skerry/sdk/environments'
+import { isReader, readerWords } from '@skerry/contract/readers'
+import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { checkSlug } from '../names.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
-import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
+import { note, warn, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
@@ -30,9 +31,9 @@ export function register(command: Command): void {
     .option('--no-self-approval', 'ask for the approval of others, as unless given')
     .action(protect)
   owned(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(unprotect)
-  confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access'))).action(
-    rekey,
-  )
+  confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access')))
+    .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
+    .action(rekey)
   confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was'))).action(trust)
   confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(remove)
 }
@@ -116,17 +117,23 @@ async function unprotect(slug: string, flags: Flags): Promise<void> {
   if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
 }
 
-async function rekey(flags: Flags & { yes?: boolean }): Promise<void> {
+async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  await confirmOrRefuse(`give ${place.label} another key, after which its earlier versions cannot be restored`, flags)
   const { orgId, envId, label } = place
-  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees)
+  const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
+  const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
+  for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
+  await confirmOrRefuse(`give ${label} another key, after which its earlier versions cannot be restored`, flags)
+  await checkKeys(
+    session,
+    grantees.filter((one) => !isDropped(one)),
+  )
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
-  const keeps = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
+  const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isPinned(session, orgId, grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps }, own)
-  const { kept, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
+  const { kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
     throw rekeyFailure(error, session, label)
   })
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
@@ -139,7 +146,18 @@ async function rekey(flags: Flags & { yes?: boolean }): Promise<void> {
   note('  copies kept for offline use still open until they are renewed or too old')
   note('  versions from before stay in the history, and can no longer be restored')
   if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
-  if (flags.json) writeJson({ environment: { id: envId, label }, rekeyedSecrets, kept, lost })
+  if (flags.json) writeJson({ environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost })
+}
+
+/** The one place where the server can read: nobody wraps a key to it without being told. */
+function warnOfReader(
+  reader: ParentGrantee & { principalType: keyof typeof readerWords },
+  label: string,
+  dropped: boolean,
+) {
+  const who = `the ${readerWords[reader.principalType]} (${reader.principalId})`
+  if (dropped) warn(`${who} loses the key: what it does with ${label} fails until it is granted anew`)
+  else warn(`${who} gets the new key too: through it the server can read ${label}; --drop-readers leaves it out`)
 }
 
 async function branchesOf(session: Session, orgId: string, envId: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { Alert, Button, Select, Table, Text, TextInput } from '@mantine/core'
+import { isClient } from '@skerry/contract/readers'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -155,7 +156,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
     queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
     queryFn: async () => {
       const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
-      const others = grantees.filter(({ principalId }) => principalId !== me.user?.id)
+      const others = grantees.filter(isClient).filter(({ principalId }) => principalId !== me.user?.id)
       const checked = await checkKeys(others)
       const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))
       return Object.groupBy(all, ({ standing }) => (standing === 'changed' ? 'left' : 'readers'))

@@ -16,7 +16,10 @@ import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { pin, useChecked } from './pins.ts'
 
-type Candidate = Pick<Grantee, 'principalType' | 'principalId' | 'publicKeyJwk'> & { label: string }
+type Candidate = Pick<Grantee, 'principalId' | 'publicKeyJwk'> & {
+  principalType: 'user' | 'service_token'
+  label: string
+}
 
 /** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {

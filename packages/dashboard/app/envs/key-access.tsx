@@ -1,4 +1,5 @@
 import { Button, Table, Text } from '@mantine/core'
+import { isReader, readerWords } from '@skerry/contract/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -49,6 +50,12 @@ export function KeyAccess({ environment }: { environment: Environment }) {
   )
 }
 
+const holderKinds: Record<Grantee['principalType'], string> = {
+  user: 'member',
+  service_token: 'service token',
+  ...readerWords,
+}
+
 function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin: boolean }) {
   const { environment, grantees, isAdmin } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -62,7 +69,7 @@ function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin
     if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
     await reloadGrants(org.id, environment.id)
   }
-  const name = (one: Grantee) => one.name ?? nameOf(one.principalId)
+  const name = (one: Grantee) => one.name ?? (isReader(one) ? 'This server' : nameOf(one.principalId))
   return (
     <div className="rows">
       <Table miw={560}>
@@ -81,7 +88,7 @@ function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin
                   {name(one)}
                 </Text>
                 <Text size="xs" c="dimmed">
-                  {one.principalId === me.user?.id ? 'you' : one.principalType === 'user' ? 'member' : 'service token'}
+                  {one.principalId === me.user?.id ? 'you' : holderKinds[one.principalType]}
                 </Text>
               </Table.Td>
               <Table.Td>

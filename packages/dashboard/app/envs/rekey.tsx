@@ -1,4 +1,5 @@
 import { Alert, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { isReader, readerWords } from '@skerry/contract/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -49,7 +50,8 @@ function RekeyDialog({ environment, onClose }: { environment: Environment; onClo
       .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' }))
       .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
     remember(others)
-    await replaceKey(org.id, environment, me.user?.id ?? '', others)
+    const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
+    await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
     await outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     say(`${environment.name} has another key. ${who} access.`)
@@ -129,7 +131,8 @@ function Keeper(props: {
       onChange={onToggle}
       label={
         <Group gap="xs">
-          {one.name ?? nameOf(one.principalId)}
+          {one.name ??
+            (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))}
           <Standing checked={checked} isSelf={isSelf} />
         </Group>
       }
@@ -142,7 +145,13 @@ function Keeper(props: {
  * All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. One's own key is
  * not taken from the server's word.
  */
-async function replaceKey(orgId: string, environment: Environment, ownId: string, others: Grantee[]): Promise<void> {
+async function replaceKey(
+  orgId: string,
+  environment: Environment,
+  ownId: string,
+  others: Grantee[],
+  dropped: (Grantee & { principalType: keyof typeof readerWords })[],
+): Promise<void> {
   const params = { orgId, envId: environment.id }
   const sealed = await reloadSealed(orgId, environment.id)
   if (!sealed) return
@@ -162,5 +171,7 @@ async function replaceKey(orgId: string, environment: Environment, ownId: string
   }))
   const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
   const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
-  await api.rekey.run({ params, body: { expectedVersions, grants: [own, ...grants], secrets } })
+  const dropReaders = dropped.map(({ principalType, principalId }) => ({ principalType, principalId }))
+  const body = { expectedVersions, grants: [own, ...grants], secrets, ...(dropped.length > 0 ? { dropReaders } : {}) }
+  await api.rekey.run({ params, body })
 }

@@ -1,5 +1,9 @@
 import type { Sql } from '../db/database.ts'
-import type { KeyOwner } from './keypairs.ts'
+
+/** Whose keypair: the organization's own for leases and for rotation, a connection's for sync. */
+export type KeyOwner =
+  | { orgId: string; purpose: 'broker' | 'rotator'; id: string }
+  | { orgId: string; purpose: 'sync'; id: string }
 
 export interface StoredKeypair {
   publicKeyJwk: string

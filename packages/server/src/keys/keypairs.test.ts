@@ -6,7 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { tableDump } from '../../test/state.ts'
 import { signUp } from '../../test/tenant.ts'
 import { openWorld } from '../../test/world.ts'
-import { brokerOf, type KeyOwner, openKeypairs, rotatorOf, syncOf, wrapTo } from './keypairs.ts'
+import { brokerOf, openKeypairs, rotatorOf, syncOf, wrapTo } from './keypairs.ts'
+import type { KeyOwner } from './keypairs-store.ts'
 import { serverKeyOf } from './server-key.ts'
 
 const world = await openWorld()

@@ -5,7 +5,7 @@ import { importDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Sql } from '../db/database.ts'
 import { fail } from '../kernel/errors.ts'
-import { deleteKeypair, findKeypair, insertKeypair, type StoredKeypair } from './keypairs-store.ts'
+import { deleteKeypair, findKeypair, insertKeypair, type KeyOwner, type StoredKeypair } from './keypairs-store.ts'
 import type { ServerKey } from './server-key.ts'
 
 declare module '../kernel/context.ts' {
@@ -17,11 +17,6 @@ declare module '../kernel/context.ts' {
 
 // The one place on the server that opens what clients have wrapped to it. What comes out lives in memory for one
 // operation: it belongs in no row, log, error or data of a job.
-
-/** Whose keypair: the organization's own for leases and for rotation, a connection's for sync. */
-export type KeyOwner =
-  | { orgId: string; purpose: 'broker' | 'rotator'; id: string }
-  | { orgId: string; purpose: 'sync'; id: string }
 
 export const brokerOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'broker', id: orgId })
 export const rotatorOf = (orgId: string): KeyOwner => ({ orgId, purpose: 'rotator', id: orgId })

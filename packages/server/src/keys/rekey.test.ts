@@ -27,8 +27,9 @@ describe('what a server key has sealed', () => {
   afterAll(() => world.close())
 
   const places = () => Object.values(sealed).flatMap((place) => (place ? [place] : []))
-  /** More than three batches of keypairs. */
-  const rows = 1501
+  /** Of keypairs: three batches and one more. */
+  const rows = 31
+  const batchRows = 10
   const about = (index: number) => `${orgId} sync syn_${String(index).padStart(5, '0')}`
   const fill = async (key: string) => {
     const { db } = world.server.context
@@ -89,26 +90,28 @@ describe('what a server key has sealed', () => {
     await fill(firstKey)
     const both = serverKeyOf(nextKey, firstKey)
     const { db } = world.server.context
-    expect(await rekey(db, both)).toEqual({ resealed: rows, unopened: [] })
+    expect(await rekey(db, both, batchRows)).toEqual({ resealed: rows, unopened: [] })
     expect([await opened(nextKey), await opened(firstKey)]).toEqual([rows, 0])
-    expect(await rekey(db, both)).toEqual({ resealed: 0, unopened: [] })
+    expect(await rekey(db, both, batchRows)).toEqual({ resealed: 0, unopened: [] })
   })
 
   test('is whole at whatever point it is broken off, and the next run ends it', async () => {
-    for (const at of [1, 3, 4, 6]) {
+    for (const at of [1, 2, 3, 4, 5, 6, 7, 8, 9]) {
       await fill(firstKey)
       const cut = interrupted(at, () => Promise.reject(new Error('cut')))
-      await expect(rekey(cut, serverKeyOf(nextKey, firstKey))).rejects.toThrow('cut')
+      await expect(rekey(cut, serverKeyOf(nextKey, firstKey), batchRows)).rejects.toThrow('cut')
       const halfway = await opened(nextKey)
       expect([at, halfway + (await opened(firstKey))]).toEqual([at, rows])
-      expect((await rekey(world.server.context.db, serverKeyOf(nextKey, firstKey))).resealed).toBe(rows - halfway)
+      expect((await rekey(world.server.context.db, serverKeyOf(nextKey, firstKey), batchRows)).resealed).toBe(
+        rows - halfway,
+      )
       expect(await opened(nextKey)).toBe(rows)
     }
   })
 
   test('is sealed once by several that do it at once', async () => {
     await fill(firstKey)
-    const run = () => rekey(world.server.context.db, serverKeyOf(nextKey, firstKey))
+    const run = () => rekey(world.server.context.db, serverKeyOf(nextKey, firstKey), batchRows)
     const results = await Promise.all([run(), run(), run()])
     expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(rows)
     expect(await opened(nextKey)).toBe(rows)
@@ -121,17 +124,17 @@ describe('what a server key has sealed', () => {
       await db.rows(`update server_keypairs set sealed_private_key = 'changed' where owner_id = 'syn_00003'`)
     }
     // Nobody has an authenticator app or a session here: the third statement reads the first keypairs, the fourth writes.
-    expect((await rekey(interrupted(4, change), serverKeyOf(nextKey, firstKey))).resealed).toBe(rows - 1)
+    expect((await rekey(interrupted(4, change), serverKeyOf(nextKey, firstKey), batchRows)).resealed).toBe(rows - 1)
     expect(await db.row(`select 1 from server_keypairs where sealed_private_key = 'changed'`)).toBeDefined()
   })
 
   test('under a key that is lost stays, and is told', async () => {
     await fill(firstKey)
     const { db } = world.server.context
-    await db.rows(`update server_keypairs set sealed_private_key = $1 where owner_id = 'syn_00700'`, [
-      serverKeyOf(lostKey).seal('keypair', about(700), 'private 700'),
+    await db.rows(`update server_keypairs set sealed_private_key = $1 where owner_id = 'syn_00017'`, [
+      serverKeyOf(lostKey).seal('keypair', about(17), 'private 17'),
     ])
-    expect(await rekey(db, serverKeyOf(nextKey, firstKey))).toEqual({
+    expect(await rekey(db, serverKeyOf(nextKey, firstKey), batchRows)).toEqual({
       resealed: rows - 1,
       unopened: [{ table: 'server_keypairs', rows: 1 }],
     })
@@ -145,6 +148,7 @@ describe('what a server key has sealed', () => {
       rekey(
         interrupted(5, () => Promise.reject(new Error('cut'))),
         both,
+        batchRows,
       ),
     ).rejects.toThrow('cut')
     const { db } = world.server.context
@@ -152,7 +156,8 @@ describe('what a server key has sealed', () => {
   })
 })
 
-test('people and clients notice nothing of another server key', async () => {
+// Three starts of a server, on an embedded database.
+test('people and clients notice nothing of another server key', { timeout: 60_000 }, async () => {
   const world = await openWorld(builtIn)
   const { config } = world.server.context
   const restart = async (serverKey: string, serverKeyPrevious: string | null) => {

@@ -1,8 +1,6 @@
 import type { Sql } from '../db/database.ts'
 import { type SealedFor, type ServerKey, sealed } from './server-key.ts'
 
-const batchRows = 500
-
 export interface Rekeyed {
   /** Rows that were sealed anew. */
   resealed: number
@@ -14,11 +12,13 @@ export interface Rekeyed {
  * Seals everything in the database under the newest server key. It may be broken off and started again at any point, by
  * several at once, and beside servers at work: each batch is one statement, and a row is changed only if it still holds
  * what was read. Whatever is under the newest key already is left alone.
+ *
+ * @param batchRows what one statement reads and writes
  */
-export async function rekey(db: Sql, serverKey: ServerKey): Promise<Rekeyed> {
+export async function rekey(db: Sql, serverKey: ServerKey, batchRows = 500): Promise<Rekeyed> {
   const result: Rekeyed = { resealed: 0, unopened: [] }
   for (const [purpose, place] of storedSeals) {
-    const found = await rekeyTable(db, serverKey, purpose, place)
+    const found = await rekeyTable(db, serverKey, purpose, place, batchRows)
     result.resealed += found.resealed
     if (found.unopened > 0) result.unopened.push({ table: place.table, rows: found.unopened })
   }
@@ -54,10 +54,16 @@ const columnsOf = (key: readonly string[], column: string) =>
   `array[${key.map((name) => `${name}::text`).join(', ')}] as key, ${column} as sealed`
 
 /** In the order of the primary key, so that each batch begins where the one before ended. */
-async function rekeyTable(db: Sql, serverKey: ServerKey, purpose: SealedFor, { table, key, column }: Place) {
+async function rekeyTable(
+  db: Sql,
+  serverKey: ServerKey,
+  purpose: SealedFor,
+  { table, key, column }: Place,
+  batchRows: number,
+) {
   const names = key.join(', ')
   const after = key.map((_, index) => `$${index + 1}`).join(', ')
-  const page = `select ${columnsOf(key, column)} from ${table} where (${names}) > (${after}) order by ${names} limit ${batchRows}`
+  const page = `select ${columnsOf(key, column)} from ${table} where (${names}) > (${after}) order by ${names} limit $${key.length + 1}`
   const update = `
     update ${table} t set ${column} = given.resealed
       from unnest(${key.map((_, index) => `$${index + 3}::text[]`).join(', ')}, $1::text[], $2::text[])
@@ -66,7 +72,7 @@ async function rekeyTable(db: Sql, serverKey: ServerKey, purpose: SealedFor, { t
   const counts = { resealed: 0, unopened: 0 }
   let cursor = key.map(() => '')
   for (;;) {
-    const rows = await db.rows<Row>(page, cursor)
+    const rows = await db.rows<Row>(page, [...cursor, batchRows])
     const changed: (Row & { resealed: string })[] = []
     for (const row of rows) {
       const resealed = serverKey.reseal(purpose, row.key.join(' '), row.sealed)

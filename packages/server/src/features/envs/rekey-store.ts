@@ -17,7 +17,7 @@ export interface Holder {
   principalType: string
   principalId: string
   wrappedDek: string
-  /** A member with keys, or a token in force. */
+  /** A member with keys, a token in force, or a reader of the server, which holds grants for as long as it has a key. */
   able: boolean
 }
 
@@ -28,10 +28,11 @@ export const lockHolders = (db: Sql, env: Env, now: string) =>
               when 'user' then exists (
                 select from memberships m join users u on u.id = m.user_id
                  where m.org_id = k.org_id and m.user_id = k.principal_id and u.public_key_jwk is not null)
-              else exists (
+              when 'service_token' then exists (
                 select from service_tokens t
                  where t.org_id = k.org_id and t.id = k.principal_id and t.revoked_at is null and t.deleted_at is null
                    and (t.expires_at is null or t.expires_at > $3))
+              else true
             end as able
        from key_grants k where k.org_id = $1 and k.environment_id = $2 order by k.id for update`,
     [env.orgId, env.id, now],

@@ -1,4 +1,5 @@
 import type { rekey } from '@skerry/contract/envs'
+import { isReader } from '@skerry/contract/readers'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
@@ -28,6 +29,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   const { db, env, principal, body, now, audit } = input
   checkCiphertexts(body)
   checkGrants(input)
+  checkDropped(body)
   const [there, secrets, holders] = await Promise.all([
     lockEnv(db, env),
     lockSecrets(db, env),
@@ -36,6 +38,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   if (!there) throw fail('not_found', 'no such env')
   checkVersions(secrets, body.expectedVersions)
   const kept = keptGrants(input, holders)
+  checkReaders(body, holders)
   const sealed = new Map(body.secrets.map(({ name, ciphertext }) => [name, ciphertext]))
   const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
   await Promise.all([
@@ -81,6 +84,28 @@ function checkGrants({ body, principal }: Request) {
 }
 
 const keyOf = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`
+
+/** Either it keeps the key, or it loses it. */
+function checkDropped({ grants, dropReaders = [] }: Request['body']) {
+  const granted = new Set(grants.map(keyOf))
+  for (const [index, reader] of dropReaders.entries())
+    if (granted.has(keyOf(reader)))
+      throw fail('invalid_request', `body.dropReaders.${index}: ${reader.principalId} is in body.grants`)
+}
+
+/**
+ * Rotation and sync would only fail at their next run, where nobody looks: a client that does not know of them, or that
+ * forgot one, is told now.
+ */
+function checkReaders({ grants, dropReaders = [] }: Request['body'], holders: Holder[]) {
+  const named = new Set([...grants, ...dropReaders].map(keyOf))
+  for (const holder of holders)
+    if (isReader(holder) && !named.has(keyOf(holder)))
+      throw fail(
+        'conflict',
+        `${holder.principalType} ${holder.principalId} reads this environment: name it in body.grants or body.dropReaders`,
+      )
+}
 
 function checkVersions(secrets: { name: string; currentVersion: number }[], expected: Record<string, number>) {
   const current = new Map(secrets.map(({ name, currentVersion }) => [name, currentVersion]))

@@ -1,4 +1,5 @@
 import type { Environment, EnvironmentWithAccess } from '@skerry/contract/envs'
+import type { HolderType } from '@skerry/contract/schema'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
@@ -86,19 +87,22 @@ export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCurso
   db.rows<{
     id: string
     createdAt: string
-    principalType: 'user' | 'service_token'
+    principalType: Static<typeof HolderType>
     principalId: string
     name: string | null
     publicKeyJwk: string
   }>(
     `select k.id, k.created_at, k.principal_type, k.principal_id, coalesce(t.name, u.name, u.email) as name,
-            coalesce(t.public_key_jwk, u.public_key_jwk) as public_key_jwk
+            coalesce(t.public_key_jwk, u.public_key_jwk, s.public_key_jwk) as public_key_jwk
        from key_grants k
        left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
                                  and t.revoked_at is null and t.deleted_at is null
                                  and (t.expires_at is null or t.expires_at > $3)
        left join users u on k.principal_type = 'user' and u.id = k.principal_id
-      where k.org_id = $1 and k.environment_id = $2 and coalesce(t.public_key_jwk, u.public_key_jwk) is not null
+       left join server_keypairs s on s.org_id = k.org_id and s.owner_id = k.principal_id
+             and (k.principal_type, s.purpose) in (('rotator', 'rotator'), ('sync_connection', 'sync'))
+      where k.org_id = $1 and k.environment_id = $2
+        and coalesce(t.public_key_jwk, u.public_key_jwk, s.public_key_jwk) is not null
         and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
       order by k.created_at, k.id limit $6`,
     [env.orgId, env.id, now, cursor.at, cursor.id, cursor.take],

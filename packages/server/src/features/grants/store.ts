@@ -29,17 +29,14 @@ export interface NewGrant {
 
 /**
  * Undefined where the principal holds a grant already, or was removed or deleted since it was looked at: what it held went
- * then, and a key that came after would be there when it comes back. It stays until commit, as it is.
+ * then, and a key that came after would be there when it comes back. It stays until commit.
  */
 export const insertGrant = (db: Tx, orgId: string, grant: NewGrant) =>
   db.row<Row>(
     `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
                              granted_by_id, created_at)
-     select $1::text, $2, $3, $4::text, $5::text, $6, $7, $8, $9::timestamptz
-      where case $4
-              when 'user' then exists (select from memberships where org_id = $1 and user_id = $5 for key share)
-              else exists (select from service_tokens where org_id = $1 and id = $5 and deleted_at is null for share)
-            end
+     select p.org_id, $2, $3, p.type, p.id, $6, $7, $8, $9::timestamptz
+       from principals p where p.org_id = $1 and p.type = $4 and p.id = $5 for key share
      on conflict (org_id, environment_id, principal_type, principal_id) do nothing
      returning ${grantColumns}`,
     [

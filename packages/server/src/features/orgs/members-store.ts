@@ -37,6 +37,6 @@ export const listGrantedEnvironments = async (db: Sql, org: Org, userId: string)
     )
   ).map((row) => row.environmentId)
 
-/** A trigger drops the key grants. */
+/** Then the person is no principal here any longer, and the grants go. */
 export const deleteMember = (db: Tx, org: Org, userId: string) =>
   db.rows('delete from memberships where org_id = $1 and user_id = $2', [org.id, userId])

@@ -64,7 +64,7 @@ export const revokeToken = async (db: Tx, token: Token, now: string): Promise<bo
     [token.orgId, token.id, now],
   )) !== undefined
 
-/** False unless it is revoked. A trigger drops its key grants. */
+/** False unless it is revoked. Then it is no principal any longer, and its grants go. */
 export const hideToken = async (db: Tx, token: Token, now: string): Promise<boolean> =>
   (await db.row(
     `update service_tokens set deleted_at = $3

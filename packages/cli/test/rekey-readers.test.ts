@@ -1,0 +1,94 @@
+import { parseToken } from '@skerry/crypto/token'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { createClient } from '@skerry/sdk/client'
+import { environmentKey } from '@skerry/sdk/secrets'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../server/src/kernel/context.ts'
+import { rotatorOf } from '../../server/src/keys/keypairs.ts'
+import { openWorld, type World } from '../../server/test/world.ts'
+import { type Machine, signedUp } from './machine.ts'
+import { ok as okOn } from './people.ts'
+
+// The server's rotator holds the key of an environment, as after a rotation was set up there.
+
+let world: World
+let machine: Machine
+let orgId: string
+let envId: string
+
+const ok = (command: string): Promise<string> => okOn(machine, command)
+
+beforeAll(async () => {
+  world = await openWorld()
+  machine = await signedUp(world.url, 'Readers')
+  await ok('echo -n value | skerry secrets set A')
+  envId = JSON.parse(await ok('skerry env show development --json')).environment.id
+  const { profiles, current } = JSON.parse(await ok('cat $HOME/.config/skerry/credentials.json'))
+  const { org, token } = profiles[current]
+  orgId = org.id
+  const { bearer, privateKey } = await parseToken(token)
+  const client = createClient({ baseUrl: world.url, credential: { bearer } })
+  const { bytes } = await environmentKey(client, { orgId, envId }, privateKey)
+  const { db, keypairs } = world.server.context
+  const wrappedDek = await wrapKey(bytes, await keypairs.publicKey(db, rotatorOf(orgId)))
+  await db.rows(
+    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
+                             granted_by_id, created_at) values ($1, $2, $3, 'rotator', $1, $4, 'user', 'usr_1', now())`,
+    [orgId, newId('keyGrant'), envId, wrappedDek],
+  )
+})
+afterAll(async () => {
+  await machine?.remove()
+  await world?.close()
+})
+
+/** What the rotator reads of A; undefined where it holds no key. */
+async function readByRotator(): Promise<string | undefined> {
+  const { db, keypairs } = world.server.context
+  const grant = await db.row<{ wrappedDek: string }>(
+    `select wrapped_dek from key_grants where environment_id = $1 and principal_type = 'rotator'`,
+    [envId],
+  )
+  const secret = await db.row<{ ciphertext: string }>('select ciphertext from secrets where environment_id = $1', [
+    envId,
+  ])
+  const key = grant && (await keypairs.openEnvironment(db, rotatorOf(orgId), { environmentId: envId, ...grant }))
+  return key?.open('A', secret?.ciphertext as string)
+}
+
+test('a re-key warns of a reader of the server, wraps the new key to it, and says so', async () => {
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json')
+  expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
+  expect(stderr).toContain(
+    `the rotator of this server (${orgId}) gets the new key too: through it the server can read shop/development; --drop-readers leaves it out`,
+  )
+  expect(await readByRotator()).toBe('value')
+})
+
+test('a branch is not for readers of the server', async () => {
+  await ok('skerry branch create pr-1')
+  const { db } = world.server.context
+  expect(
+    await db.rows(`select 1 from key_grants where environment_id <> $1 and principal_type = 'rotator'`, [envId]),
+  ).toEqual([])
+})
+
+test('a key of the rotator that is another than before is not wrapped to, unless it is left out', async () => {
+  const { db } = world.server.context
+  const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
+  const { tokens } = JSON.parse(await ok('skerry token list --json'))
+  await db.rows('update server_keypairs set public_key_jwk = $1', [tokens[0].publicKeyJwk])
+  const { code, stderr } = await machine.shell('skerry env rekey --yes')
+  expect([code === 0, stderr.includes('is another than before; nothing was changed')]).toEqual([false, true])
+  await db.rows('update server_keypairs set public_key_jwk = $1', [kept?.publicKeyJwk])
+  expect(await readByRotator()).toBe('value')
+})
+
+test('--drop-readers leaves it out, and tells what that ends', async () => {
+  const { code, stdout, stderr } = await machine.shell('skerry env rekey --drop-readers --yes --json')
+  const { readers, lost } = JSON.parse(stdout)
+  expect([code, readers, lost]).toEqual([0, [], [{ principalType: 'rotator', principalId: orgId }]])
+  expect(stderr).toContain(`the rotator of this server (${orgId}) loses the key`)
+  expect(await readByRotator()).toBeUndefined()
+  expect(await ok('skerry run -- printenv A')).toBe('value\n')
+})
