@@ -50,17 +50,21 @@ const runner =
 const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks, run: Run) => Perform> = {
   read: (context, _, checks, run) => (request) => run(request, checks.params(request.params), { db: context.db }),
 
-  transaction: (context, endpoint, checks, run) => (request) => {
+  transaction: (context, endpoint, checks, run) => async (request) => {
     const params = checks.params(request.params)
-    return transact(context, endpoint, request.origin, params, async (work) => {
-      const { identified, origin } = request
-      if (identified?.confirmed !== false) return run(request, params, work)
+    const { identified, origin } = request
+    if (identified?.confirmed !== false)
+      return transact(context, endpoint, origin, params, (work) => run(request, params, work))
+    const done = await transact(context, endpoint, origin, params, async (work) => {
       // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
       const both = [confirmToken(context, work.db, identified, origin.ipAddress), run(request, params, work)] as const
       await Promise.allSettled(both)
       const [, answer] = await Promise.all(both)
       return answer
     })
+    // Outside: the embedded database has one connection, which the transaction holds.
+    context.lastUsed.note(identified.principal, context.now().getTime())
+    return done
   },
 
   manual: (context, endpoint, checks, run) => (request) => {

@@ -154,3 +154,17 @@ describe('a refusal', () => {
     expect([await nameNow(), (await auditRows(world)).length]).toEqual(['returned', before + 1])
   })
 })
+
+test('the use of a token is noted although its first request after a pause writes', async () => {
+  const token = await newToken(world, tenant, { role: 'admin' })
+  await call('transaction', token.as)
+  world.clock.advance(120)
+  await call('transaction', token.as)
+  const uses = () =>
+    world.server.context.db.row<{ lastUsedAt: string }>(
+      'select last_used_at from service_token_uses where token_id = $1',
+      [token.id],
+    )
+  const now = world.clock.now().getTime()
+  await expect.poll(async () => now - Date.parse((await uses())?.lastUsedAt ?? '2000-01-01')).toBeLessThan(60_000)
+})

@@ -57,15 +57,14 @@ function unconfirmedToken(context: Context, request: IncomingMessage): Unconfirm
   return principal ? { confirmed: false, principal, tokenHash } : undefined
 }
 
-/** Refuses a token that memory knew and that is no longer in force. */
+/** Refuses a token that memory knew and that is no longer in force. Its use is noted once the transaction has ended. */
 export async function confirmToken(
   context: Context,
   db: Sql,
-  { principal, tokenHash }: Unconfirmed,
+  { tokenHash }: Unconfirmed,
   ipAddress: string | null,
 ): Promise<void> {
-  if (await isTokenInForce(db, tokenHash, instant(context)))
-    return context.lastUsed.note(principal, context.now().getTime())
+  if (await isTokenInForce(db, tokenHash, instant(context))) return
   context.limiter.take('stranger', ipAddress ?? '')
   throw fail('unauthorized', 'unknown service token')
 }
