@@ -29,17 +29,23 @@ export interface DeadLetters {
 /** For an operator, beside running servers or without: it takes no job, and changes no queue. */
 export async function openDeadLetters(db: Database): Promise<DeadLetters> {
   const boss = openBoss(db, { supervise: false, schedule: false, migrate: false })
+  const installed = await db.row<{ found: boolean }>(
+    `select exists (select 1 from pg_tables where schemaname = 'jobs' and tablename = 'queue') as found`,
+  )
+  if (!installed?.found) throw new Error('No server has run on this database yet: it has no jobs.')
   await boss.start()
   return {
     async list() {
       const jobs = await boss.findJobs<object>(deadLetters)
       return jobs.map(toDeadLetter).toSorted((one, other) => one.failedAt.localeCompare(other.failedAt))
     },
-    retry: (ids) => boss.redrive(deadLetters, { ids, limit: ids.length }),
+    retry: async (ids) => (ids.length === 0 ? 0 : boss.redrive(deadLetters, { ids, limit: ids.length })),
     async drop(ids) {
-      const kept = new Set((await boss.findJobs(deadLetters)).map(({ id }) => id))
-      await boss.deleteJob(deadLetters, ids)
-      return ids.filter((id) => kept.has(id)).length
+      const dropped = await db.rows('delete from jobs.job where name = $1 and id = any($2::uuid[]) returning id', [
+        deadLetters,
+        ids,
+      ])
+      return dropped.length
     },
     close: () => boss.stop({ graceful: false, close: false }),
   }
