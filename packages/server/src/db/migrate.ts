@@ -50,6 +50,14 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
   for (const migration of migrations) await applyOnce(db, migration, migrations, options.log)
 }
 
+/** Refuses a database that is not of this release, older or newer: who changes nothing of the schema needs just this one. */
+export async function checkMigrated(db: Sql): Promise<void> {
+  const pending = await pendingMigrations(db)
+  if (pending.length > 0)
+    throw new Error(`The database schema is older than this release (${pending[0]} is missing). Start the server once.`)
+  check(readMigrations(ownFolder), await readApplied(db))
+}
+
 /** Names of the migrations that this release has and the database has not. */
 export async function pendingMigrations(db: Sql, options: MigrateOptions = {}): Promise<string[]> {
   const names = migrationFiles(options.folder ?? ownFolder)

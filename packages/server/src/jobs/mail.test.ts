@@ -4,10 +4,13 @@ import { invites, orgs } from '@skerry/contract/orgs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../test/services/free-port.ts'
 import { type MailServer, startMailServer } from '../../test/services/smtp.ts'
-import { signUp, type Tenant } from '../../test/tenant.ts'
+import { mailsWritten } from '../../test/state.ts'
+import { newMember, signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
 import { openWorld, type World } from '../../test/world.ts'
 import { mail as mailJob } from '../features/notifications/jobs.ts'
+import { signInLink } from '../features/sign-in/jobs.ts'
+import { ordinaryMailsAtOnce } from './mail.ts'
 
 const invite = (world: World, tenant: Tenant, email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
@@ -126,6 +129,55 @@ describe('with an SMTP server', () => {
 /** Lets what waits between two attempts be due now. */
 const endPause = ({ server }: World) =>
   server.context.db.foreign(`update jobs.job set start_after = now() where state = 'retry'`)
+
+describe('while two hundred invitations wait', () => {
+  const count = 200
+  const invited = { inviteId: 'inv_x', orgName: 'Acme', expiresAt: '2026-01-02T03:04:05.000Z' }
+  const subjectOf = ({ source }: { source: string }) => /^Subject: (.*)$/m.exec(source)?.[1] ?? ''
+
+  test('a link to sign in goes before all of them, and an alarm before those that are not yet on their way', async () => {
+    const mails = await startMailServer()
+    const world = await openWorld({ SKERRY_SMTP_URL: mails.url })
+    const tenant = await signUp(world)
+    await newMember(world, tenant, 'admin', { email: 'alarmed@example.com' })
+    await invite(world, tenant, 'welcome@example.com')
+    await mailsWritten(world)
+    mails.received.length = 0
+    mails.hold()
+    const { context } = world.server
+    await context.db.transaction(async (tx) => {
+      for (let number = 0; number < count; number++)
+        await context.events.emit(tx, 'invite.created', tenant.orgId, {
+          ...invited,
+          email: `guest-${number}@example.com`,
+        })
+    })
+    await until('mails on their way', () => mails.held.length === ordinaryMailsAtOnce)
+
+    await context.queue.enqueue(context.db, signInLink, { email: 'welcome@example.com', returnTo: null })
+    context.queue.nudge(signInLink)
+    await until('the link', () => mails.held.some((mail) => subjectOf(mail) === 'Sign in to Skerry'))
+    expect(mails.received).toEqual([])
+
+    const facts = { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null }
+    await context.events.emit(context.db, 'honey_token.tripped', tenant.orgId, facts)
+    await until('the alarm waits', async () =>
+      context.db.row(`select 1 from jobs.job where name = 'mail' and priority > 0`),
+    )
+    await until('the invitations wait, too', async () => {
+      const waiting = `select count(*)::int as n from jobs.job where name = 'mail' and state = 'created' and priority = 0`
+      return (await context.db.row<{ n: number }>(waiting))?.n === count - ordinaryMailsAtOnce
+    })
+    mails.release()
+    await until('all mails', () => mails.received.length === count + 2, 60_000)
+    const onTheirWay = ordinaryMailsAtOnce + 1
+    const place = mails.received.findIndex((mail) => subjectOf(mail).startsWith('A honey token'))
+    expect(place).toBeGreaterThanOrEqual(onTheirWay)
+    expect(place).toBeLessThan(onTheirWay + ordinaryMailsAtOnce)
+    await world.close()
+    await mails.close()
+  }, 60_000)
+})
 
 describe('an SMTP server that is down', () => {
   test('does not stop the invitation, and gets the mail when it is back', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { engine, newDatabase, type TestDatabase } from '../../test/engine.ts'
 import { until } from '../../test/until.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Tx } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Context } from '../kernel/context.ts'
 import { openLog } from '../kernel/log.ts'
@@ -190,6 +190,22 @@ describe('jobs of one queue', () => {
     expect(atOnce).toBe(1)
     expect(keysAtOnce).toBeGreaterThan(1)
     expect(log.filter((line) => /failed|job queue/.test(line))).toEqual([])
+  })
+
+  test('with the same key can be taken along by the one that runs, oldest first, if that commits', async () => {
+    const row = job<{ key: string; number: number }>('gathered', { perKey: ({ key }) => key }, nothing)
+    const queue = await start([row])
+    await queue.stop()
+    for (const number of [1, 2, 3]) await queue.enqueue(db, row, { key: 'one', number }, { startAfterSeconds: 60 })
+    await queue.enqueue(db, row, { key: 'other', number: 4 })
+    const take = (tx: Tx) => queue.takeWaiting(tx, row, { key: 'one', number: 0 })
+    const undone = db.transaction(async (tx) => {
+      await take(tx)
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    expect((await db.transaction(take)).map(({ number }) => number)).toEqual([1, 2, 3])
+    expect((await stored('gathered')).map(({ data }) => data)).toEqual([{ key: 'other', number: 4 }])
   })
 
   test('with the same key cannot be active twice, whatever looks at the same time', async () => {

@@ -39,7 +39,7 @@ export interface Queue {
 export const schema = 'jobs'
 
 export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queue {
-  const boss = openBoss(db, { supervise: true, schedule: true })
+  const boss = openBoss(db, { supervise: true, schedule: true, migrate: true })
   boss.on('error', (error) => log.warn('job queue', describe(error)))
   const workers = new Map<string, Workers>()
   return {
@@ -77,7 +77,7 @@ export function idOf(...parts: string[]): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 }
 
-export const openBoss = (db: Database, options: { supervise: boolean; schedule: boolean }): PgBoss =>
+export const openBoss = (db: Database, options: { supervise: boolean; schedule: boolean; migrate: boolean }): PgBoss =>
   new PgBoss({
     ...options,
     db: over(db),

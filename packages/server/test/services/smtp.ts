@@ -11,6 +11,10 @@ interface ReceivedMail {
 export interface MailServer {
   url: string
   received: ReceivedMail[]
+  /** Mails that have arrived and wait for the server to take them, which it does not while it holds. */
+  held: ReceivedMail[]
+  hold(): void
+  release(): void
   /** How many of the mails to come it turns away with 451, "try later". */
   turnAway: number
   close(): Promise<void>
@@ -18,6 +22,8 @@ export interface MailServer {
 
 /** A real SMTP server on loopback. */
 export async function startMailServer(port = 0): Promise<MailServer> {
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
   const smtp = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     onMailFrom(_address, _session, callback) {
@@ -28,12 +34,16 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     onData(stream, { envelope }, callback) {
       const parts: Buffer[] = []
       stream.on('data', (part: Buffer) => parts.push(part))
-      stream.on('end', () => {
-        mails.received.push({
+      stream.on('end', async () => {
+        const mail = {
           from: envelope.mailFrom ? envelope.mailFrom.address : '',
           to: envelope.rcptTo.map(({ address }) => address),
           source: Buffer.concat(parts).toString().replaceAll('\r\n', '\n'),
-        })
+        }
+        mails.held.push(mail)
+        await gate.promise
+        mails.held.splice(mails.held.indexOf(mail), 1)
+        mails.received.push(mail)
         callback()
       })
     },
@@ -42,6 +52,11 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   const mails: MailServer = {
     url: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
     received: [],
+    held: [],
+    hold() {
+      gate = Promise.withResolvers()
+    },
+    release: () => gate.resolve(),
     turnAway: 0,
     close: () => new Promise((resolve) => smtp.close(() => resolve())),
   }

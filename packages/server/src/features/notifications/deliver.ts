@@ -10,7 +10,7 @@ import { isWantedAt, listAdminAddresses, listUserAddress } from './store.ts'
 
 export const subscribers = [subscriber('notifications', noticed, deliver)]
 
-/** Few enough that everyone who is told at once waits for no one else. */
+/** Long enough for what a script does in one go, and short for whoever waits for a review. */
 const gatherSeconds = 60
 
 /** Mails an event to everyone whom it concerns, who wants to know and who has an address. */

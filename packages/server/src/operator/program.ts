@@ -1,0 +1,27 @@
+import { Command, CommanderError } from 'commander'
+import { databaseOf } from './database.ts'
+import { commands } from './table.ts'
+
+/** Runs one command line of an operator, without the program's name -> exit code: 0 done, 1 refused, 2 wrong command line. */
+export async function main(args: string[], environment: Record<string, string | undefined>): Promise<number> {
+  const wanted = args.find((arg) => !arg.startsWith('-'))
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const program = new Command('skerry-server')
+    .description('Looks after a Skerry server. Settings are read from the environment, as the server reads them.')
+    .usage('<command> [options]')
+    .helpCommand(false)
+    .exitOverride()
+  for (const { name, summary, load } of commands) {
+    const command = program.command(name).description(summary).helpCommand(false)
+    if (wanted === name) (await load()).register(command, databaseOf(environment, print))
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // It has been said already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    process.stderr.write(`skerry-server: ${error instanceof Error ? error.message : String(error)}\n`)
+    return 1
+  }
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander'
+import type { WithDatabase } from './database.ts'
+
+/** Every command of `skerry-server`, in the order of its help. A command's module is loaded when the command is used. */
+interface CommandRow {
+  name: string
+  summary: string
+  load: () => Promise<{ register: (command: Command, withDatabase: WithDatabase) => void }>
+}
+
+export const commands: readonly CommandRow[] = [
+  { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
+]
