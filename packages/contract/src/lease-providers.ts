@@ -136,7 +136,7 @@ const Ssh = Strict({
     Principals('Login names that a lease may ask for. Without it any name can be asked.'),
   ),
   extensions: Type.Optional(
-    Type.Array(Type.Union(sshExtensions.map((name) => Type.Literal(name))), {
+    Type.Array(Type.Enum([...sshExtensions]), {
       uniqueItems: true,
       description: 'What a session may do beside running a command. Default: a terminal (`permit-pty`).',
     }),

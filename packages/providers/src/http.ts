@@ -1,5 +1,5 @@
 import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from './outside.ts'
-import { ProviderError } from './provider-error.ts'
+import { fromOutside, ProviderError } from './provider-error.ts'
 
 export interface JsonRequest extends Omit<OutsideRequest, 'body'> {
   json?: unknown
@@ -19,7 +19,7 @@ export async function sendJson(outside: Outside, { json, headers, ...request }: 
   const answer = await outside
     .send({ ...request, headers: { accept: 'application/json', ...type, ...headers }, ...body })
     .catch((error: unknown) => {
-      if (error instanceof OutsideError) throw new ProviderError('unreachable', error.message)
+      if (error instanceof OutsideError) throw fromOutside(error)
       throw error
     })
   return { status: answer.status, headers: answer.headers, body: parsed(answer.body) }

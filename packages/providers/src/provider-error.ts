@@ -1,3 +1,5 @@
+import type { OutsideError } from './outside.ts'
+
 /** Why a provider could not do what was asked. The message may be shown and stored: it holds nothing secret. */
 export class ProviderError extends Error {
   readonly reason: ProviderFailure
@@ -31,6 +33,20 @@ export type ProviderFailure =
   | 'unreachable'
   /** Any other refusal of the other side. */
   | 'failed'
+
+const outsideReasons: Readonly<Record<OutsideError['reason'], ProviderFailure>> = {
+  refused_address: 'invalid',
+  unsendable: 'invalid',
+  unreachable: 'unreachable',
+  timeout: 'unreachable',
+  tls: 'unreachable',
+  aborted: 'unreachable',
+  too_large: 'failed',
+  unreadable: 'failed',
+}
+
+/** The same in an adapter’s words; what `OutsideError` says holds nothing secret either. */
+export const fromOutside = ({ reason, message }: OutsideError) => new ProviderError(outsideReasons[reason], message)
 
 /**
  * What the other side said, cut to a length that can be stored, or null when it repeats one of the secrets that were sent:

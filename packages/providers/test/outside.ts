@@ -13,7 +13,8 @@ export interface TestOutside extends Outside {
   sockets: Set<Socket>
 }
 
-export function testOutside(): TestOutside {
+/** `origins` are those of fakes, by the provider’s tag. */
+export function testOutside(origins: Readonly<Record<string, string>> = {}): TestOutside {
   const sockets = new Set<Socket>()
   let before = 0
   let ended = 0
@@ -28,6 +29,7 @@ export function testOutside(): TestOutside {
       outside.peak = outside.open
     },
     now: () => new Date(),
+    origin: (provider, own) => origins[provider] ?? own,
     send,
     async connect({ host, port, timeoutMs }) {
       const socket = await opened(host, port, timeoutMs)

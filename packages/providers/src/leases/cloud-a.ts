@@ -1,13 +1,14 @@
 import {
-  type AssumeRoleCommandInput,
   AssumeRoleCommand,
+  type AssumeRoleCommandInput,
   GetCallerIdentityCommand,
   STSClient,
+  type STSClientConfig,
   STSServiceException,
 } from '@aws-sdk/client-sts'
 import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-providers'
 import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 
@@ -21,14 +22,17 @@ interface AccessKey {
 }
 
 export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Promise<LeaseSession<'cloud-a'>> {
-  const { config, credential, origin } = target
+  const { config, credential } = target
   checkConfig(config)
   const key = readAccessKey(credential)
+  const own = `https://sts.${config.region}.amazonaws.com`
+  const origin = outside.origin('cloud-a', own)
   const client = new STSClient({
     region: config.region,
     credentials: key,
     maxAttempts: 2,
-    ...(origin === undefined ? {} : { endpoint: origin }),
+    // The SDK knows the hosts of every partition.
+    ...(origin === own ? {} : { endpoint: origin }),
     requestHandler: handlerOn(outside),
   })
   const secrets = [key.secretAccessKey]
@@ -124,7 +128,7 @@ async function failing<T>(sent: Promise<T>, seconds: number, secrets: readonly s
   try {
     return await sent
   } catch (error) {
-    if (error instanceof OutsideError) throw new ProviderError('unreachable', error.message)
+    if (error instanceof OutsideError) throw fromOutside(error)
     if (!(error instanceof STSServiceException)) throw new ProviderError('failed', 'the answer cannot be read')
     const said = safeText(error.message, secrets) ?? error.name
     if (error.name === 'ValidationError' && /DurationSeconds/i.test(error.message))
@@ -138,7 +142,7 @@ const capOf = (message: string) =>
     ? '3600 s, since the base credential is itself the session of a role'
     : 'the MaxSessionDuration of the role, which is 3600 s unless it was raised; set maxTtlSeconds to it'
 
-type Handler = NonNullable<ConstructorParameters<typeof STSClient>[0]['requestHandler']>
+type Handler = NonNullable<STSClientConfig['requestHandler']>
 
 /** What the SDK asks for instead of its own HTTP client. */
 function handlerOn(outside: Outside): Handler {
@@ -149,7 +153,7 @@ function handlerOn(outside: Outside): Handler {
       for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
       // The HTTP client sets both itself, to the same values.
       const { host: _, 'content-length': __, ...headers } = request.headers
-      const { method, body } = request as Pick<OutsideRequest, 'method' | 'body'>
+      const { method, body } = request
       const answer: OutsideAnswer = await outside.send({
         method,
         url: url.href,
@@ -162,7 +166,7 @@ function handlerOn(outside: Outside): Handler {
   } as unknown as Handler
 }
 
-interface HttpRequest {
+interface HttpRequest extends Pick<OutsideRequest, 'method' | 'body'> {
   protocol: string
   hostname: string
   port?: number

@@ -3,7 +3,7 @@ import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-providers'
 import { JWT } from 'google-auth-library'
 import { sendJson, statusFailure } from '../http.ts'
 import { type Outside, OutsideError, type OutsideRequest } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 
@@ -21,9 +21,9 @@ interface ServiceAccountKey {
 }
 
 export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Promise<LeaseSession<'cloud-b'>> {
-  const { config, credential, origin } = target
+  const { config, credential } = target
   checkConfig(config)
-  const session = new GoogleSession(config, readKey(credential), outside, origin)
+  const session = new GoogleSession(config, readKey(credential), outside)
   return {
     verify: () => session.verify(),
     create: (lease) => session.create(lease),
@@ -59,14 +59,12 @@ class GoogleSession {
   private readonly config: Config
   private readonly key: ServiceAccountKey
   private readonly outside: Outside
-  private readonly origin: string | undefined
   private token: string | undefined
 
-  constructor(config: Config, key: ServiceAccountKey, outside: Outside, origin: string | undefined) {
+  constructor(config: Config, key: ServiceAccountKey, outside: Outside) {
     this.config = config
     this.key = key
     this.outside = outside
-    this.origin = origin
   }
 
   /** Makes a token that lives as long as the target may allow: a cap shows itself now, and not at a mint. */
@@ -100,7 +98,7 @@ class GoogleSession {
     const token = await this.baseToken()
     const answer = await sendJson(this.outside, {
       method: 'POST',
-      url: `${this.origin ?? ORIGIN}/v1/projects/-/serviceAccounts/${encodeURIComponent(serviceAccount)}:generateAccessToken`,
+      url: `${this.outside.origin('cloud-b', ORIGIN)}/v1/projects/-/serviceAccounts/${encodeURIComponent(serviceAccount)}:generateAccessToken`,
       headers: { authorization: `Bearer ${token}` },
       json: {
         scope: this.scopes(),
@@ -128,7 +126,7 @@ class GoogleSession {
       keyId: this.key.private_key_id,
       scopes: [everything],
       transporterOptions: {
-        fetchImplementation: fetchOn(this.outside, this.origin, (error) => {
+        fetchImplementation: fetchOn(this.outside, (error) => {
           broken = error
         }),
       },
@@ -140,7 +138,7 @@ class GoogleSession {
       return token
     } catch (error) {
       if (error instanceof ProviderError) throw error
-      if (broken) throw new ProviderError('unreachable', broken.message)
+      if (broken) throw fromOutside(broken)
       const { status, message } = error as { status?: number; message?: string }
       const said = safeText(message ?? '', []) ?? ''
       throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
@@ -160,15 +158,17 @@ const aboveCap = (seconds: number) =>
     `${seconds} s is above the cap of this account: 3600 s, unless the organization policy iam.allowServiceAccountCredentialLifetimeExtension lists it, and then 43200 s`,
   )
 
+type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
+
 /** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
-function fetchOn(outside: Outside, origin: string | undefined, onFailure: (error: OutsideError) => void): typeof fetch {
+function fetchOn(outside: Outside, onFailure: (error: OutsideError) => void): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const headers = Object.fromEntries(new Headers(init.headers))
     const answer = await outside
       .send({
         method: (init.method ?? 'GET') as OutsideRequest['method'],
-        url: origin === undefined ? url.href : `${origin}${url.pathname}`,
+        url: `${outside.origin('cloud-b', url.origin)}${url.pathname}`,
         headers,
         body: String(init.body ?? ''),
         timeoutMs: answerMs,

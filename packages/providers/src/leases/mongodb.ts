@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
 import { type Outside, OutsideError } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import type { Issued, Lease, LeaseAccount, LeaseAccountRef, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import type {
+  Issued,
+  Lease,
+  LeaseAccount,
+  LeaseAccountRef,
+  LeaseSession,
+  LeaseTarget,
+  TargetFacts,
+} from './provider.ts'
 import { openRelay, type Relay } from './relay.ts'
 import { secured, tlsSettings } from './tls.ts'
 
@@ -27,10 +35,21 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
     throw new ProviderError('unsupported', 'Atlas creates accounts through its own Admin API alone')
   const source = config.authSource ?? 'admin'
   const parameters = { authSource: source }
-  const admin = parseAdmin(credential, { protocols: ['mongodb:'], host, port, defaultPort: 27_017, database, parameters })
+  const admin = parseAdmin(credential, {
+    protocols: ['mongodb:'],
+    host,
+    port,
+    defaultPort: 27_017,
+    database,
+    parameters,
+  })
   const relay = await openRelay(async () => {
     const socket = await outside.connect({ host, port, timeoutMs: answerMs })
-    return await secured(socket, tlsSettings({ ...config.connection, ...(config.tls ? { tls: config.tls } : {}) }), answerMs)
+    return await secured(
+      socket,
+      tlsSettings({ ...config.connection, ...(config.tls ? { tls: config.tls } : {}) }),
+      answerMs,
+    )
   })
   const client = clientOn(relay, admin, source)
   const session = new MongodbSession(config, admin, client, relay)
@@ -167,7 +186,7 @@ class MongodbSession {
       const reason = reasons[code] ?? 'failed'
       return new MongodbFailure(reason, safeText(error.message, secrets) ?? `error ${code}`, code)
     }
-    if (broken instanceof OutsideError) return new ProviderError('unreachable', broken.message)
+    if (broken instanceof OutsideError) return fromOutside(broken)
     const said = error instanceof Error ? safeText(error.message, secrets) : null
     return new ProviderError('unreachable', said ?? 'the connection broke')
   }

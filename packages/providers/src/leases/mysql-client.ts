@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { type Outside, OutsideError } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -14,7 +14,7 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   const { host, port, database } = target
   const tls = tlsSettings(target)
   // The driver compares certificates with names alone, and would take an address for `localhost`.
-  if (tls && tls.rejectUnauthorized && isIP(host))
+  if (tls !== false && tls.rejectUnauthorized && isIP(host))
     throw new ProviderError('invalid', 'connection.host: verify-full needs a host name here, not an address')
   const secure = tls && {
     rejectUnauthorized: tls.rejectUnauthorized,
@@ -58,7 +58,7 @@ export const cannotCreateUser = 1396
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function mysqlFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return new ProviderError('unreachable', error.message)
+  if (error instanceof OutsideError) return fromOutside(error)
   const { errno, sqlMessage, message } = error as { errno?: number; sqlMessage?: string; message?: string }
   if (sqlMessage !== undefined && errno !== undefined) {
     const said = safeText(sqlMessage, secrets) ?? `error ${errno}`

@@ -5,7 +5,15 @@ import { ProviderError } from '../provider-error.ts'
 import { answerMs, checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import { cannotCreateUser, connectMysql, mysqlFailure } from './mysql-client.ts'
-import type { Issued, Lease, LeaseAccount, LeaseAccountRef, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import type {
+  Issued,
+  Lease,
+  LeaseAccount,
+  LeaseAccountRef,
+  LeaseSession,
+  LeaseTarget,
+  TargetFacts,
+} from './provider.ts'
 
 type Config = LeaseTarget<'mysql'>['config']
 
@@ -118,7 +126,11 @@ class MysqlSession {
   }
 
   private async createCustom(lease: Lease<'mysql'>, statements: readonly string[]): Promise<void> {
-    const values = { ...this.values(lease.roleName), verifier: lease.verifier, expiresAt: lease.expiresAt.toISOString() }
+    const values = {
+      ...this.values(lease.roleName),
+      verifier: lease.verifier,
+      expiresAt: lease.expiresAt.toISOString(),
+    }
     for (const statement of statements) await this.query(fillTemplate(statement, values), [lease.verifier])
     const [account] = await this.accounts(lease.roleName)
     if (account?.digest !== verifierDigest(lease.verifier))

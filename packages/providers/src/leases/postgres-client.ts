@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Outside, OutsideError } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -59,9 +59,10 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function postgresFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return new ProviderError('unreachable', error.message)
+  if (error instanceof OutsideError) return fromOutside(error)
   if (error instanceof pg.DatabaseError) {
-    const said = safeText(error.message, secrets) ?? `SQLSTATE ${error.code}`
+    const text = error.detail === undefined ? error.message : `${error.message}: ${error.detail}`
+    const said = safeText(text, secrets) ?? `SQLSTATE ${error.code}`
     return new ProviderError(reasons[error.code ?? ''] ?? 'failed', said)
   }
   const said = error instanceof Error ? safeText(error.message, secrets) : null

@@ -14,8 +14,6 @@ export interface LeaseTarget<T extends LeaseTag> {
   config: LeaseConfig<T>
   /** The admin credential, opened. */
   credential: string
-  /** Where to send a cloud’s calls instead of its own address. */
-  origin?: string
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { AbstractConnector, Redis } from 'ioredis'
 import { type Outside, OutsideError } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
@@ -70,9 +70,10 @@ const reasons: Readonly<Record<string, ProviderError['reason']>> = {
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function redisFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
-  if (error instanceof OutsideError) return new ProviderError('unreachable', error.message)
+  if (error instanceof OutsideError) return fromOutside(error)
   const { name, message = '' } = error as { name?: string; message?: string }
-  if (name !== 'ReplyError') return new ProviderError('unreachable', safeText(message, secrets) || 'the connection broke')
+  if (name !== 'ReplyError')
+    return new ProviderError('unreachable', safeText(message, secrets) || 'the connection broke')
   const code = message.split(' ', 1)[0] ?? ''
   if (/^ERR unknown command\b.*\bACL\b/i.test(message))
     return new ProviderError('unsupported', 'the server has no accounts (ACL), which came with Redis 6')

@@ -4,7 +4,15 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import type { Issued, Lease, LeaseAccount, LeaseAccountRef, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import type {
+  Issued,
+  Lease,
+  LeaseAccount,
+  LeaseAccountRef,
+  LeaseSession,
+  LeaseTarget,
+  TargetFacts,
+} from './provider.ts'
 import { connectRedis, redisFailure } from './redis-client.ts'
 
 type Config = LeaseTarget<'redis'>['config']

@@ -37,7 +37,10 @@ const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /
 export async function secured(socket: Socket, settings: TlsSettings | false, timeoutMs: number): Promise<Socket> {
   if (settings === false) return socket
   const stream = connect({ ...settings, socket })
-  const timer = setTimeout(() => stream.destroy(new OutsideError('timeout', 'the TLS handshake took too long')), timeoutMs)
+  const timer = setTimeout(
+    () => stream.destroy(new OutsideError('timeout', 'the TLS handshake took too long')),
+    timeoutMs,
+  )
   try {
     await once(stream, 'secureConnect')
     return stream

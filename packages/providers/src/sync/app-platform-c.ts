@@ -41,8 +41,8 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
 }
 
 export function open(connection: SyncConnection<'app-platform-c'>, outside: Outside): SyncSession {
-  const { credential, destination, origin = ORIGIN } = connection
-  const url = `${origin}/v1/apps/${destination.appName}/secrets`
+  const { credential, destination } = connection
+  const url = `${outside.origin('app-platform-c', ORIGIN)}/v1/apps/${destination.appName}/secrets`
   const authorization = authorizationOf(credential)
   let version: number | undefined
 

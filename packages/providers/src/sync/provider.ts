@@ -20,8 +20,6 @@ export interface SyncPlace<T extends SyncTag> {
 export interface SyncConnection<T extends SyncTag> extends SyncPlace<T> {
   /** The destination’s credential, opened. */
   credential: string
-  /** Where to send the calls instead of the provider’s own address. */
-  origin?: string
 }
 
 export interface SyncFacts {

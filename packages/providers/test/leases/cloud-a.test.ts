@@ -75,7 +75,10 @@ describe('cloud-a leases', () => {
   afterAll(() => stop())
 
   type Config = LeaseTarget<'cloud-a'>['config']
-  const open = (config: Partial<Config> = {}, credential: object = { accessKeyId: key.id, secretAccessKey: key.secret }) =>
+  const open = (
+    config: Partial<Config> = {},
+    credential: object = { accessKeyId: key.id, secretAccessKey: key.secret },
+  ) =>
     openLeaseTarget(
       'cloud-a',
       {
@@ -88,9 +91,8 @@ describe('cloud-a leases', () => {
           ...config,
         },
         credential: JSON.stringify(credential),
-        origin,
       },
-      testOutside(),
+      testOutside({ 'cloud-a': origin }),
     )
   const lease = (ttlSeconds = 900) => ({
     id: leaseId(),
@@ -150,9 +152,8 @@ describe('cloud-a leases', () => {
       {
         config: { provider: 'cloud-a', executor: 'in_broker', roleArn, region: 'eu-central-1' },
         credential: JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret }),
-        origin: 'http://127.0.0.1:1',
       },
-      testOutside(),
+      testOutside({ 'cloud-a': 'http://127.0.0.1:1' }),
     )
     await expect(target.create(lease())).rejects.toMatchObject({ reason: 'unreachable' })
   })

@@ -89,9 +89,8 @@ describe('cloud-b leases', () => {
       {
         config: { provider: 'cloud-b', executor: 'in_broker', serviceAccount: account, ...config },
         credential: JSON.stringify(credential),
-        origin: at,
       },
-      testOutside(),
+      testOutside({ 'cloud-b': at }),
     )
   const lease = (ttlSeconds = 600) => ({
     id: leaseId(),
@@ -105,7 +104,10 @@ describe('cloud-b leases', () => {
     const issued = await session.create(lease())
     await session.create(lease())
     expect(issued.credential).toBe('ya29.leased')
-    expect(issued.result).toMatchObject({ serviceAccount: account, scopes: [expect.stringContaining('cloud-platform')] })
+    expect(issued.result).toMatchObject({
+      serviceAccount: account,
+      scopes: [expect.stringContaining('cloud-platform')],
+    })
     expect(issued.result.expiresAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     expect(generated[0]).toEqual({
       scope: ['https://www.googleapis.com/auth/cloud-platform'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Lease, LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
+import type { Lease, LeaseAccountRef, LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { ProviderError } from '../../src/provider-error.ts'
 import { type TestOutside, testOutside } from '../outside.ts'
@@ -33,14 +33,30 @@ export interface Client {
   close(): Promise<void>
 }
 
-/** What every lease adapter of a database must do, on a real server. */
-export function databaseConformance<T extends DatabaseTag>(
+/** What tests of one adapter alone use, of the same server. */
+export interface Use<T extends DatabaseTag, S extends Scene<T>> {
+  scene(): S
+  open(config?: Partial<LeaseTarget<T>['config']>): Promise<LeaseSession<T>>
+  mint(name?: string): Minted<T>
+}
+
+export interface Minted<T extends DatabaseTag> {
+  lease: Lease<T>
+  name: string
+  secret: string
+  verifier: string
+  ref: LeaseAccountRef
+}
+
+/** What every lease adapter of a database must do, on a real server; `more` adds what only this one must. */
+export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
   tag: T,
   skip: string | undefined,
-  start: () => Promise<Scene<T>>,
+  start: () => Promise<S>,
+  more: (use: Use<T, S>) => void,
 ): void {
   describe.skipIf(skip !== undefined)(`${tag} leases${skip === undefined ? '' : ` (skipped: ${skip})`}`, () => {
-    let scene: Scene<T>
+    let scene: S
     let outside: TestOutside
     const sessions: LeaseSession<T>[] = []
     beforeAll(async () => {
@@ -52,12 +68,14 @@ export function databaseConformance<T extends DatabaseTag>(
       await scene?.stop()
     })
 
-    const open = async (level: Level = 'readonly') => {
-      const session = await openLeaseTarget(tag, scene.target(level), outside)
+    const openWith = async (config: Partial<LeaseTarget<T>['config']>, level: Level = 'readonly') => {
+      const target = scene.target(level)
+      const session = await openLeaseTarget(tag, { ...target, config: { ...target.config, ...config } }, outside)
       sessions.push(session)
       return session
     }
-    const mint = (name = roleName()) => {
+    const open = (level?: Level) => openWith({}, level)
+    const mint = (name = roleName()): Minted<T> => {
       const secret = password()
       const verifier = verifierOf[tag](secret)
       const id = leaseId()
@@ -237,5 +255,7 @@ export function databaseConformance<T extends DatabaseTag>(
       for (const { ref } of minted) await session.revoke(ref)
       expect(outside.peak - before).toBeLessThanOrEqual(1)
     })
+
+    more({ scene: () => scene, open: openWith, mint })
   })
 }

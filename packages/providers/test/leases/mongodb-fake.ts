@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { BSON } from 'mongodb'
 
 // A mongod on the wire, as far as accounts go: OP_MSG (and OP_QUERY for the first hello), SCRAM-SHA-256, createUser, usersInfo,
@@ -37,13 +37,31 @@ class Refusal extends Error {
 }
 
 const fields: Record<string, readonly string[]> = {
-  createUser: ['pwd', 'customData', 'roles', 'digestPassword', 'writeConcern', 'authenticationRestrictions', 'mechanisms'],
+  createUser: [
+    'pwd',
+    'customData',
+    'roles',
+    'digestPassword',
+    'writeConcern',
+    'authenticationRestrictions',
+    'mechanisms',
+  ],
   dropUser: ['writeConcern'],
   usersInfo: ['showCredentials', 'showCustomData', 'showPrivileges', 'filter'],
   killAllSessions: [],
   ping: [],
   buildInfo: [],
-  hello: ['helloOk', 'client', 'compression', 'topologyVersion', 'maxAwaitTimeMS', 'saslSupportedMechs', 'speculativeAuthenticate', 'loadBalanced', 'backpressure'],
+  hello: [
+    'helloOk',
+    'client',
+    'compression',
+    'topologyVersion',
+    'maxAwaitTimeMS',
+    'saslSupportedMechs',
+    'speculativeAuthenticate',
+    'loadBalanced',
+    'backpressure',
+  ],
 }
 
 export async function startMongodbFake(admin: { user: string; password: string }): Promise<MongodbFake> {

@@ -99,9 +99,7 @@ describe('mongodb leases, by the official driver against a fake on the wire', ()
     fake.accounts.set('app', theirs)
     await expect(session.revoke(ref(minted.id, 'app'))).rejects.toMatchObject({ reason: 'foreign' })
     expect(fake.accounts.get('app')).toBe(theirs)
-    expect(await session.list()).toEqual([
-      { name: `skerry_${minted.id}`, leaseId: minted.id, verifierDigest: null },
-    ])
+    expect(await session.list()).toEqual([{ name: `skerry_${minted.id}`, leaseId: minted.id, verifierDigest: null }])
   })
 
   it('says what the server is, and refuses a secondary and Atlas', async () => {

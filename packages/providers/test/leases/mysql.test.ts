@@ -1,15 +1,23 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { createConnection, type ConnectionOptions } from 'mysql2/promise'
+import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise'
+import { expect, it } from 'vitest'
 import { freePort } from '../../../server/test/services/free-port.ts'
+import { openLeaseTarget } from '../../src/leases/registry.ts'
+import { testOutside } from '../outside.ts'
 import { certificateFor } from '../services/certificate.ts'
 import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
 import { databaseConformance, type Scene } from './conformance.ts'
+import { mysqlFake } from './mysql-fake.ts'
 
 const skip = missing(['mariadbd', 'mariadb-install-db'], 'mariadb-server')
 
+interface MysqlScene extends Scene<'mysql'> {
+  root: Connection
+}
+
 /** MariaDB with an admin account as docs/leases.md asks for it. */
-async function mariadbScene(): Promise<Scene<'mysql'>> {
+async function mariadbScene(): Promise<MysqlScene> {
   const user = runAs('mysql', 'nobody')
   const folder = folderFor(user, 'mariadb')
   const port = await freePort()
@@ -51,6 +59,7 @@ async function mariadbScene(): Promise<Scene<'mysql'>> {
   const address = { host: '127.0.0.1', port, database: 'my_shop' }
   const connection = { ...address, host: 'localhost', tls: 'verify-full', caCertificate: pem } as const
   return {
+    root,
     server: /^MariaDB \d+\.\d+/,
     target: (accessLevel) => ({
       config: { provider: 'mysql', executor: 'in_broker', connection, accessLevel, userHost: '%' },
@@ -85,4 +94,76 @@ async function mariadbScene(): Promise<Scene<'mysql'>> {
   }
 }
 
-databaseConformance('mysql', skip, mariadbScene)
+databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
+  it('a grant is for the one database, whose name is no pattern', async () => {
+    const { root } = scene()
+    await root.query('CREATE DATABASE myXshop')
+    const { lease, name } = mint()
+    await (await open()).create(lease)
+    const [rows] = await root.query('SELECT Db FROM mysql.db WHERE User = ?', [name])
+    expect(rows).toEqual([{ Db: 'my\\_shop' }])
+  })
+
+  it('warns of anonymous accounts, which come before leases', async () => {
+    const { root } = scene()
+    await root.query(`CREATE USER ''@'localhost'`)
+    const { notes } = await (await open()).verify()
+    await root.query(`DROP USER ''@'localhost'`)
+    expect(notes).toEqual([expect.stringContaining('anonymous account')])
+  })
+
+  it('a custom level creates what its statements say, and what fails in the middle leaves nothing', async () => {
+    const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
+    const grant = 'GRANT SELECT ON my_shop.notes TO `{{roleName}}`@`{{userHost}}`'
+    const { lease, name, secret, ref } = mint()
+    const failing = await open({
+      accessLevel: 'custom',
+      createStatements: [create, 'GRANT SELECT ON no.where TO nobody'],
+    })
+    await expect(failing.create(lease)).rejects.toBeInstanceOf(Error)
+    expect(await scene().exists(name)).toBe(false)
+    const session = await open({
+      accessLevel: 'custom',
+      createStatements: [create, grant.replace('my_shop', '{{database}}')],
+    })
+    await session.create(lease)
+    const client = await scene().signIn(name, secret)
+    await client.read()
+    await expect(client.write()).rejects.toThrow()
+    await session.revoke(ref)
+    await client.ended
+  })
+
+  it.each([{ userHost: `%' --` }, { userHost: '' }, { connection: { host: 'h', port: 1, database: 'a`b' } }])(
+    'refuses the config %j',
+    async (config) => {
+      await expect(open(config as Parameters<typeof open>[0])).rejects.toMatchObject({ reason: 'invalid' })
+    },
+  )
+})
+
+// MySQL itself is not in Debian: what it answers is played by the driver’s own server.
+it.each([
+  [
+    '8.4.3',
+    null,
+    /^MySQL 8\.4\.3: mysql_native_password is not loaded; start the server with --mysql-native-password=ON$/,
+  ],
+  ['9.1.0', null, /^MySQL 9\.1\.0: this version no longer has mysql_native_password/],
+  ['5.7.44', 'ACTIVE', /^MySQL 5\.7\.44: versions before 8\.0/],
+  ['5.5.5-10.4.34-MariaDB', 'ACTIVE', /^MariaDB 10\.4\.34: versions before 10\.5/],
+])('a server of version %s with the plugin %s is refused with the reason', async (version, plugin, why) => {
+  const fake = await mysqlFake({ version, plugin })
+  const connection = { host: '127.0.0.1', port: fake.port, database: 'shop', tls: 'disable' } as const
+  const session = await openLeaseTarget(
+    'mysql',
+    {
+      config: { provider: 'mysql', executor: 'in_broker', connection, accessLevel: 'readonly', userHost: '%' },
+      credential: `mysql://skerry_admin:adminpassword@127.0.0.1:${fake.port}/shop`,
+    },
+    testOutside(),
+  )
+  await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported', message: expect.stringMatching(why) })
+  await session.close()
+  await fake.stop()
+})

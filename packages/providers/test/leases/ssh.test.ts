@@ -65,7 +65,8 @@ describe.skipIf(skip !== undefined)(`ssh leases${skip === undefined ? '' : ` (sk
     const options = ['-F', 'none', '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=no', '-o', 'IdentitiesOnly=yes']
     const files = ['-o', `UserKnownHostsFile=${folder.path}/known_hosts`, '-o', 'IdentityAgent=none', '-i', key.file]
     const exchange = ['-o', 'KexAlgorithms=curve25519-sha256']
-    return (await run('ssh', [...options, ...files, ...exchange, '-p', `${port}`, `${user}@127.0.0.1`, ...command])).stdout
+    return (await run('ssh', [...options, ...files, ...exchange, '-p', `${port}`, `${user}@127.0.0.1`, ...command]))
+      .stdout
   }
 
   let ca: Key

@@ -64,8 +64,8 @@ async function flyFake(): Promise<SyncFake<'app-platform-c'>> {
       config: { provider: 'app-platform-c' },
       destination: { provider: 'app-platform-c', appName: 'shop' },
       credential: `FlyV1 ${TOKEN}`,
-      origin: server.origin,
     },
+    origin: server.origin,
     reset() {
       values = new Map()
       writes = 0
@@ -92,8 +92,8 @@ it('sends a user’s token as a bearer, and a macaroon under its own scheme', as
   const destination = { provider: 'app-platform-c', appName: 'shop' } as const
   for (const credential of ['Bearer fo1_abc', 'fo1_abc', 'flyv1 fm2_abc,fm2_def'])
     await open(
-      { config: { provider: 'app-platform-c' }, destination, credential, origin: server.origin },
-      testOutside(),
+      { config: { provider: 'app-platform-c' }, destination, credential },
+      testOutside({ 'app-platform-c': server.origin }),
     ).list()
   expect(seen).toEqual(['Bearer fo1_abc', 'Bearer fo1_abc', 'FlyV1 fm2_abc,fm2_def'])
   await server.stop()

@@ -9,6 +9,7 @@ import { testOutside } from '../outside.ts'
 /** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
 export interface SyncFake<T extends SyncTag> {
   connection: SyncConnection<T>
+  origin: string
   /** Empties it and forgets its failures. */
   reset(): void
   /** What it holds, by the destination’s own names. */
@@ -32,7 +33,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
     beforeEach(() => fake.reset())
     afterAll(() => fake.stop())
 
-    const open = async () => (await syncProvider(tag)).open(fake.connection, testOutside())
+    const open = async () => (await syncProvider(tag)).open(fake.connection, testOutside({ [tag]: fake.origin }))
     const facts = async () => (await syncProvider(tag)).describe(fake.connection)
     const change = (write: Record<string, string>, remove: string[] = []) => ({
       runId: 'run_1',
