@@ -54,15 +54,25 @@ const reasons: Readonly<Record<number, ProviderError['reason']>> = {
 
 /** `CREATE USER failed`: the account exists. */
 export const cannotCreateUser = 1396
+/** `Unknown thread id`: the session has ended. */
+export const noSuchThread = 1094
+
+/** A refusal of the server, with its number. */
+export class MysqlFailure extends ProviderError {
+  readonly errno: number
+
+  constructor(errno: number, message: string) {
+    super(reasons[errno] ?? 'failed', message)
+    this.errno = errno
+  }
+}
 
 /** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
 export function mysqlFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof OutsideError) return fromOutside(error)
   const { errno, sqlMessage, message } = error as { errno?: number; sqlMessage?: string; message?: string }
-  if (sqlMessage !== undefined && errno !== undefined) {
-    const said = safeText(sqlMessage, secrets) ?? `error ${errno}`
-    return new ProviderError(reasons[errno] ?? 'failed', said)
-  }
+  if (sqlMessage !== undefined && errno !== undefined)
+    return new MysqlFailure(errno, safeText(sqlMessage, secrets) ?? `error ${errno}`)
   return new ProviderError('unreachable', safeText(message ?? '', secrets) || 'the connection broke')
 }

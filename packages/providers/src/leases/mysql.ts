@@ -4,7 +4,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { answerMs, checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import { cannotCreateUser, connectMysql, mysqlFailure } from './mysql-client.ts'
+import { cannotCreateUser, connectMysql, MysqlFailure, mysqlFailure, noSuchThread } from './mysql-client.ts'
 import type {
   Issued,
   Lease,
@@ -111,7 +111,7 @@ class MysqlSession {
         )
       }
     } catch (error) {
-      if ((error as ProviderError & { errno?: number }).errno === cannotCreateUser) throw exists
+      if (error instanceof MysqlFailure && error.errno === cannotCreateUser) throw exists
       // Nothing here can be rolled back. What this lease did create has its verifier.
       await this.revoke({
         id: lease.id,
@@ -164,8 +164,8 @@ class MysqlSession {
       const sessions = (await this.query('SHOW PROCESSLIST')).filter(({ User }) => User === name)
       if (sessions.length === 0) return
       for (const { Id } of sessions)
-        await this.query(`KILL CONNECTION ${Number(Id)}`).catch((error: ProviderError & { errno?: number }) => {
-          if (error.errno !== noSuchThread) throw error
+        await this.query(`KILL CONNECTION ${Number(Id)}`).catch((error: unknown) => {
+          if (!(error instanceof MysqlFailure && error.errno === noSuchThread)) throw error
         })
       await this.query('DO SLEEP(0.05)')
     }
@@ -209,13 +209,10 @@ class MysqlSession {
       const [rows] = await this.connection.query<RowDataPacket[]>({ sql, timeout: answerMs })
       return rows
     } catch (error) {
-      const failure = mysqlFailure(error, [this.admin.password, ...secrets])
-      throw Object.assign(failure, { errno: (error as { errno?: number }).errno })
+      throw mysqlFailure(error, [this.admin.password, ...secrets])
     }
   }
 }
-
-const noSuchThread = 1094
 
 /** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
 function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {

@@ -22,12 +22,14 @@ export async function groupRole(client: pg.Client, config: Config, level: Level,
   const { schema } = config
   const key = JSON.stringify([admin, config.connection.database, schema])
   const group = `skerry_${level}_${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
-  const { rows } = await client.query(`SELECT to_regrole($1) IS NOT NULL AS exists`, [group])
-  const exists = rows[0].exists as boolean
-  if (exists && (await ungranted(client, group, schema, level)).length === 0) return group
+  if ((await exists(client, group)) && (await ungranted(client, group, schema, level)).length === 0) return group
   await setUp(client, group, config, level)
   return group
 }
+
+/** Read from the table: `to_regrole` may answer from a cache that does not have what others committed just now. */
+const exists = async (client: pg.Client, role: string) =>
+  (await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])).rowCount === 1
 
 interface Relation {
   name: string
@@ -58,8 +60,7 @@ async function setUp(client: pg.Client, group: string, config: Config, level: Le
   try {
     // Two leases at once would both create it, or update one catalog row at once.
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [group])
-    const { rows } = await client.query('SELECT to_regrole($1) IS NULL AS missing', [group])
-    if (rows[0].missing) await client.query(`CREATE ROLE ${role} NOLOGIN`)
+    if (!(await exists(client, group))) await client.query(`CREATE ROLE ${role} NOLOGIN`)
     await grantEntrance(client, group, config)
     for (const { name, sequence } of await ungranted(client, group, config.schema, level)) {
       const what = sequence ? `${sequences.join(', ')} ON SEQUENCE` : `${tables.join(', ')} ON TABLE`

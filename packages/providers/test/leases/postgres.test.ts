@@ -111,6 +111,12 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(await may(second.name, 'app.others')).toBe(true)
   })
 
+  it('leases that set a level up at the same time do not meet', async () => {
+    await scene().root.query('CREATE SCHEMA fresh AUTHORIZATION skerry_admin')
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => open({ schema: 'fresh' })))
+    await Promise.all(sessions.map((session) => session.create(mint().lease)))
+  })
+
   it('a lease is a member of one role, and stands in no access list of its own', async () => {
     const { root } = scene()
     const { lease, name } = mint()
