@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { type Connection, createConnection } from 'mysql2/promise'
+import { addressFamily } from '../address.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs } from './checks.ts'
@@ -14,7 +14,7 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   const { host, port, database } = target
   const tls = tlsSettings(target)
   // The driver compares certificates with names alone, and would take an address for `localhost`.
-  if (tls !== false && tls.rejectUnauthorized && isIP(host))
+  if (tls !== false && tls.rejectUnauthorized && addressFamily(host))
     throw new ProviderError('invalid', 'connection.host: verify-full needs a host name here, not an address')
   const secure = tls && {
     rejectUnauthorized: tls.rejectUnauthorized,

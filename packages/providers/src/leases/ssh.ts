@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { sshPrincipalPattern } from '@skerry/contract/lease-providers'
+import { addressFamily } from '../address.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkConfig } from './checks.ts'
@@ -78,8 +78,8 @@ function checkPrincipals(principals: readonly string[], allowed: readonly string
 function checkSources(sources: readonly string[]): void {
   for (const source of sources) {
     const [address = '', bits] = source.split('/')
-    const most = isIP(address) === 6 ? 128 : 32
-    if (!isIP(address) || (bits !== undefined && Number(bits) > most))
+    const most = addressFamily(address) === 6 ? 128 : 32
+    if (!addressFamily(address) || (bits !== undefined && Number(bits) > most))
       throw new ProviderError('invalid', `sourceAddresses: ${source} is no address or network`)
   }
 }

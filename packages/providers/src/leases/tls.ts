@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
+import { addressFamily } from '../address.ts'
 import { OutsideError } from '../outside.ts'
 
 interface Connection {
@@ -25,7 +26,7 @@ export function tlsSettings(connection: Connection): TlsSettings | false {
   if (tls === 'disable') return false
   return {
     host,
-    servername: isIP(host) ? '' : host,
+    servername: addressFamily(host) ? '' : host,
     rejectUnauthorized: tls === 'verify-full',
     ...(caCertificate === undefined ? {} : { ca: caCertificate }),
   }
