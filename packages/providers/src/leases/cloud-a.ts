@@ -6,7 +6,7 @@ import {
   type STSClientConfig,
   STSServiceException,
 } from '@aws-sdk/client-sts'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-providers'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
 import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'

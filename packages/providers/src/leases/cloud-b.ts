@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-providers'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
 import { JWT } from 'google-auth-library'
 import { sendJson, statusFailure } from '../http.ts'
 import { type Outside, OutsideError, type OutsideRequest } from '../outside.ts'
