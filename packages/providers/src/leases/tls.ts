@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { connect } from 'node:tls'
+import { addressFamily } from '../address.ts'
+import { OutsideError } from '../outside.ts'
+
+interface Connection {
+  host: string
+  tls?: 'disable' | 'require' | 'verify-full'
+  caCertificate?: string
+}
+
+export interface TlsSettings {
+  /** The name or address that the certificate must carry. */
+  host: string
+  /** SNI, which has no form for an address. */
+  servername: string
+  rejectUnauthorized: boolean
+  ca?: string
+}
+
+/** How to protect a connection, or false for not at all: as the target says, and fully unless the server is this machine. */
+export function tlsSettings(connection: Connection): TlsSettings | false {
+  const { host, caCertificate } = connection
+  const tls = connection.tls ?? (isLoopback(host) ? 'disable' : 'verify-full')
+  if (tls === 'disable') return false
+  return {
+    host,
+    servername: addressFamily(host) ? '' : host,
+    rejectUnauthorized: tls === 'verify-full',
+    ...(caCertificate === undefined ? {} : { ca: caCertificate }),
+  }
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** The socket under TLS where settings ask for it, for drivers that take a stream as it is. */
+export async function secured(socket: Socket, settings: TlsSettings | false, timeoutMs: number): Promise<Socket> {
+  if (settings === false) return socket
+  const stream = connect({ ...settings, socket })
+  const timer = setTimeout(
+    () => stream.destroy(new OutsideError('timeout', 'the TLS handshake took too long')),
+    timeoutMs,
+  )
+  try {
+    await once(stream, 'secureConnect')
+    return stream
+  } catch (error) {
+    socket.destroy()
+    if (error instanceof OutsideError) throw error
+    throw new OutsideError('tls', `${settings.host}: ${(error as Error).message}`)
+  } finally {
+    clearTimeout(timer)
+  }
+}

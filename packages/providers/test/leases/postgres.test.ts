@@ -1,0 +1,198 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { missingPostgres, startPostgres } from '../../../server/test/services/postgres.ts'
+import { certificateFor } from '../services/certificate.ts'
+import { folderFor, runAs } from '../services/process.ts'
+import { databaseConformance, type Scene } from './conformance.ts'
+
+interface PostgresScene extends Scene<'postgres'> {
+  root: pg.Client
+  /** A superuser in a database of this name. */
+  rootOf(database: string): Promise<pg.Client>
+}
+
+/** An admin account as docs/leases.md asks for it: no superuser, the owner of what leases use. */
+async function postgresScene(): Promise<PostgresScene> {
+  const user = runAs('postgres', 'nobody')
+  const folder = folderFor(user, 'postgres-tls')
+  const hba = `${folder.path}/pg_hba.conf`
+  // Passwords are what is tested: only the suite itself comes without one.
+  writeFileSync(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+  chmodSync(hba, 0o644)
+  const { certFile, keyFile, pem } = certificateFor(user, folder)
+  const settings = { hba_file: hba, ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
+  const server = (await startPostgres({ fsync: false, settings }))!
+  const url = new URL(await server.createDatabase('shop'))
+  const root = new pg.Client(url.href)
+  await root.connect()
+  await root.query(`CREATE ROLE skerry_admin LOGIN CREATEROLE PASSWORD 'adminpassword';
+    GRANT ALL ON DATABASE shop TO skerry_admin WITH GRANT OPTION;
+    REVOKE CONNECT ON DATABASE shop FROM PUBLIC;
+    CREATE SCHEMA app AUTHORIZATION skerry_admin; SET ROLE skerry_admin;
+    CREATE TABLE app.notes (id serial PRIMARY KEY, text text); INSERT INTO app.notes (text) VALUES ('one'); RESET ROLE`)
+  const port = Number(url.port)
+  const address = { host: '127.0.0.1', port, database: 'shop' }
+  const connection = { ...address, host: 'localhost', tls: 'verify-full', caCertificate: pem } as const
+  return {
+    root,
+    async rootOf(database) {
+      const client = new pg.Client(new URL(`/${database}`, url).href)
+      await client.connect()
+      return client
+    },
+    server: /^PostgreSQL \d+\.\d+/,
+    target: (accessLevel) => ({
+      config: { provider: 'postgres', executor: 'in_broker', connection, accessLevel, schema: 'app' },
+      credential: `postgres://skerry_admin:adminpassword@localhost:${port}/shop`,
+    }),
+    async signIn(user, password) {
+      const client = new pg.Client({ ...address, user, password })
+      const ended = new Promise<void>((resolve) => client.once('end', resolve))
+      client.on('error', () => {})
+      await client.connect()
+      return {
+        read: () => client.query('SELECT count(*) FROM app.notes'),
+        write: () => client.query(`INSERT INTO app.notes (text) VALUES ('more')`),
+        administer: () => client.query('CREATE TABLE app.mine (id int)'),
+        ended,
+        close: () => client.end(),
+      }
+    },
+    exists: async (name) => (await root.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).rowCount === 1,
+    async createForeign(name) {
+      await root.query(`CREATE ROLE ${name}`)
+    },
+    async stop() {
+      await root.end()
+      await server.dispose()
+      folder.remove()
+    },
+  }
+}
+
+databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open, mint }) => {
+  it('a lease that owns a table in another database ends, and the table stays', async () => {
+    const { root, rootOf } = scene()
+    await root.query('CREATE DATABASE elsewhere')
+    const { lease, name, ref } = mint()
+    const session = await open()
+    await session.create(lease)
+    const elsewhere = await rootOf('elsewhere')
+    await elsewhere.query(`GRANT CREATE ON SCHEMA public TO PUBLIC; SET ROLE ${name}; CREATE TABLE theirs (id int)`)
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+    const { rows } = await elsewhere
+      .query(`RESET ROLE; SELECT tableowner FROM pg_tables WHERE tablename = 'theirs'`)
+      .then((results) => (results as unknown as pg.QueryResult[])[1]!)
+    await elsewhere.end()
+    expect(rows).toEqual([{ tableowner: 'skerry_admin' }])
+  })
+
+  it('a role ends with its lease even where nobody comes to remove it', async () => {
+    const { lease, name, secret } = mint()
+    await (await open()).create({ ...lease, expiresAt: new Date(Date.now() - 1000) })
+    await expect(scene().signIn(name, secret)).rejects.toThrow(/password authentication failed/)
+  })
+
+  it('tables that come later can be used: those of their owner at once, others from the next lease on', async () => {
+    const { root } = scene()
+    const session = await open()
+    const [first, second] = [mint(), mint()]
+    await session.create(first.lease)
+    const may = async (name: string, table: string) =>
+      (await root.query('SELECT has_table_privilege($1, $2, $3) AS may', [name, table, 'SELECT'])).rows[0].may
+    await root.query('SET ROLE skerry_admin; CREATE TABLE app.later (id int); RESET ROLE')
+    expect(await may(first.name, 'app.later')).toBe(true)
+    await root.query(`CREATE ROLE app_owner; GRANT app_owner TO skerry_admin; GRANT CREATE, USAGE ON SCHEMA app TO app_owner;
+      SET ROLE app_owner; CREATE TABLE app.others (id int); RESET ROLE`)
+    expect(await may(first.name, 'app.others')).toBe(false)
+    await session.create(second.lease)
+    expect(await may(second.name, 'app.others')).toBe(true)
+  })
+
+  it('leases that set a level up at the same time do not meet', async () => {
+    await scene().root.query('CREATE SCHEMA fresh AUTHORIZATION skerry_admin')
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => open({ schema: 'fresh' })))
+    await Promise.all(sessions.map((session) => session.create(mint().lease)))
+  })
+
+  it('a lease is a member of one role, and stands in no access list of its own', async () => {
+    const { root } = scene()
+    const { lease, name } = mint()
+    await (await open()).create(lease)
+    const { rows } = await root.query(
+      `SELECT count(*)::int AS n FROM pg_class WHERE relacl::text LIKE '%' || $1 || '%'`,
+      [name],
+    )
+    expect(rows).toEqual([{ n: 0 }])
+  })
+
+  it('says what leases cannot use, and what they can do beside', async () => {
+    const { root } = scene()
+    await root.query(`CREATE TABLE app.of_root (id int); GRANT CREATE ON SCHEMA app TO PUBLIC`)
+    const { notes } = await (await open()).verify()
+    await root.query('DROP TABLE app.of_root; REVOKE CREATE ON SCHEMA app FROM PUBLIC')
+    expect(notes).toEqual([
+      expect.stringContaining('1 tables or views'),
+      expect.stringContaining('Everyone may create'),
+    ])
+    await expect((await open({ schema: 'missing' })).verify()).rejects.toMatchObject({ reason: 'missing' })
+  })
+
+  const custom = (createStatements: string[], revokeStatements: string[] = []) =>
+    open({ accessLevel: 'custom', createStatements, revokeStatements })
+  const create = `CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`
+
+  it('a custom level creates what its statements say, and undoes it', async () => {
+    const { root } = scene()
+    await root.query(`SET ROLE skerry_admin; CREATE TABLE app.log (name text); RESET ROLE`)
+    const session = await custom(
+      [
+        create,
+        'GRANT USAGE ON SCHEMA "{{schema}}" TO "{{roleName}}"',
+        'GRANT SELECT ON app.notes TO "{{roleName}}"',
+        'GRANT CONNECT ON DATABASE "{{database}}" TO "{{roleName}}"',
+      ],
+      [`INSERT INTO app.log VALUES ('{{roleName}}')`],
+    )
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    const { rows } = await root.query('SELECT rolvaliduntil AS until FROM pg_roles WHERE rolname = $1', [name])
+    expect(rows).toEqual([{ until: lease.expiresAt }])
+    const client = await scene().signIn(name, secret)
+    await client.read()
+    await expect(client.write()).rejects.toThrow()
+    await session.revoke(ref)
+    await client.ended
+    expect((await root.query('SELECT name FROM app.log')).rows).toEqual([{ name }])
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a custom level that fails in the middle leaves nothing, and changes no role that was there', async () => {
+    const { lease, name } = mint()
+    const failing = await custom([create, 'GRANT SELECT ON app.nothing TO "{{roleName}}"'])
+    await expect(failing.create(lease)).rejects.toMatchObject({ reason: 'failed' })
+    expect(await scene().exists(name)).toBe(false)
+    const useless = await custom([`SELECT '{{roleName}} {{verifier}}'`])
+    await expect(useless.create(lease)).rejects.toMatchObject({ reason: 'invalid' })
+    await scene().createForeign(name)
+    const taking = await custom([`ALTER ROLE "{{roleName}}" PASSWORD '{{verifier}}'`])
+    await expect(taking.create(lease)).rejects.toMatchObject({ reason: 'exists' })
+  })
+
+  it.each([
+    [{ createStatements: ['CREATE ROLE {{name}} {{roleName}} {{verifier}}'] }, '{{name}} is no placeholder'],
+    [{ createStatements: ['CREATE ROLE {{roleName}}'] }, '{{verifier}} is in none'],
+    [{ createStatements: ['{{ roleName }} {{verifier}}'] }, 'is no placeholder'],
+    [{ createStatements: ['{{roleName}} {{verifier}} }}'] }, 'braces'],
+    [{}, 'needed for the level custom'],
+    [{ accessLevel: 'readonly', createStatements: [create] }, 'only for the level custom'],
+    [{ schema: 'app"; DROP SCHEMA app' }, 'schema'],
+    [{ connection: { host: 'localhost', port: 5432, database: `shop' --` } }, 'database'],
+    [{ connection: { host: 'a b', port: 5432, database: 'shop' } }, 'host'],
+  ] as const)('refuses the config %j', async (config, why) => {
+    const opened = open({ accessLevel: 'custom', ...config } as Parameters<typeof open>[0])
+    await expect(opened).rejects.toMatchObject({ reason: 'invalid', message: expect.stringContaining(why) })
+  })
+})
