@@ -7,6 +7,8 @@ export const limits = {
   /** A wrapped 32-byte key is about 220 characters; recovery shares and PKCS8 keys wrap longer. */
   wrappedKeyCharacters: 4096,
   publicKeyCharacters: 1024,
+  /** A service-account key of a cloud is about 2,400 characters, and wrapping adds a third. */
+  wrappedCredentialCharacters: 16_384,
   sealedPrivateKeyCharacters: 4096,
   displayNameCharacters: 200,
   emailCharacters: 254,

@@ -55,6 +55,8 @@ export const idPrefixes = {
   signInPasskey: 'spk_',
   session: 'ses_',
   challenge: 'chl_',
+  leaseTarget: 'ltg_',
+  lease: 'lse_',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,0 +1,57 @@
+import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from './outside.ts'
+import { ProviderError } from './provider-error.ts'
+
+export interface JsonRequest extends Omit<OutsideRequest, 'body'> {
+  json?: unknown
+}
+
+export interface JsonAnswer {
+  status: number
+  headers: OutsideAnswer['headers']
+  /** What the body holds; undefined where it is empty or not JSON. */
+  body: unknown
+}
+
+/** Sends JSON and reads JSON. An answer of any status is returned; that there is none throws `unreachable`. */
+export async function sendJson(outside: Outside, { json, headers, ...request }: JsonRequest): Promise<JsonAnswer> {
+  const body = json === undefined ? {} : { body: JSON.stringify(json) }
+  const type: Record<string, string> = json === undefined ? {} : { 'content-type': 'application/json' }
+  const answer = await outside
+    .send({ ...request, headers: { accept: 'application/json', ...type, ...headers }, ...body })
+    .catch((error: unknown) => {
+      if (error instanceof OutsideError) throw new ProviderError('unreachable', error.message)
+      throw error
+    })
+  return { status: answer.status, headers: answer.headers, body: parsed(answer.body) }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The refusal that an answer is, by its status; null for a success. `said` is what the adapter read from the error body, without
+ * anything that was sent.
+ */
+export function statusFailure({ status, headers }: JsonAnswer, now: Date, said: string | null): ProviderError | null {
+  if (status >= 200 && status < 300) return null
+  const text = said === null ? `HTTP ${status}` : `HTTP ${status}: ${said}`
+  if (status === 429) return new ProviderError('rate_limited', text, retryAfterMs(headers, now))
+  if (status === 401 || status === 403) return new ProviderError('denied', text)
+  if (status === 404 || status === 410) return new ProviderError('missing', text)
+  if (status === 408 || status >= 500) return new ProviderError('unreachable', text, retryAfterMs(headers, now))
+  return new ProviderError('failed', text)
+}
+
+/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); undefined where there is none. */
+export function retryAfterMs(headers: OutsideAnswer['headers'], now: Date): number | undefined {
+  const value = headers['retry-after']
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime())
+}

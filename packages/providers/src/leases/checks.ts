@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { leaseConfigProblem } from '@skerry/contract/lease-config'
+import { roleNamePattern } from '@skerry/contract/lease-fields'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { verifierProblem } from '@skerry/contract/lease-verifiers'
+import { ProviderError } from '../provider-error.ts'
+
+const roleName = new RegExp(roleNamePattern)
+
+/** How long a target may take for one answer, to connect or to a statement. */
+export const answerMs = 10_000
+
+/** Refuses a config that can never work. */
+export function checkConfig(config: LeaseConfig<LeaseTag>): void {
+  const problem = leaseConfigProblem(config)
+  if (problem !== null) throw new ProviderError('invalid', problem)
+}
+
+/**
+ * Refuses a name or a verifier that must not stand in a statement. The schemas of the API have checked both; whoever runs an
+ * adapter without them is told here, before anything is sent.
+ */
+export function checkAccount(
+  provider: 'postgres' | 'mysql' | 'redis',
+  lease: { roleName: string; verifier: string },
+  adminUser: string,
+): void {
+  checkName(lease.roleName, adminUser)
+  const problem = verifierProblem(provider, lease.verifier)
+  if (problem !== null) throw new ProviderError('invalid', `verifier: ${problem}`)
+}
+
+export function checkName(name: string, adminUser: string): void {
+  if (!roleName.test(name)) throw new ProviderError('invalid', 'roleName: is not of the form [a-z_][a-z0-9_]{0,30}')
+  if (name.startsWith('pg_') || name === 'default' || name === 'root' || name === adminUser.toLowerCase())
+    throw new ProviderError('invalid', 'roleName: is reserved')
+}
+
+/** What a ledger keeps instead of a verifier, with which some could sign in. */
+export const verifierDigest = (verifier: string) => createHash('sha256').update(verifier).digest('hex')

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { ProviderError } from '../provider-error.ts'
+import type { LeaseTarget } from './provider.ts'
+
+type Config = LeaseTarget<'postgres'>['config']
+type Level = 'readonly' | 'readwrite'
+
+const { escapeIdentifier: identifier } = pg
+
+const privileges = {
+  readonly: { tables: ['SELECT'], sequences: ['SELECT'] },
+  readwrite: { tables: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'], sequences: ['USAGE', 'SELECT', 'UPDATE'] },
+} as const satisfies Record<Level, unknown>
+
+/**
+ * The role whose members the leases of a level are, made when it is first needed and kept. A grant to each lease instead
+ * would fill the access list of every table: about 2,440 fit, and then nobody can be granted anything (PostgreSQL 15,
+ * "row is too big"). One for each admin account, since a grant can be taken back only by who gave it.
+ */
+export async function groupRole(client: pg.Client, config: Config, level: Level, admin: string): Promise<string> {
+  const { schema } = config
+  const key = JSON.stringify([admin, config.connection.database, schema])
+  const group = `skerry_${level}_${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+  const { rows } = await client.query(`SELECT to_regrole($1) IS NOT NULL AS exists`, [group])
+  const exists = rows[0].exists as boolean
+  if (exists && (await ungranted(client, group, schema, level)).length === 0) return group
+  await setUp(client, group, config, level)
+  return group
+}
+
+interface Relation {
+  name: string
+  sequence: boolean
+}
+
+/** Tables, views and sequences that the group lacks something on, of those on which the admin account can grant. */
+async function ungranted(client: pg.Client, group: string, schema: string, level: Level): Promise<Relation[]> {
+  const { tables, sequences } = privileges[level]
+  const { rows } = await client.query(
+    `SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relkind = 'S' AS sequence
+     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid, pg_roles g
+     WHERE n.nspname = $1 AND g.rolname = $2 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+       AND pg_has_role(c.relowner, 'USAGE')
+       AND CASE WHEN c.relkind = 'S'
+         THEN EXISTS (SELECT FROM unnest($4::text[]) p WHERE NOT has_sequence_privilege(g.oid, c.oid, p))
+         ELSE EXISTS (SELECT FROM unnest($3::text[]) p WHERE NOT has_table_privilege(g.oid, c.oid, p)) END`,
+    [schema, group, tables, sequences],
+  )
+  return rows
+}
+
+/** Creates the group where it is missing, and grants it what it lacks: tables that came since the last lease, too. */
+async function setUp(client: pg.Client, group: string, config: Config, level: Level): Promise<void> {
+  const [role, schema] = [identifier(group), identifier(config.schema)]
+  const { tables, sequences } = privileges[level]
+  await client.query('BEGIN')
+  try {
+    // Two leases at once would both create it, or update one catalog row at once.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [group])
+    const { rows } = await client.query('SELECT to_regrole($1) IS NULL AS missing', [group])
+    if (rows[0].missing) await client.query(`CREATE ROLE ${role} NOLOGIN`)
+    await grantEntrance(client, group, config)
+    for (const { name, sequence } of await ungranted(client, group, config.schema, level)) {
+      const what = sequence ? `${sequences.join(', ')} ON SEQUENCE` : `${tables.join(', ')} ON TABLE`
+      await client.query(`GRANT ${what} ${name} TO ${role}`)
+    }
+    for (const owner of await owners(client, config.schema)) {
+      const forOwner = `ALTER DEFAULT PRIVILEGES FOR ROLE ${identifier(owner)} IN SCHEMA ${schema} GRANT`
+      await client.query(`${forOwner} ${tables.join(', ')} ON TABLES TO ${role};
+        ${forOwner} ${sequences.join(', ')} ON SEQUENCES TO ${role}`)
+    }
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/** CONNECT and USAGE, where they are not everyone’s already. A grant that did nothing is only a warning there. */
+async function grantEntrance(client: pg.Client, group: string, config: Config): Promise<void> {
+  const { schema, connection } = config
+  const may = async () => {
+    const { rows } = await client.query(
+      `SELECT has_database_privilege($1, current_database(), 'CONNECT') AS connect, n.oid AS schema,
+         has_schema_privilege($1, n.oid, 'USAGE') AS usage
+       FROM (SELECT) one LEFT JOIN pg_namespace n ON n.nspname = $2`,
+      [group, schema],
+    )
+    return rows[0] as { connect: boolean; schema: number | null; usage: boolean }
+  }
+  const before = await may()
+  if (before.schema === null) throw new ProviderError('missing', `there is no schema ${schema} in the database`)
+  const role = identifier(group)
+  if (!before.connect) await client.query(`GRANT CONNECT ON DATABASE ${identifier(connection.database)} TO ${role}`)
+  if (!before.usage) await client.query(`GRANT USAGE ON SCHEMA ${identifier(schema)} TO ${role}`)
+  const after = await may()
+  if (!after.connect) throw new ProviderError('denied', 'the admin account may not grant CONNECT on the database')
+  if (!after.usage) throw new ProviderError('denied', `the admin account may not grant USAGE on schema ${schema}`)
+}
+
+/** Whose new tables the group must be able to use: default privileges hold for what one named role creates. */
+async function owners(client: pg.Client, schema: string): Promise<string[]> {
+  const { rows } = await client.query(
+    `SELECT r.rolname AS name FROM pg_roles r, pg_namespace n
+     WHERE n.nspname = $1 AND pg_has_role(r.oid, 'USAGE') AND r.rolname NOT LIKE 'pg\\_%'
+       AND (r.oid = n.nspowner OR r.rolname = current_user
+         OR EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relowner = r.oid))`,
+    [schema],
+  )
+  return (rows as { name: string }[]).map(({ name }) => name)
+}

@@ -1,0 +1,22 @@
+import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { Outside } from '../outside.ts'
+import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
+
+/** Every lease adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
+const adapters = {
+  postgres: () => import('./postgres.ts'),
+} satisfies { [T in LeaseTag]?: () => Promise<LeaseProvider<T>> }
+
+/**
+ * Signs in to a target with the adapter of its kind.
+ *
+ * @example await using session = await openLeaseTarget('postgres', { config, credential }, outside)
+ */
+export async function openLeaseTarget<T extends LeaseTag>(
+  tag: T,
+  target: LeaseTarget<T>,
+  outside: Outside,
+): Promise<LeaseSession<T>> {
+  const load = (adapters as Record<string, unknown>)[tag] as unknown as () => Promise<LeaseProvider<T>>
+  return await (await load()).open(target, outside)
+}

@@ -1,0 +1,43 @@
+/** Why a provider could not do what was asked. The message may be shown and stored: it holds nothing secret. */
+export class ProviderError extends Error {
+  readonly reason: ProviderFailure
+  /** How long to wait before the next try, where the other side said so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(reason: ProviderFailure, message: string, retryAfterMs?: number) {
+    super(message)
+    this.name = 'ProviderError'
+    this.reason = reason
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+export type ProviderFailure =
+  /** What was asked can never be done there: found out before anything was sent, or told by the other side. */
+  | 'invalid'
+  /** The other side takes the credential for nobody’s, or it lacks a right. */
+  | 'denied'
+  /** The name exists there already, and nothing was changed. */
+  | 'exists'
+  /** An account of this name is not the lease’s own, and nothing was changed. */
+  | 'foreign'
+  /** What is addressed there (a database, an application) does not exist. */
+  | 'missing'
+  /** A server of this kind, version or setting can never be a target. */
+  | 'unsupported'
+  /** Too many requests. */
+  | 'rate_limited'
+  /** No answer, or the connection broke in the middle: what was sent may have been done. */
+  | 'unreachable'
+  /** Any other refusal of the other side. */
+  | 'failed'
+
+/**
+ * What the other side said, cut to a length that can be stored, or null when it repeats one of the secrets that were sent:
+ * databases quote the statement near an error, and HTTP services the field.
+ */
+export function safeText(said: string, secrets: readonly string[]): string | null {
+  const lower = said.toLowerCase()
+  if (secrets.some((secret) => secret !== '' && lower.includes(secret.toLowerCase()))) return null
+  return said.replace(/\p{Cc}+/gu, ' ').slice(0, 300)
+}

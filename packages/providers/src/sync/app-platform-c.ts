@@ -1,0 +1,113 @@
+import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import type {
+  SyncChanges,
+  SyncConnection,
+  SyncEntry,
+  SyncFacts,
+  SyncOutcome,
+  SyncPlace,
+  SyncSession,
+} from './provider.ts'
+
+// Fly.io apps, by the Machines API (https://docs.machines.dev). One call writes and removes any number of names and makes
+// one version; Machines take it up when they are next updated.
+
+const ORIGIN = 'https://api.machines.dev'
+
+export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFacts {
+  return {
+    places: [`app/${destination.appName}`],
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: null,
+      // One action of a kind per second and app.
+      pushIntervalMs: 1000,
+    },
+    effects: [
+      'Values are staged: running Machines keep the old ones until `fly secrets deploy` or the next deployment updates them.',
+    ],
+  }
+}
+
+export function open(connection: SyncConnection<'app-platform-c'>, outside: Outside): SyncSession {
+  const { credential, destination, origin = ORIGIN } = connection
+  const url = `${origin}/v1/apps/${destination.appName}/secrets`
+  const authorization = authorizationOf(credential)
+  let version: number | undefined
+
+  async function call(request: Omit<JsonRequest, 'headers'>, values: readonly string[] = []): Promise<JsonAnswer> {
+    const answer = await sendJson(outside, { ...request, headers: { authorization } })
+    const failure = statusFailure(answer, outside.now(), said(answer.body, [credential, ...values]))
+    if (failure) throw failure
+    return answer
+  }
+
+  async function list(): Promise<SyncEntry[]> {
+    // Without the version of the last write the answer may be older than it.
+    const query = version === undefined ? '' : `?min_version=${version}`
+    const { body } = await call({ method: 'GET', url: url + query })
+    return readSecrets(body).map(({ name, digest }) => ({ name, revision: digest }))
+  }
+
+  return {
+    async verify() {
+      await list()
+      return { notes: [] }
+    },
+    list,
+    async push(changes: SyncChanges): Promise<SyncOutcome> {
+      const values = Object.fromEntries([
+        ...changes.write.map(({ name, value }) => [name, value]),
+        ...changes.remove.map(({ name }) => [name, null]),
+      ])
+      const sent = changes.write.map(({ value }) => value)
+      const { body } = await call({ method: 'POST', url, json: { values } }, sent)
+      version = readVersion(body)
+      const digests = new Map(readSecrets(body).map(({ name, digest }) => [name, digest]))
+      return {
+        written: changes.write.map(({ name }) => ({ name, revision: digests.get(name) ?? null, memo: null })),
+        removed: changes.remove.map(({ name }) => name),
+        failed: [],
+      }
+    },
+  }
+}
+
+/**
+ * Macaroons (`fm1r_`, `fm1a_`, `fm2_`) have a scheme of their own, as the vendor’s Go client sends them; all other tokens are
+ * bearers. `fly tokens create` prints the scheme as well.
+ */
+function authorizationOf(credential: string): string {
+  const token = credential.trim().replace(/^(?:FlyV1|Bearer)\s+/i, '')
+  if (!/^[\u0021-\u007e]+$/.test(token))
+    throw new ProviderError('invalid', 'the access token holds spaces or control characters')
+  return /^fm(?:1r|1a|2)_/.test(token) ? `FlyV1 ${token}` : `Bearer ${token}`
+}
+
+function readSecrets(body: unknown): { name: string; digest: string | null }[] {
+  const secrets = (body as { secrets?: unknown } | undefined)?.secrets
+  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+  return secrets.map(({ name, digest }) => ({ name: String(name), digest: typeof digest === 'string' ? digest : null }))
+}
+
+/** `Version` is the deprecated twin of `version`. */
+function readVersion(body: unknown): number | undefined {
+  const { version, Version } = body as { version?: unknown; Version?: unknown }
+  return [version, Version].find((value) => typeof value === 'number') as number | undefined
+}
+
+function said(body: unknown, secrets: readonly string[]): string | null {
+  const error = (body as { error?: unknown } | undefined)?.error
+  return typeof error === 'string' ? safeText(error, secrets) : null
+}

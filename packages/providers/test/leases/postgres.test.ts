@@ -1,0 +1,57 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { missingPostgres, startPostgres } from '../../../server/test/services/postgres.ts'
+import { databaseConformance, type Scene } from './conformance.ts'
+
+/** An admin account as docs/leases.md asks for it: no superuser, the owner of what leases use. */
+async function postgresScene(): Promise<Scene<'postgres'>> {
+  const dir = await mkdtemp(join(tmpdir(), 'skerry-hba-'))
+  await chmod(dir, 0o755)
+  const hba = join(dir, 'pg_hba.conf')
+  // Passwords are what is tested: only the suite itself comes without one.
+  await writeFile(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+  const server = (await startPostgres({ fsync: false, settings: { hba_file: hba } }))!
+  const url = new URL(await server.createDatabase('shop'))
+  const root = new pg.Client(url.href)
+  await root.connect()
+  await root.query(`CREATE ROLE skerry_admin LOGIN CREATEROLE PASSWORD 'adminpassword';
+    GRANT ALL ON DATABASE shop TO skerry_admin WITH GRANT OPTION;
+    REVOKE CONNECT ON DATABASE shop FROM PUBLIC;
+    CREATE SCHEMA app AUTHORIZATION skerry_admin; SET ROLE skerry_admin;
+    CREATE TABLE app.notes (id serial PRIMARY KEY, text text); INSERT INTO app.notes (text) VALUES ('one')`)
+  const port = Number(url.port)
+  const connection = { host: '127.0.0.1', port, database: 'shop' }
+  return {
+    server: /^PostgreSQL \d+\.\d+/,
+    target: (accessLevel) => ({
+      config: { provider: 'postgres', executor: 'in_broker', connection, accessLevel, schema: 'app' },
+      credential: `postgres://skerry_admin:adminpassword@127.0.0.1:${port}/shop`,
+    }),
+    async signIn(user, password) {
+      const client = new pg.Client({ ...connection, user, password })
+      const ended = new Promise<void>((resolve) => client.once('end', resolve))
+      client.on('error', () => {})
+      await client.connect()
+      return {
+        read: () => client.query('SELECT count(*) FROM app.notes'),
+        write: () => client.query(`INSERT INTO app.notes (text) VALUES ('more')`),
+        administer: () => client.query('CREATE TABLE app.mine (id int)'),
+        ended,
+        close: () => client.end(),
+      }
+    },
+    exists: async (name) => (await root.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).rowCount === 1,
+    async createForeign(name) {
+      await root.query(`CREATE ROLE ${name}`)
+    },
+    async stop() {
+      await root.end()
+      await server.dispose()
+      await rm(dir, { recursive: true })
+    },
+  }
+}
+
+databaseConformance('postgres', missingPostgres(), postgresScene)

@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '../src/outside.ts'
+
+/** The plainest way to the outside, which counts what is open and what was sent. */
+export interface TestOutside extends Outside {
+  /** Connections that are open now, and the most there were at once since `forget`. */
+  open: number
+  peak: number
+  /** Bytes written by drivers since `forget`. */
+  sent(): number
+  forget(): void
+  sockets: Set<Socket>
+}
+
+export function testOutside(): TestOutside {
+  const sockets = new Set<Socket>()
+  let before = 0
+  let ended = 0
+  const written = () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, ended)
+  const outside: TestOutside = {
+    open: 0,
+    peak: 0,
+    sockets,
+    sent: () => written() - before,
+    forget() {
+      before = written()
+      outside.peak = outside.open
+    },
+    now: () => new Date(),
+    send,
+    async connect({ host, port, timeoutMs }) {
+      const socket = await opened(host, port, timeoutMs)
+      sockets.add(socket)
+      outside.open++
+      outside.peak = Math.max(outside.peak, outside.open)
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        outside.open--
+        ended += socket.bytesWritten
+        sockets.delete(socket)
+      })
+      return socket
+    },
+  }
+  return outside
+}
+
+async function opened(host: string, port: number, timeoutMs: number): Promise<Socket> {
+  const socket = connect({ host, port })
+  const timer = setTimeout(
+    () => socket.destroy(new OutsideError('timeout', `${host}:${port}: no connection`)),
+    timeoutMs,
+  )
+  try {
+    await once(socket, 'connect')
+    return socket
+  } catch (error) {
+    if (error instanceof OutsideError) throw error
+    throw new OutsideError('unreachable', `${host}:${port}: ${(error as NodeJS.ErrnoException).code}`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function send(request: OutsideRequest): Promise<OutsideAnswer> {
+  const { method, url, headers, body, timeoutMs = 30_000 } = request
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body: body as BodyInit }),
+  }).catch(() => {
+    throw new OutsideError('unreachable', `${new URL(url).host}: no answer`)
+  })
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: new Uint8Array(await response.arrayBuffer()),
+  }
+}

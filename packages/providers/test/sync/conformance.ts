@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import type { SyncTag } from '@skerry/contract/sync-providers'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ProviderError } from '../../src/provider-error.ts'
+import type { SyncConnection, SyncEntry, SyncSession } from '../../src/sync/provider.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
+import { testOutside } from '../outside.ts'
+
+/** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
+export interface SyncFake<T extends SyncTag> {
+  connection: SyncConnection<T>
+  /** Empties it and forgets its failures. */
+  reset(): void
+  /** What it holds, by the destination’s own names. */
+  values(): Map<string, string>
+  /** Puts a name there as somebody else would. */
+  put(name: string, value: string): void
+  /** Requests that would change something. */
+  writes(): number
+  /** From the next request on: no longer the credential’s, too many, broken with the value in the error, or not there. */
+  fail(how: 'credential' | 'rate' | 'echo' | 'missing'): void
+  stop(): Promise<void>
+}
+
+/** What every sync adapter must do, against the strict fake of its destination. */
+export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<SyncFake<T>>): void {
+  describe(`${tag} sync`, () => {
+    let fake: SyncFake<T>
+    beforeAll(async () => {
+      fake = await start()
+    })
+    beforeEach(() => fake.reset())
+    afterAll(() => fake.stop())
+
+    const open = async () => (await syncProvider(tag)).open(fake.connection, testOutside())
+    const facts = async () => (await syncProvider(tag)).describe(fake.connection)
+    const change = (write: Record<string, string>, remove: string[] = []) => ({
+      runId: 'run_1',
+      write: Object.entries(write).map(([name, value]) => ({ name, value, memo: null })),
+      remove: remove.map((name) => ({ name, memo: null })),
+    })
+    const there = async (name: string) => `${(await facts()).limits.name.prefix}${name}`
+    const push = async (session: SyncSession, write: Record<string, string>, remove: string[] = []) =>
+      await session.push(change(write, remove))
+    const failureOf = async (work: Promise<unknown>) =>
+      await work.then(
+        () => ({ reason: 'nothing was refused', message: '' }),
+        (error: ProviderError) => error,
+      )
+
+    it('describes its places, limits and effects', async () => {
+      const { places, limits, effects } = await facts()
+      expect(places.length).toBeGreaterThan(0)
+      expect(() => new RegExp(limits.name.pattern)).not.toThrow()
+      for (const effect of effects) expect(effect).toMatch(/^[A-Z].*\.$/)
+    })
+
+    it('verifies without writing', async () => {
+      await (await open()).verify()
+      expect(fake.writes()).toBe(0)
+    })
+
+    it('creates, changes and removes the names it is told, and no others', async () => {
+      fake.put(await there('FOREIGN_NAME'), 'theirs')
+      const session = await open()
+      const first = await push(session, { FIRST_NAME: 'one', SECOND_NAME: 'two "quoted"\nlines €' })
+      expect(first).toMatchObject({ removed: [], failed: [] })
+      expect(first.written.map(({ name }) => name).sort()).toEqual(['FIRST_NAME', 'SECOND_NAME'])
+      expect(fake.values().get(await there('SECOND_NAME'))).toBe('two "quoted"\nlines €')
+      const second = await push(session, { FIRST_NAME: 'three' }, ['SECOND_NAME'])
+      expect(second).toMatchObject({ removed: ['SECOND_NAME'], failed: [] })
+      expect(Object.fromEntries(fake.values())).toEqual({
+        [await there('FOREIGN_NAME')]: 'theirs',
+        [await there('FIRST_NAME')]: 'three',
+      })
+    })
+
+    it('lists what is there, also in the session that has just written', async () => {
+      fake.put(await there('FOREIGN_NAME'), 'theirs')
+      const session = await open()
+      await push(session, { FIRST_NAME: 'one' })
+      expect((await session.list()).map(({ name }: SyncEntry) => name).sort()).toEqual(['FIRST_NAME', 'FOREIGN_NAME'])
+      expect((await (await open()).list()).length).toBe(2)
+    })
+
+    it('shows that somebody else changed a name, where the destination does', async ({ skip }) => {
+      const session = await open()
+      const [written] = (await push(session, { FIRST_NAME: 'one' })).written
+      if (written?.revision === null) skip('the destination shows nothing that changes with a value')
+      const before = (await session.list()).find(({ name }) => name === 'FIRST_NAME')
+      expect(before?.revision).toBe(written?.revision)
+      fake.put(await there('FIRST_NAME'), 'changed by a person')
+      expect((await (await open()).list()).find(({ name }) => name === 'FIRST_NAME')?.revision).not.toBe(
+        written?.revision,
+      )
+    })
+
+    it('takes a name that is gone for removed', async () => {
+      expect(await push(await open(), {}, ['NEVER_THERE'])).toMatchObject({ removed: ['NEVER_THERE'], failed: [] })
+    })
+
+    it('a revoked credential is denied, a lost destination is missing', async () => {
+      fake.fail('credential')
+      expect(await failureOf((await open()).verify())).toMatchObject({ reason: 'denied' })
+      fake.reset()
+      fake.fail('missing')
+      expect(await failureOf((await open()).verify())).toMatchObject({ reason: 'missing' })
+    })
+
+    it('says how long to wait when there were too many requests', async () => {
+      fake.fail('rate')
+      const outcome = await push(await open(), { FIRST_NAME: 'one' }).catch((error: ProviderError) => error)
+      if (outcome instanceof ProviderError) expect(outcome.reason).toBe('rate_limited')
+      expect(outcome.retryAfterMs).toBeGreaterThan(0)
+    })
+
+    it('keeps nothing of a value or a credential that an error repeats', async () => {
+      fake.fail('echo')
+      const value = `value-${randomBytes(12).toString('hex')}`
+      const outcome = await push(await open(), { FIRST_NAME: value }).catch((error: ProviderError) => error)
+      const told = outcome instanceof Error ? `${outcome.message} ${outcome.stack}` : JSON.stringify(outcome)
+      expect(told).not.toContain(value)
+      expect(told).not.toContain(fake.connection.credential)
+      expect(outcome instanceof ProviderError || outcome.failed.length === 1).toBe(true)
+    })
+  })
+}
