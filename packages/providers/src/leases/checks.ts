@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { leaseConfigProblem } from '@skerry/contract/lease-config'
 import { roleNamePattern } from '@skerry/contract/lease-fields'
-import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
+import { Value } from 'typebox/value'
 import { ProviderError } from '../provider-error.ts'
 
 const roleName = new RegExp(roleNamePattern)
@@ -10,8 +11,14 @@ const roleName = new RegExp(roleNamePattern)
 /** How long a target may take for one answer, to connect or to a statement. */
 export const answerMs = 10_000
 
-/** Refuses a config that can never work. */
+/**
+ * Refuses a config that can never work. The API has checked it against the same schema; what comes another way must not
+ * reach a statement either.
+ */
 export function checkConfig(config: LeaseConfig<LeaseTag>): void {
+  const { config: schema } = leaseProviders[config.provider]
+  const [error] = Value.Errors(schema, config)
+  if (error) throw new ProviderError('invalid', `config${error.instancePath}: ${error.message}`)
   const problem = leaseConfigProblem(config)
   if (problem !== null) throw new ProviderError('invalid', problem)
 }

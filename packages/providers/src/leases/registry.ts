@@ -5,6 +5,8 @@ import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
 /** Every lease adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
 const adapters = {
   postgres: () => import('./postgres.ts'),
+  mysql: () => import('./mysql.ts'),
+  redis: () => import('./redis.ts'),
 } satisfies { [T in LeaseTag]?: () => Promise<LeaseProvider<T>> }
 
 /**

@@ -1,4 +1,7 @@
-import { isIP } from 'node:net'
+import { once } from 'node:events'
+import { isIP, type Socket } from 'node:net'
+import { connect } from 'node:tls'
+import { OutsideError } from '../outside.ts'
 
 interface Connection {
   host: string
@@ -29,3 +32,20 @@ export function tlsSettings(connection: Connection): TlsSettings | false {
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+
+/** The socket under TLS where settings ask for it, for drivers that take a stream as it is. */
+export async function secured(socket: Socket, settings: TlsSettings | false, timeoutMs: number): Promise<Socket> {
+  if (settings === false) return socket
+  const stream = connect({ ...settings, socket })
+  const timer = setTimeout(() => stream.destroy(new OutsideError('timeout', 'the TLS handshake took too long')), timeoutMs)
+  try {
+    await once(stream, 'secureConnect')
+    return stream
+  } catch (error) {
+    socket.destroy()
+    if (error instanceof OutsideError) throw error
+    throw new OutsideError('tls', `${settings.host}: ${(error as Error).message}`)
+  } finally {
+    clearTimeout(timer)
+  }
+}

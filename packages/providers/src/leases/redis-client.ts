@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net'
+import { AbstractConnector, Redis } from 'ioredis'
+import { type Outside, OutsideError } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import { answerMs } from './checks.ts'
+import type { Admin } from './connection-string.ts'
+import type { LeaseTarget } from './provider.ts'
+import { secured, tlsSettings } from './tls.ts'
+
+type Connection = LeaseTarget<'redis'>['config']['connection']
+
+/** Signs in on a socket from `outside`. */
+export async function connectRedis(
+  connection: Connection,
+  { user, password }: Admin,
+  outside: Outside,
+): Promise<Redis> {
+  const { host, port } = connection
+  try {
+    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    const stream = await secured(socket, tlsSettings(connection), answerMs)
+    const client = new Redis({
+      Connector: connectorTo(stream),
+      ...(user === '' ? {} : { username: user }),
+      password,
+      commandTimeout: answerMs,
+      lazyConnect: true,
+      enableReadyCheck: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    })
+    // The driver tells of a refused password here alone, and then that the connection is closed.
+    let refusal: unknown
+    client.on('error', (error) => {
+      refusal ??= error
+    })
+    try {
+      await client.connect()
+      await client.call('ACL', 'WHOAMI')
+      return client
+    } catch (error) {
+      client.disconnect()
+      throw refusal ?? error
+    }
+  } catch (error) {
+    throw redisFailure(error, [password])
+  }
+}
+
+/** What the driver asks for its stream. A second one never comes: a session that broke is over. */
+function connectorTo(stream: Socket) {
+  return class extends AbstractConnector {
+    constructor() {
+      super(answerMs)
+    }
+
+    override async connect() {
+      this.stream = stream
+      return stream
+    }
+  }
+}
+
+const reasons: Readonly<Record<string, ProviderError['reason']>> = {
+  WRONGPASS: 'denied',
+  NOAUTH: 'denied',
+  NOPERM: 'denied',
+}
+
+/** A refusal of the server, or the lack of an answer, in words that hold nothing secret. */
+export function redisFailure(error: unknown, secrets: readonly string[]): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (error instanceof OutsideError) return new ProviderError('unreachable', error.message)
+  const { name, message = '' } = error as { name?: string; message?: string }
+  if (name !== 'ReplyError') return new ProviderError('unreachable', safeText(message, secrets) || 'the connection broke')
+  const code = message.split(' ', 1)[0] ?? ''
+  if (/^ERR unknown command\b.*\bACL\b/i.test(message))
+    return new ProviderError('unsupported', 'the server has no accounts (ACL), which came with Redis 6')
+  return new ProviderError(reasons[code] ?? 'failed', safeText(message, secrets) ?? code)
+}

@@ -1,0 +1,156 @@
+import { fillTemplate } from '@skerry/contract/lease-templates'
+import type { Redis } from 'ioredis'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
+import { type Admin, parseAdmin } from './connection-string.ts'
+import type { Issued, Lease, LeaseAccount, LeaseAccountRef, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { connectRedis, redisFailure } from './redis-client.ts'
+
+type Config = LeaseTarget<'redis'>['config']
+
+/** Rules apply from left to right. `+@read` alone would refuse SELECT, PING and MULTI, without which no client works. */
+const levels = {
+  readonly: ['+@read', '+@connection', '+@transaction', '-@dangerous'],
+  readwrite: ['~*', '+@all', '-@admin', '-@dangerous', '+info'],
+} as const
+
+export async function open(target: LeaseTarget<'redis'>, outside: Outside): Promise<LeaseSession<'redis'>> {
+  const { config, credential } = target
+  checkConfig(config)
+  const { host, port } = config.connection
+  const protocols = ['redis:', 'rediss:']
+  const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 6379, database: null })
+  const client = await connectRedis(config.connection, admin, outside)
+  const session = new RedisSession(config, admin, client)
+  return {
+    verify: () => session.verify(),
+    create: (lease) => session.create(lease),
+    revoke: (ref) => session.revoke(ref),
+    list: () => session.list(),
+    close: async () => client.disconnect(),
+  }
+}
+
+class RedisSession {
+  private readonly config: Config
+  private readonly admin: Admin
+  private readonly client: Redis
+
+  constructor(config: Config, admin: Admin, client: Redis) {
+    this.config = config
+    this.admin = admin
+    this.client = client
+  }
+
+  async verify(): Promise<TargetFacts> {
+    const info = await this.info()
+    const version = info.get('valkey_version') ?? info.get('redis_version') ?? ''
+    const server = `${info.has('valkey_version') ? 'Valkey' : 'Redis'} ${version}`
+    const unsupported = (why: string) => new ProviderError('unsupported', `${server}: ${why}`)
+    if (Number.parseInt(version, 10) < 6) throw unsupported('versions before 6 have no accounts (ACL)')
+    if (info.get('role') === 'slave')
+      throw unsupported('this server is a replica, and accounts are not replicated; name the primary')
+    if (info.get('cluster_enabled') === '1')
+      throw unsupported('a cluster is not supported: an account would have to be kept alike on every node')
+    if (info.get('redis_mode') === 'sentinel') throw unsupported('this is a sentinel; name the primary')
+    await this.call('ACL', 'LIST')
+    const notes: string[] = []
+    if ((await this.aclFile()) === '')
+      notes.push('The server has no ACL file: its accounts live in memory, and a restart ends all leases.')
+    if (Number(info.get('connected_slaves')) > 0)
+      notes.push('Accounts are not replicated: after a failover the leases are gone, and replicas never have them.')
+    if (this.config.connection.db !== undefined)
+      notes.push('Redis does not keep an account out of other logical databases; only key patterns do.')
+    return { server, notes }
+  }
+
+  async create(lease: Lease<'redis'>): Promise<Issued<'redis'>> {
+    checkAccount('redis', lease, this.admin.user)
+    const { roleName, verifier } = lease
+    // SETUSER on an account that exists would change it.
+    if ((await this.passwords(roleName)) !== null)
+      throw new ProviderError('exists', `an account ${roleName} exists already`)
+    await this.call('ACL', 'SETUSER', roleName, 'reset', 'on', `#${verifier}`, ...(await this.rules(roleName)))
+    try {
+      await this.save()
+    } catch (error) {
+      await this.call('ACL', 'DELUSER', roleName)
+      throw error
+    }
+    const { host, port, db = 0 } = this.config.connection
+    const expiresAt = lease.expiresAt.toISOString()
+    return { resourceRef: roleName, result: { host, port, database: db, username: roleName, expiresAt } }
+  }
+
+  private async rules(roleName: string): Promise<readonly string[]> {
+    const { accessLevel, rules = [] } = this.config
+    if (accessLevel === 'custom') return rules.map((rule) => fillTemplate(rule, { roleName }))
+    if (accessLevel === 'readwrite') return levels.readwrite
+    // Before 7 a pattern gives access of both kinds, and the commands alone keep a lease from writing.
+    const version = Number.parseInt((await this.info()).get('redis_version') ?? '', 10)
+    return [version >= 7 ? '%R~*' : '~*', ...levels.readonly]
+  }
+
+  /** DELUSER closes the account’s connections. `off` or another password would leave open ones as they are. */
+  async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<void> {
+    checkName(resourceRef, this.admin.user)
+    const passwords = await this.passwords(resourceRef)
+    if (passwords !== null) {
+      if (digest === null || !passwords.some((verifier) => verifierDigest(verifier) === digest))
+        throw new ProviderError('foreign', `the account ${resourceRef} does not have this lease’s verifier`)
+      await this.call('ACL', 'DELUSER', resourceRef)
+    }
+    // Also where the account is gone already: the last try may have failed here, and a restart would bring it back.
+    await this.save()
+  }
+
+  async list(): Promise<LeaseAccount[]> {
+    const lines = (await this.call('ACL', 'LIST')) as string[]
+    return lines.flatMap((line) => {
+      const [, name = '', ...rules] = line.split(' ')
+      const verifier = rules.find((rule) => rule.startsWith('#'))?.slice(1)
+      if (verifier === undefined || name === 'default' || name === this.admin.user) return []
+      return [{ name, leaseId: null, verifierDigest: verifierDigest(verifier) }]
+    })
+  }
+
+  /** SHA-256 digests of the account’s passwords, or null where there is no such account. */
+  private async passwords(name: string): Promise<string[] | null> {
+    const fields = (await this.call('ACL', 'GETUSER', name)) as unknown[] | null
+    if (fields === null) return null
+    return fields[fields.indexOf('passwords') + 1] as string[]
+  }
+
+  /** Writes the accounts to the ACL file, where there is one. */
+  private async save(): Promise<void> {
+    try {
+      await this.call('ACL', 'SAVE')
+    } catch (error) {
+      if (!(error as Error).message.includes('not configured to use an ACL file')) throw error
+    }
+  }
+
+  /** Null where the admin account may not ask. */
+  private async aclFile(): Promise<string | null> {
+    try {
+      return ((await this.call('CONFIG', 'GET', 'aclfile')) as string[])[1] ?? ''
+    } catch (error) {
+      if (error instanceof ProviderError && error.reason === 'denied') return null
+      throw error
+    }
+  }
+
+  private async info(): Promise<Map<string, string>> {
+    const text = String(await this.call('INFO'))
+    return new Map(text.split(/\r?\n/).map((line) => line.split(':', 2) as [string, string]))
+  }
+
+  private async call(command: string, ...args: string[]): Promise<unknown> {
+    try {
+      return await this.client.call(command, ...args)
+    } catch (error) {
+      throw redisFailure(error, [this.admin.password])
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { freePort } from '../../../server/test/services/free-port.ts'
+import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
+import { databaseConformance, type Scene } from './conformance.ts'
+
+const skip = missing(['redis-server'], 'redis-server')
+
+/** Redis with an ACL file and an admin account as docs/leases.md asks for it. */
+async function redisScene(): Promise<Scene<'redis'>> {
+  const user = runAs('redis', 'nobody')
+  const folder = folderFor(user, 'redis')
+  const port = await freePort()
+  const aclFile = `${folder.path}/users.acl`
+  writeFileSync(
+    aclFile,
+    'user default on >rootpassword ~* &* +@all\nuser skerry_admin on >adminpassword resetkeys resetchannels -@all +acl +info +config|get +ping\n',
+    { mode: 0o666 },
+  )
+  const daemon = await startDaemon(
+    findBinary('redis-server')!,
+    ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder.path, '--save', '', '--aclfile', aclFile],
+    { ready: /Ready to accept connections/, user, cwd: folder.path },
+  )
+  const address = { host: '127.0.0.1', port }
+  const root = new Redis({ ...address, password: 'rootpassword' })
+  await root.set('note', 'one')
+  return {
+    server: /^Redis \d+\.\d+/,
+    target: (accessLevel) => ({
+      config: { provider: 'redis', executor: 'in_broker', connection: { ...address, db: 1 }, accessLevel },
+      credential: `redis://skerry_admin:adminpassword@127.0.0.1:${port}/1`,
+    }),
+    async signIn(username, password) {
+      const client = new Redis({
+        ...address,
+        username,
+        password,
+        db: 1,
+        lazyConnect: true,
+        enableReadyCheck: false,
+        retryStrategy: () => null,
+      })
+      client.on('error', () => {})
+      const ended = new Promise<void>((resolve) => client.once('end', resolve))
+      await client.connect()
+      // The driver goes on where a server refuses to select the database.
+      await client.select(1)
+      return {
+        read: () => client.multi().get('note').exec(),
+        write: () => client.set('note', 'more'),
+        administer: () => client.call('FLUSHALL'),
+        ended,
+        close: async () => client.disconnect(),
+      }
+    },
+    exists: async (name) => (await root.call('ACL', 'GETUSER', name)) !== null,
+    async createForeign(name) {
+      await root.call('ACL', 'SETUSER', name, 'on', '>theirs')
+    },
+    async createHalf({ roleName, verifier }) {
+      await root.call('ACL', 'SETUSER', roleName, 'on', `#${verifier}`)
+    },
+    async stop() {
+      root.disconnect()
+      await daemon.stop()
+      folder.remove()
+    },
+  }
+}
+
+databaseConformance('redis', skip, redisScene)
