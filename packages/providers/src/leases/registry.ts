@@ -7,6 +7,9 @@ const adapters = {
   postgres: () => import('./postgres.ts'),
   mysql: () => import('./mysql.ts'),
   redis: () => import('./redis.ts'),
+  ssh: () => import('./ssh.ts'),
+  'cloud-a': () => import('./cloud-a.ts'),
+  'cloud-b': () => import('./cloud-b.ts'),
 } satisfies { [T in LeaseTag]?: () => Promise<LeaseProvider<T>> }
 
 /**

@@ -1,0 +1,172 @@
+import {
+  type AssumeRoleCommandInput,
+  AssumeRoleCommand,
+  GetCallerIdentityCommand,
+  STSClient,
+  STSServiceException,
+} from '@aws-sdk/client-sts'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-providers'
+import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import { answerMs, checkConfig } from './checks.ts'
+import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+
+// AWS STS AssumeRole. No session can be taken back: only a policy on the role ends sessions, and then all of them.
+
+type Config = LeaseTarget<'cloud-a'>['config']
+
+interface AccessKey {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Promise<LeaseSession<'cloud-a'>> {
+  const { config, credential, origin } = target
+  checkConfig(config)
+  const key = readAccessKey(credential)
+  const client = new STSClient({
+    region: config.region,
+    credentials: key,
+    maxAttempts: 2,
+    ...(origin === undefined ? {} : { endpoint: origin }),
+    requestHandler: handlerOn(outside),
+  })
+  const secrets = [key.secretAccessKey]
+  return {
+    verify: () => verify(client, config, secrets),
+    create: (lease) => create(client, config, lease, secrets),
+    revoke: async () => {},
+    list: async () => [],
+    close: async () => client.destroy(),
+  }
+}
+
+function readAccessKey(credential: string): AccessKey {
+  const refuse = (why: string) => new ProviderError('invalid', `base credential: ${why}`)
+  let key: Partial<AccessKey> | null
+  try {
+    key = JSON.parse(credential)
+  } catch {
+    throw refuse('is not JSON')
+  }
+  const { accessKeyId, secretAccessKey } = key ?? {}
+  if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string' || secretAccessKey === '')
+    throw refuse('is not { "accessKeyId", "secretAccessKey" }')
+  if (accessKeyId.startsWith('ASIA'))
+    throw refuse('is of a session, which ends by itself; use the access key of an IAM user (AKIA...)')
+  if (!/^[A-Z0-9]{16,128}$/.test(accessKeyId)) throw refuse('accessKeyId is not an access key id')
+  return { accessKeyId, secretAccessKey }
+}
+
+/** Assumes the role for as long as the target may allow: a cap of the role’s own shows itself now, and not at a mint. */
+async function verify(client: STSClient, config: Config, secrets: string[]): Promise<TargetFacts> {
+  const seconds = config.maxTtlSeconds ?? cloudTtlDefaultMaxSeconds
+  const { Arn = '' } = await failing(client.send(new GetCallerIdentityCommand({})), seconds, secrets)
+  await failing(client.send(new AssumeRoleCommand(assumption(config, 'skerry-verify', seconds))), seconds, secrets)
+  return {
+    server: `AWS STS ${config.region}`,
+    notes: [
+      `The base credential is ${Arn}.`,
+      'A session stays valid until it expires: revoking a lease marks the ledger alone.',
+    ],
+  }
+}
+
+async function create(
+  client: STSClient,
+  config: Config,
+  lease: Lease<'cloud-a'>,
+  secrets: string[],
+): Promise<Issued<'cloud-a'>> {
+  const session = `skerry-${lease.id}`
+  const command = new AssumeRoleCommand(assumption(config, session, lease.ttlSeconds))
+  const { Credentials } = await failing(client.send(command), lease.ttlSeconds, secrets)
+  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {}
+  if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration)
+    throw new ProviderError('failed', 'the answer holds no credentials')
+  return {
+    resourceRef: session,
+    result: { region: config.region, roleArn: config.roleArn, expiresAt: Expiration.toISOString() },
+    credential: JSON.stringify({
+      accessKeyId: AccessKeyId,
+      secretAccessKey: SecretAccessKey,
+      sessionToken: SessionToken,
+    }),
+  }
+}
+
+/** The session’s name shows in CloudTrail beside all that a lease does. */
+function assumption(config: Config, session: string, seconds: number): AssumeRoleCommandInput {
+  return {
+    RoleArn: config.roleArn,
+    RoleSessionName: session,
+    DurationSeconds: seconds,
+    ExternalId: config.externalId,
+    Policy: config.sessionPolicy,
+  }
+}
+
+const reasons: Readonly<Record<string, ProviderError['reason']>> = {
+  AccessDenied: 'denied',
+  ExpiredToken: 'denied',
+  ExpiredTokenException: 'denied',
+  InvalidClientTokenId: 'denied',
+  SignatureDoesNotMatch: 'denied',
+  MalformedPolicyDocument: 'invalid',
+  PackedPolicyTooLarge: 'invalid',
+  RegionDisabledException: 'unsupported',
+  Throttling: 'rate_limited',
+  ThrottlingException: 'rate_limited',
+  ValidationError: 'invalid',
+}
+
+async function failing<T>(sent: Promise<T>, seconds: number, secrets: readonly string[]): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof OutsideError) throw new ProviderError('unreachable', error.message)
+    if (!(error instanceof STSServiceException)) throw new ProviderError('failed', 'the answer cannot be read')
+    const said = safeText(error.message, secrets) ?? error.name
+    if (error.name === 'ValidationError' && /DurationSeconds/i.test(error.message))
+      throw new ProviderError('invalid', `${seconds} s is above the cap of this target: ${capOf(error.message)}`)
+    throw new ProviderError(reasons[error.name] ?? 'failed', `${error.name}: ${said}`)
+  }
+}
+
+const capOf = (message: string) =>
+  /chaining/i.test(message)
+    ? '3600 s, since the base credential is itself the session of a role'
+    : 'the MaxSessionDuration of the role, which is 3600 s unless it was raised; set maxTtlSeconds to it'
+
+type Handler = NonNullable<ConstructorParameters<typeof STSClient>[0]['requestHandler']>
+
+/** What the SDK asks for instead of its own HTTP client. */
+function handlerOn(outside: Outside): Handler {
+  return {
+    async handle(request: HttpRequest) {
+      const { protocol, hostname, port, path, query = {} } = request
+      const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
+      for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
+      // The HTTP client sets both itself, to the same values.
+      const { host: _, 'content-length': __, ...headers } = request.headers
+      const { method, body } = request as Pick<OutsideRequest, 'method' | 'body'>
+      const answer: OutsideAnswer = await outside.send({
+        method,
+        url: url.href,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        timeoutMs: answerMs,
+      })
+      return { response: { statusCode: answer.status, headers: { ...answer.headers }, body: answer.body } }
+    },
+  } as unknown as Handler
+}
+
+interface HttpRequest {
+  protocol: string
+  hostname: string
+  port?: number
+  path: string
+  query?: Record<string, unknown>
+  headers: Record<string, string>
+}

@@ -1,0 +1,55 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import sshpk from 'sshpk'
+import { ProviderError } from '../provider-error.ts'
+
+export interface PublicKey {
+  /** As in RFC 4253: `ssh-ed25519`. */
+  type: string
+  /** The key on the wire: its type, then its fields. */
+  blob: Buffer
+}
+
+export interface CaKey extends PublicKey {
+  privateKey: KeyObject
+}
+
+const types = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa']
+
+const rsaBitsMin = 3072
+
+/** Reads `type base64 comment`. A certificate is no key here: what it says would be signed once more, and DSA is broken. */
+export function readPublicKey(text: string, field: string): PublicKey {
+  const refuse = (why: string) => new ProviderError('invalid', `${field}: ${why}`)
+  const type = text.split(' ', 1)[0] ?? ''
+  if (/-cert-v\d/.test(type)) throw refuse('is a certificate; send the key itself')
+  if (!types.includes(type)) throw refuse(`is no key of the types ${types.join(', ')}`)
+  const key = attempt(() => sshpk.parseKey(text, 'ssh'))
+  if (!key) throw refuse('cannot be read')
+  const blob = key.toBuffer('rfc4253')
+  if (wireType(blob) !== type) throw refuse('says another type than it is of')
+  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`RSA needs ${rsaBitsMin} bits or more`)
+  return { type, blob }
+}
+
+/** Reads an OpenSSH or PEM private key without a passphrase. */
+export function readCaKey(text: string): CaKey {
+  const refuse = (why: string) => new ProviderError('invalid', `certificate authority key: ${why}`)
+  const key = attempt(() => sshpk.parsePrivateKey(text, 'auto'))
+  if (!key) throw refuse('cannot be read, or has a passphrase')
+  const blob = key.toPublic().toBuffer('rfc4253')
+  const type = wireType(blob)
+  if (!types.includes(type)) throw refuse(`is of none of the types ${types.join(', ')}`)
+  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`RSA needs ${rsaBitsMin} bits or more`)
+  return { type, blob, privateKey: createPrivateKey(key.toString('pkcs8')) }
+}
+
+const wireType = (blob: Buffer) => blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1')
+
+/** Its errors repeat parts of the text. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net'
+import { sshPrincipalPattern } from '@skerry/contract/lease-providers'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { checkConfig } from './checks.ts'
+import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { newSerial, signUserCertificate } from './ssh-certificate.ts'
+import { type CaKey, readCaKey, readPublicKey } from './ssh-keys.ts'
+
+type Config = LeaseTarget<'ssh'>['config']
+
+/** A certificate begins a little early, for hosts whose clock is behind. */
+const skewSeconds = 60
+
+const principalGrammar = new RegExp(sshPrincipalPattern)
+
+/** Certificates need no connection: hosts trust the authority, and no one can take a certificate back. */
+export async function open(target: LeaseTarget<'ssh'>, outside: Outside): Promise<LeaseSession<'ssh'>> {
+  const { config, credential } = target
+  checkConfig(config)
+  const ca = readCaKey(credential)
+  if (!ca.blob.equals(readPublicKey(config.caPublicKey, 'caPublicKey').blob))
+    throw new ProviderError('invalid', 'caPublicKey: is not the public half of the private key')
+  checkSources(config.sourceAddresses ?? [])
+  return {
+    verify: async () => verify(config, ca),
+    create: async (lease) => create(config, ca, lease, outside.now()),
+    revoke: async () => {},
+    list: async () => [],
+    close: async () => {},
+  }
+}
+
+function verify(config: Config, ca: CaKey): TargetFacts {
+  const notes = ['A certificate stays valid until it expires: revoking a lease marks the ledger alone.']
+  if (!config.allowedPrincipals) notes.push('Leases may ask for any login name, since allowedPrincipals is not set.')
+  return { server: `SSH certificate authority (${ca.type})`, notes }
+}
+
+function create(config: Config, ca: CaKey, lease: Lease<'ssh'>, now: Date): Issued<'ssh'> {
+  const key = readPublicKey(lease.publicKey, 'publicKey')
+  checkPrincipals(lease.principals, config.allowedPrincipals)
+  const serial = newSerial()
+  const certificate = signUserCertificate(ca, {
+    key,
+    serial,
+    keyId: lease.id,
+    principals: lease.principals,
+    validAfter: Math.floor(now.getTime() / 1000) - skewSeconds,
+    validBefore: Math.floor(lease.expiresAt.getTime() / 1000),
+    criticalOptions: {
+      ...(config.forceCommand === undefined ? {} : { 'force-command': config.forceCommand }),
+      ...(config.sourceAddresses === undefined ? {} : { 'source-address': config.sourceAddresses.join() }),
+    },
+    extensions: config.extensions ?? ['permit-pty'],
+  })
+  return {
+    resourceRef: serial.toString(),
+    result: {
+      certificate,
+      principals: lease.principals,
+      caPublicKey: config.caPublicKey,
+      expiresAt: lease.expiresAt.toISOString(),
+    },
+  }
+}
+
+/** Without a principal a certificate may be valid for every account, and a comma would make two of one. */
+function checkPrincipals(principals: readonly string[], allowed: readonly string[] | undefined): void {
+  if (principals.length === 0) throw new ProviderError('invalid', 'principals: name at least one')
+  for (const [index, principal] of principals.entries()) {
+    if (!principalGrammar.test(principal)) throw new ProviderError('invalid', `principals[${index}]: is no login name`)
+    if (allowed && !allowed.includes(principal))
+      throw new ProviderError('invalid', `principals: ${principal} is not among those that the target allows`)
+  }
+}
+
+function checkSources(sources: readonly string[]): void {
+  for (const source of sources) {
+    const [address = '', bits] = source.split('/')
+    const most = isIP(address) === 6 ? 128 : 32
+    if (!isIP(address) || (bits !== undefined && Number(bits) > most))
+      throw new ProviderError('invalid', `sourceAddresses: ${source} is no address or network`)
+  }
+}
