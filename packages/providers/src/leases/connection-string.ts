@@ -12,6 +12,8 @@ interface Expected {
   defaultPort: number
   /** Null where the string need not name one. */
   database: string | null
+  /** What it may say beside, with the only values that are right. */
+  parameters?: Readonly<Record<string, string>>
 }
 
 /**
@@ -24,8 +26,12 @@ export function parseAdmin(connectionString: string, expected: Expected): Admin 
   if (!url) throw refuse(`is not of the form ${expected.protocols[0]}//user:password@host:port/database`)
   if (url.protocol === 'mongodb+srv:') throw refuse('mongodb+srv is not supported; name one host and port')
   if (!expected.protocols.includes(url.protocol)) throw refuse(`does not begin with ${expected.protocols[0]}//`)
-  if (url.search !== '' || url.hash !== '')
-    throw refuse('has parameters; leave them out, the target’s connection says how to connect')
+  const { parameters = {} } = expected
+  for (const [name, value] of url.searchParams)
+    if (parameters[name] !== value)
+      throw refuse('has parameters; leave them out, the target’s connection says how to connect')
+  if (url.hash !== '')
+    throw refuse('has a fragment; encode # as %23')
   if (bare(url.hostname) !== expected.host.toLowerCase())
     throw refuse('names another host than the target’s connection')
   if (Number(url.port || expected.defaultPort) !== expected.port)

@@ -10,7 +10,8 @@ const adapters = {
   ssh: () => import('./ssh.ts'),
   'cloud-a': () => import('./cloud-a.ts'),
   'cloud-b': () => import('./cloud-b.ts'),
-} satisfies { [T in LeaseTag]?: () => Promise<LeaseProvider<T>> }
+  mongodb: () => import('./mongodb.ts'),
+} satisfies { [T in LeaseTag]: () => Promise<LeaseProvider<T>> }
 
 /**
  * Signs in to a target with the adapter of its kind.
@@ -22,6 +23,6 @@ export async function openLeaseTarget<T extends LeaseTag>(
   target: LeaseTarget<T>,
   outside: Outside,
 ): Promise<LeaseSession<T>> {
-  const load = (adapters as Record<string, unknown>)[tag] as unknown as () => Promise<LeaseProvider<T>>
+  const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
   return await (await load()).open(target, outside)
 }

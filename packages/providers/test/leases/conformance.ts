@@ -46,7 +46,7 @@ export function databaseConformance<T extends DatabaseTag>(
     beforeAll(async () => {
       scene = await start()
       outside = testOutside()
-    })
+    }, 60_000)
     afterAll(async () => {
       for (const session of sessions) await session.close()
       await scene?.stop()
@@ -185,7 +185,7 @@ export function databaseConformance<T extends DatabaseTag>(
       const { config, credential } = scene.target('readonly')
       const url = new URL(credential)
       const elsewhere = [
-        credential.replace('127.0.0.1', '127.0.0.2'),
+        credential.replace('localhost', '127.0.0.2'),
         credential.replace(`:${url.port}`, ':1'),
         credential.replace(`:${url.port}`, ''),
         `${credential}?host=127.0.0.2`,
@@ -207,6 +207,17 @@ export function databaseConformance<T extends DatabaseTag>(
       const failure = await openLeaseTarget(tag, { config, credential: wrong }, outside).catch((error) => error)
       expect(failure).toMatchObject({ reason: 'denied' })
       expect(failure.message).not.toContain('wrongpassword')
+    })
+
+    it('a server whose certificate carries another name, or is signed by nobody known, gets no credential', async () => {
+      const { config, credential } = scene.target('readonly')
+      const { caCertificate: _, ...unknown } = config.connection
+      const address = { ...config.connection, host: '127.0.0.1' }
+      const elsewhere = credential.replace('localhost', '127.0.0.1')
+      const attempt = (connection: object, secret: string) =>
+        reasonOf(openLeaseTarget(tag, { config: { ...config, connection }, credential: secret }, outside))
+      expect(await attempt(unknown, credential)).toBe('unreachable')
+      expect(['unreachable', 'invalid']).toContain(await attempt(address, elsewhere))
     })
 
     it('a connection that is cut is unreachable, and the next session works', async () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { createConnection, type ConnectionOptions } from 'mysql2/promise'
 import { freePort } from '../../../server/test/services/free-port.ts'
+import { certificateFor } from '../services/certificate.ts'
 import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
 import { databaseConformance, type Scene } from './conformance.ts'
 
@@ -13,6 +14,7 @@ async function mariadbScene(): Promise<Scene<'mysql'>> {
   const folder = folderFor(user, 'mariadb')
   const port = await freePort()
   const data = `${folder.path}/data`
+  const { certFile, keyFile, pem } = certificateFor(user, folder)
   const common = ['--no-defaults', `--datadir=${data}`]
   await promisify(execFile)(
     findBinary('mariadb-install-db')!,
@@ -30,6 +32,8 @@ async function mariadbScene(): Promise<Scene<'mysql'>> {
       '--innodb-buffer-pool-size=8M',
       '--innodb-flush-log-at-trx-commit=0',
       '--skip-name-resolve',
+      `--ssl-cert=${certFile}`,
+      `--ssl-key=${keyFile}`,
     ],
     { ready: /ready for connections/, user, cwd: folder.path },
   )
@@ -44,15 +48,16 @@ async function mariadbScene(): Promise<Scene<'mysql'>> {
       ` TO skerry_admin@'%' WITH GRANT OPTION`,
   ])
     await root.query(statement)
-  const connection = { host: '127.0.0.1', port, database: 'my_shop' }
+  const address = { host: '127.0.0.1', port, database: 'my_shop' }
+  const connection = { ...address, host: 'localhost', tls: 'verify-full', caCertificate: pem } as const
   return {
     server: /^MariaDB \d+\.\d+/,
     target: (accessLevel) => ({
       config: { provider: 'mysql', executor: 'in_broker', connection, accessLevel, userHost: '%' },
-      credential: `mysql://skerry_admin:adminpassword@127.0.0.1:${port}/my_shop`,
+      credential: `mysql://skerry_admin:adminpassword@localhost:${port}/my_shop`,
     }),
     async signIn(name, password) {
-      const client = await createConnection({ ...connection, user: name, password } satisfies ConnectionOptions)
+      const client = await createConnection({ ...address, user: name, password } satisfies ConnectionOptions)
       const ended = new Promise<void>((resolve) => client.on('error', () => resolve()))
       return {
         read: () => client.query('SELECT count(*) FROM notes'),

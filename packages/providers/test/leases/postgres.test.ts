@@ -1,18 +1,21 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmodSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
 import { missingPostgres, startPostgres } from '../../../server/test/services/postgres.ts'
+import { certificateFor } from '../services/certificate.ts'
+import { folderFor, runAs } from '../services/process.ts'
 import { databaseConformance, type Scene } from './conformance.ts'
 
 /** An admin account as docs/leases.md asks for it: no superuser, the owner of what leases use. */
 async function postgresScene(): Promise<Scene<'postgres'>> {
-  const dir = await mkdtemp(join(tmpdir(), 'skerry-hba-'))
-  await chmod(dir, 0o755)
-  const hba = join(dir, 'pg_hba.conf')
+  const user = runAs('postgres', 'nobody')
+  const folder = folderFor(user, 'postgres-tls')
+  const hba = `${folder.path}/pg_hba.conf`
   // Passwords are what is tested: only the suite itself comes without one.
-  await writeFile(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
-  const server = (await startPostgres({ fsync: false, settings: { hba_file: hba } }))!
+  writeFileSync(hba, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+  chmodSync(hba, 0o644)
+  const { certFile, keyFile, pem } = certificateFor(user, folder)
+  const settings = { hba_file: hba, ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
+  const server = (await startPostgres({ fsync: false, settings }))!
   const url = new URL(await server.createDatabase('shop'))
   const root = new pg.Client(url.href)
   await root.connect()
@@ -22,15 +25,16 @@ async function postgresScene(): Promise<Scene<'postgres'>> {
     CREATE SCHEMA app AUTHORIZATION skerry_admin; SET ROLE skerry_admin;
     CREATE TABLE app.notes (id serial PRIMARY KEY, text text); INSERT INTO app.notes (text) VALUES ('one')`)
   const port = Number(url.port)
-  const connection = { host: '127.0.0.1', port, database: 'shop' }
+  const address = { host: '127.0.0.1', port, database: 'shop' }
+  const connection = { ...address, host: 'localhost', tls: 'verify-full', caCertificate: pem } as const
   return {
     server: /^PostgreSQL \d+\.\d+/,
     target: (accessLevel) => ({
       config: { provider: 'postgres', executor: 'in_broker', connection, accessLevel, schema: 'app' },
-      credential: `postgres://skerry_admin:adminpassword@127.0.0.1:${port}/shop`,
+      credential: `postgres://skerry_admin:adminpassword@localhost:${port}/shop`,
     }),
     async signIn(user, password) {
-      const client = new pg.Client({ ...connection, user, password })
+      const client = new pg.Client({ ...address, user, password })
       const ended = new Promise<void>((resolve) => client.once('end', resolve))
       client.on('error', () => {})
       await client.connect()
@@ -49,7 +53,7 @@ async function postgresScene(): Promise<Scene<'postgres'>> {
     async stop() {
       await root.end()
       await server.dispose()
-      await rm(dir, { recursive: true })
+      folder.remove()
     },
   }
 }

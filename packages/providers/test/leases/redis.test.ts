@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { freePort } from '../../../server/test/services/free-port.ts'
+import { certificateFor } from '../services/certificate.ts'
 import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
 import { databaseConformance, type Scene } from './conformance.ts'
 
@@ -10,7 +11,8 @@ const skip = missing(['redis-server'], 'redis-server')
 async function redisScene(): Promise<Scene<'redis'>> {
   const user = runAs('redis', 'nobody')
   const folder = folderFor(user, 'redis')
-  const port = await freePort()
+  const [port, tlsPort] = [await freePort(), await freePort()]
+  const { certFile, keyFile, pem } = certificateFor(user, folder)
   const aclFile = `${folder.path}/users.acl`
   writeFileSync(
     aclFile,
@@ -19,17 +21,22 @@ async function redisScene(): Promise<Scene<'redis'>> {
   )
   const daemon = await startDaemon(
     findBinary('redis-server')!,
-    ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder.path, '--save', '', '--aclfile', aclFile],
+    [
+      ...['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder.path, '--save', '', '--aclfile', aclFile],
+      ...['--tls-port', `${tlsPort}`, '--tls-cert-file', certFile, '--tls-key-file', keyFile],
+      ...['--tls-ca-cert-file', certFile, '--tls-auth-clients', 'no'],
+    ],
     { ready: /Ready to accept connections/, user, cwd: folder.path },
   )
   const address = { host: '127.0.0.1', port }
+  const secure = { host: 'localhost', port: tlsPort, tls: 'verify-full', caCertificate: pem } as const
   const root = new Redis({ ...address, password: 'rootpassword' })
   await root.set('note', 'one')
   return {
     server: /^Redis \d+\.\d+/,
     target: (accessLevel) => ({
-      config: { provider: 'redis', executor: 'in_broker', connection: { ...address, db: 1 }, accessLevel },
-      credential: `redis://skerry_admin:adminpassword@127.0.0.1:${port}/1`,
+      config: { provider: 'redis', executor: 'in_broker', connection: { ...secure, db: 1 }, accessLevel },
+      credential: `redis://skerry_admin:adminpassword@localhost:${tlsPort}/1`,
     }),
     async signIn(username, password) {
       const client = new Redis({

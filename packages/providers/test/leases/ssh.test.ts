@@ -99,7 +99,7 @@ describe.skipIf(skip !== undefined)(`ssh leases${skip === undefined ? '' : ` (sk
       user: {},
       cwd: folder.path,
     })
-  })
+  }, 60_000)
   afterAll(async () => {
     await daemon?.stop()
     folder?.remove()

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import { type Document, MongoClient, MongoServerError } from 'mongodb'
+import { type Outside, OutsideError } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import { answerMs, checkConfig } from './checks.ts'
+import { type Admin, parseAdmin } from './connection-string.ts'
+import type { Issued, Lease, LeaseAccount, LeaseAccountRef, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { openRelay, type Relay } from './relay.ts'
+import { secured, tlsSettings } from './tls.ts'
+
+type Config = LeaseTarget<'mongodb'>['config']
+
+const roles = { readonly: 'read', readwrite: 'readWrite' } as const
+
+/** Error codes of the server. */
+const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
+
+/** The account’s name follows from the lease, so that one of which a crash kept the record away is found again. */
+const userName = (leaseId: string) => `skerry_${leaseId}`
+
+export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Promise<LeaseSession<'mongodb'>> {
+  const { config, credential } = target
+  checkConfig(config)
+  const { host, port, database } = config.connection
+  // Its user administration answers that this is not supported.
+  if (host.endsWith('.mongodb.net'))
+    throw new ProviderError('unsupported', 'Atlas creates accounts through its own Admin API alone')
+  const source = config.authSource ?? 'admin'
+  const parameters = { authSource: source }
+  const admin = parseAdmin(credential, { protocols: ['mongodb:'], host, port, defaultPort: 27_017, database, parameters })
+  const relay = await openRelay(async () => {
+    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    return await secured(socket, tlsSettings({ ...config.connection, ...(config.tls ? { tls: config.tls } : {}) }), answerMs)
+  })
+  const client = clientOn(relay, admin, source)
+  const session = new MongodbSession(config, admin, client, relay)
+  try {
+    await session.command({ ping: 1 })
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  return {
+    verify: () => session.verify(),
+    create: (lease) => session.create(lease),
+    revoke: (ref) => session.revoke(ref),
+    list: () => session.list(),
+    close: () => session.close(),
+  }
+}
+
+/** One connection for commands and one that watches the server: the driver needs both. */
+function clientOn(relay: Relay, { user, password }: Admin, authSource: string): MongoClient {
+  return new MongoClient(`mongodb://${encodeURIComponent(relay.path)}/`, {
+    auth: { username: user, password },
+    authSource,
+    appName: 'skerry',
+    directConnection: true,
+    maxPoolSize: 1,
+    serverMonitoringMode: 'poll',
+    serverSelectionTimeoutMS: answerMs,
+    connectTimeoutMS: answerMs,
+    socketTimeoutMS: answerMs,
+    retryWrites: false,
+    retryReads: false,
+  })
+}
+
+class MongodbSession {
+  private readonly config: Config
+  private readonly admin: Admin
+  private readonly client: MongoClient
+  private readonly relay: Relay
+  private readonly source: string
+
+  constructor(config: Config, admin: Admin, client: MongoClient, relay: Relay) {
+    this.config = config
+    this.admin = admin
+    this.client = client
+    this.relay = relay
+    this.source = config.authSource ?? 'admin'
+  }
+
+  async verify(): Promise<TargetFacts> {
+    const hello = await this.command({ hello: 1 })
+    const { version } = await this.command({ buildInfo: 1 })
+    const server = `MongoDB ${version}`
+    if (!hello.isWritablePrimary)
+      throw new ProviderError('unsupported', `${server}: this server is a secondary; name the primary`)
+    await this.command({ usersInfo: { user: this.admin.user, db: this.source } })
+    const notes = []
+    if (hello.msg === 'isdbgrid')
+      notes.push('Routers of a sharded cluster may honour an account for up to 30 seconds after it was removed.')
+    if (hello.setName !== undefined)
+      notes.push('Only this member of the replica set is used: after a failover leases wait until it is primary again.')
+    return { server, notes }
+  }
+
+  async create(lease: Lease<'mongodb'>): Promise<Issued<'mongodb'>> {
+    const { host, port, database } = this.config.connection
+    const username = userName(lease.id)
+    // A letter first and nothing that a URL or a shell would read.
+    const password = `p${randomBytes(24).toString('base64url')}`
+    await this.command(
+      {
+        createUser: username,
+        pwd: password,
+        roles: this.roles(),
+        // Without it the server would keep a SHA-1 verifier, too.
+        mechanisms: ['SCRAM-SHA-256'],
+        customData: { skerryLease: lease.id, expiresAt: lease.expiresAt },
+        writeConcern: { w: 'majority' },
+      },
+      [password],
+    )
+    const expiresAt = lease.expiresAt.toISOString()
+    return {
+      resourceRef: username,
+      result: { username, host, port, database, authSource: this.source, expiresAt },
+      credential: password,
+    }
+  }
+
+  private roles(): { role: string; db: string }[] {
+    const { accessLevel, connection } = this.config
+    if (accessLevel === 'custom') return this.config.roles ?? []
+    return [{ role: roles[accessLevel], db: connection.database }]
+  }
+
+  /** Ends what is running first: a dropped account’s connections stay open, and are refused from their next operation on. */
+  async revoke({ id, resourceRef }: LeaseAccountRef): Promise<void> {
+    const { users } = await this.command({ usersInfo: { user: resourceRef, db: this.source }, showCustomData: true })
+    const [found] = users as UserInfo[]
+    if (!found) return
+    if (resourceRef !== userName(id) || found.customData?.skerryLease !== id)
+      throw new ProviderError('foreign', `the account ${resourceRef} was not created by this lease`)
+    await this.command({ killAllSessions: [{ user: resourceRef, db: this.source }] }).catch(allow(codes.unauthorized))
+    await this.command({ dropUser: resourceRef, writeConcern: { w: 'majority' } }).catch(allow(codes.userNotFound))
+  }
+
+  async list(): Promise<LeaseAccount[]> {
+    const { users } = await this.command({ usersInfo: 1, showCustomData: true })
+    return (users as UserInfo[]).flatMap(({ user, customData }) =>
+      customData?.skerryLease === undefined
+        ? []
+        : [{ name: user, leaseId: String(customData.skerryLease), verifierDigest: null }],
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.client.close(true)
+    await this.relay.close()
+  }
+
+  async command(command: Document, secrets: readonly string[] = []): Promise<Document> {
+    try {
+      return await this.client.db(this.source).command(command)
+    } catch (error) {
+      throw this.failure(error, [this.admin.password, ...secrets])
+    }
+  }
+
+  private failure(error: unknown, secrets: readonly string[]): ProviderError {
+    const broken = this.relay.failure()
+    if (error instanceof MongoServerError) {
+      const code = Number(error.code)
+      const reason = reasons[code] ?? 'failed'
+      return new MongodbFailure(reason, safeText(error.message, secrets) ?? `error ${code}`, code)
+    }
+    if (broken instanceof OutsideError) return new ProviderError('unreachable', broken.message)
+    const said = error instanceof Error ? safeText(error.message, secrets) : null
+    return new ProviderError('unreachable', said ?? 'the connection broke')
+  }
+}
+
+interface UserInfo {
+  user: string
+  customData?: { skerryLease?: unknown }
+}
+
+const reasons: Readonly<Record<number, ProviderError['reason']>> = {
+  [codes.unauthorized]: 'denied',
+  [codes.authenticationFailed]: 'denied',
+  [codes.roleNotFound]: 'invalid',
+  [codes.duplicateUser]: 'exists',
+}
+
+class MongodbFailure extends ProviderError {
+  readonly code: number
+
+  constructor(reason: ProviderError['reason'], message: string, code: number) {
+    super(reason, message)
+    this.code = code
+  }
+}
+
+const allow = (code: number) => (error: unknown) => {
+  if (!(error instanceof MongodbFailure && error.code === code)) throw error
+}
