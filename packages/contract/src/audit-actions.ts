@@ -68,6 +68,16 @@ export const auditActions = {
   'secret.written': { about: 'secret', evicts: 'environment' },
   'secret.restored': { about: 'secret', evicts: 'environment' },
   'secret.deleted': { about: 'secret', evicts: 'environment' },
+  'lease_target.created': { about: 'lease_target', evicts: 'none' },
+  'lease_target.updated': { about: 'lease_target', evicts: 'none' },
+  'lease_target.verified': { about: 'lease_target', evicts: 'none' },
+  'lease_target.deleted': { about: 'lease_target', evicts: 'none' },
+  'lease.created': { about: 'lease', evicts: 'none' },
+  'lease.failed': { about: 'lease', evicts: 'none' },
+  'lease.revoked': { about: 'lease', evicts: 'none' },
+  'lease.expired': { about: 'lease', evicts: 'none' },
+  'lease.orphaned': { about: 'lease', evicts: 'none' },
+  'lease.forgotten': { about: 'lease', evicts: 'none' },
 } as const satisfies Record<string, { about: string; evicts: Evicts }>
 
 /** How far a change reaches into the resolve cache. */

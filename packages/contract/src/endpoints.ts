@@ -9,6 +9,7 @@ import { grants } from './grants.ts'
 import { composition, groups } from './groups.ts'
 import { health } from './health.ts'
 import { honeyTokens } from './honey-tokens.ts'
+import { leases } from './leases.ts'
 import { me } from './me.ts'
 import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
@@ -52,6 +53,7 @@ export const endpoints = {
   grants,
   tokens,
   honeyTokens,
+  leases,
   audit,
 }
 

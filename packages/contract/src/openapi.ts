@@ -41,6 +41,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   grants: 'Key grants',
   tokens: 'Service tokens',
   honeyTokens: 'Honey tokens',
+  leases: 'Temporary access (leases)',
   audit: 'Audit',
 }
 

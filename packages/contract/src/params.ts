@@ -35,6 +35,8 @@ const rules: Record<string, PathParamRule> = {
   cliSessionId: id('cliSession', 'session'),
   changeRequestId: id('changeRequest', 'change request'),
   honeyTokenId: id('honeyToken', 'honey token'),
+  targetId: id('leaseTarget', 'lease target'),
+  leaseId: id('lease', 'lease'),
   code: {
     schema: CliLoginCode as PathParamRule['schema'],
     malformed: 'not_found',

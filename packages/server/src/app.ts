@@ -13,6 +13,8 @@ import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
+import { jobs as leaseJobs } from './features/leases/jobs.ts'
+import { routes as leases } from './features/leases/routes.ts'
 import { routes as me } from './features/me/routes.ts'
 import { subscribers as notificationSubscribers } from './features/notifications/deliver.ts'
 import { jobs as notificationJobs } from './features/notifications/jobs.ts'
@@ -59,6 +61,7 @@ export const routes: Route[] = [
   ...grants,
   ...tokens,
   ...honeyTokens,
+  ...leases,
   ...audit,
 ]
 
@@ -74,6 +77,7 @@ export const jobs: AnyJob[] = [
   ...branchJobs,
   ...cliLoginJobs,
   ...oauthJobs,
+  ...leaseJobs,
   ...housekeeping,
   ...subscribers.map(({ job }) => job),
 ]

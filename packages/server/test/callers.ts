@@ -7,6 +7,7 @@ import { tokens } from '@skerry/contract/tokens'
 import { newId } from '../src/kernel/context.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
 import { newGuarded, proposePut } from './guarded.ts'
+import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { startIssuer } from './services/issuer.ts'
 import {
   type Actor,
@@ -64,12 +65,14 @@ export async function buildPlace(world: World): Promise<Place> {
   const target = await newToken(world, tenant)
   const grantId = (await grantKey(world, tenant, envId, target)).id
   const decoy = await newDecoy(world, tenant)
+  const targetId = (await newSshTarget(world, tenant)).id
+  const leaseId = (await newSshLease(world, tenant, targetId)).lease.id
   const userId = (await newMember(world, tenant)).id
   const { code, id: cliSessionId } = await askForCliSession(world)
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
   // Of nobody: what is a person’s own is looked for only after access.
   const personal = { webSessionId: newId('session'), signInPasskeyId: newId('signInPasskey') }
-  const others = { ...personal, changeRequestId, honeyTokenId: decoy.id, name: 'NAME' }
+  const others = { ...personal, changeRequestId, honeyTokenId: decoy.id, name: 'NAME', targetId, leaseId }
   const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id, ...own }
   return { tenant, params: { ...ids, ...others }, branchId: branch.body.branch.id }
 }

@@ -10,6 +10,7 @@ import { tokens } from '@skerry/contract/tokens'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
+import { leasing } from './lease-steps.ts'
 import { identity, membership, organization, own } from './people-steps.ts'
 import { signInSteps } from './sign-in-steps.ts'
 import { keeps, known, machine, only, type Step, step, token, user } from './step.ts'
@@ -39,6 +40,7 @@ export async function buildWalk(world: World): Promise<Walk> {
     ...applications(ids, tenant, people.admin),
     ...sharing(ids, tenant, people.admin),
     ...approval(ids, tenant, people.admin),
+    ...(await leasing(world, ids, tenant, people.admin)),
     replacement(world, ids, tenant),
     ...deletions(ids, tenant),
   ]

@@ -2,6 +2,7 @@ import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
 import type { Place } from './callers.ts'
+import { sshLease, sshTarget } from './lease-steps.ts'
 import { newMember, newPerson } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -103,6 +104,9 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
       body: { tokenId: newId('serviceToken'), tokenHash: sha256(bearerSecret()), placement: 'a wiki' },
     },
     [`PATCH ${org}/tokens/:tokenId`]: { as, body: { name: 'Name' } },
+    [`POST ${org}/leases/targets`]: { as, body: { ...(await sshTarget(world, tenant)), name: 'sample' } },
+    [`PATCH ${org}/leases/targets/:targetId`]: { as, body: { name: 'another' } },
+    [`POST ${org}/leases`]: { as, body: sshLease(params.targetId as string) },
   }
 }
 

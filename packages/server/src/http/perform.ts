@@ -93,9 +93,9 @@ async function transact<T>(
         if (!audits.includes(action)) throw new Error(`${path} does not list ${action}`)
         record({ orgId: params.orgId ?? null, action, resourceId, metadata, ...more })
       },
-      enqueue: (job, data) => {
+      enqueue: (job, data, sending) => {
         enqueued.push(job)
-        return context.queue.enqueue(db, job, data)
+        return context.queue.enqueue(db, job, data, sending)
       },
       emit: async (type, facts) => {
         enqueued.push(...(await context.events.emit(db, type, params.orgId ?? null, facts)))

@@ -6,6 +6,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../db/database.ts'
 import type { Emit } from '../events/events.ts'
 import type { Job } from '../jobs/job.ts'
+import type { Sending } from '../jobs/queue.ts'
 import type { Context } from '../kernel/context.ts'
 import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
@@ -63,7 +64,7 @@ export interface Work<A extends AuditAction = AuditAction> {
   /** Adds an entry, about a resource of the type that the action's row names. */
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
   /** Adds a job: it will run if, and only if, the change is committed. */
-  enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>) => Promise<void>
+  enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>, sending?: Sending) => Promise<void>
   /** Adds an event of the path's organization: subscribers are told if, and only if, the change is committed. */
   emit: Emit
 }

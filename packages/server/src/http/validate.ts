@@ -74,6 +74,16 @@ function check(schema: TSchema, validator: Validator, value: unknown, place: 'qu
   throw complaint(validator as Validator<TProperties, TSchema>, value, place)
 }
 
+const compiled = new WeakMap<TSchema, Validator>()
+
+/** Checks a part of a body by the schema that another part of it names, in the same words as the body itself. */
+export function checkShape(schema: TObject<TProperties>, value: unknown, place: string): void {
+  const validator = compiled.get(schema) ?? (Compile(schema) as unknown as Validator)
+  compiled.set(schema, validator)
+  checkBounds(schema, value, place)
+  if (!validator.Check(value)) throw complaint(validator, value, place)
+}
+
 /** A lone surrogate, which JSON can spell and UTF-8 cannot: stored, it would be another character. */
 function wellFormed<T>(value: T, place = 'body'): T {
   if (typeof value === 'string' && !value.isWellFormed())

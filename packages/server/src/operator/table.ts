@@ -10,4 +10,9 @@ interface CommandRow {
 
 export const commands: readonly CommandRow[] = [
   { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
+  {
+    name: 'rekey',
+    summary: 'Seal everything anew, after SKERRY_SERVER_KEY was replaced',
+    load: () => import('./rekey.ts'),
+  },
 ]

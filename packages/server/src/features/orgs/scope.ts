@@ -65,6 +65,14 @@ export const admin = accessOf<InOrg, 'orgId'>(
   },
 )
 
+/** A token that is bound to an environment is one of that environment, and manages nothing else. */
+export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('unbound', 'As inside; no service token that is bound to an environment', base, async (scope) => {
+    if (scope.principal.type === 'service_token' && scope.principal.environmentId !== null)
+      throw fail('forbidden', 'this token is bound to an environment')
+    return scope
+  })
+
 /** An admin in person: what one is asked to stand for, no token or machine client can. */
 export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'userAdmin',

@@ -1,0 +1,157 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from './endpoint.ts'
+import { RoleName, TargetId } from './lease-fields.ts'
+import { type LeaseTag, leaseProviders } from './lease-providers.ts'
+import { limits } from './limits.ts'
+import { Blob, DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, PublicKeyJwk, Strict } from './schema.ts'
+
+const tags = Object.keys(leaseProviders) as LeaseTag[]
+const Provider = Type.Unsafe<LeaseTag>(
+  Type.Union(
+    tags.map((tag) => Type.Literal(tag)),
+    { description: 'what kind of target it is' },
+  ),
+)
+
+/** What the row of its provider asks for (lease-providers.ts) is checked by that row. */
+const Config = Type.Object(
+  { provider: Provider },
+  { additionalProperties: true, maxProperties: 30, description: 'the settings of the target, by its provider' },
+)
+
+const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
+
+export const LeaseTarget = Strict({
+  id: TargetId,
+  name: Type.String(),
+  provider: Provider,
+  config: Config,
+  status: Type.Union([Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing')]),
+  lastError: Nullable(Type.String()),
+  server: Nullable(Type.String({ description: 'what the target said it is when it was last verified' })),
+  notes: Type.Array(Type.String(), { description: 'what an admin should know of it' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const leaseStatuses = [
+  'pending',
+  'creating',
+  'active',
+  'revoking',
+  'expired',
+  'revoked',
+  'failed',
+  'orphaned',
+] as const
+
+export const Lease = Strict({
+  id: Id('lease'),
+  targetId: Nullable(TargetId),
+  provider: Provider,
+  status: Type.Unsafe<(typeof leaseStatuses)[number]>(Type.Union(leaseStatuses.map((status) => Type.Literal(status)))),
+  resourceRef: Nullable(Type.String({ description: 'name of the account, or serial of the certificate' })),
+  requestedByType: Type.String(),
+  requestedById: Type.String(),
+  ttlSeconds: Type.Integer(),
+  createdAt: Instant,
+  expiresAt: Instant,
+  revokedAt: Nullable(Instant),
+  revokedById: Nullable(Type.String()),
+  lastError: Nullable(Type.String()),
+})
+
+/** Beside the lease, under the name of the provider’s row. */
+const results = {
+  connection: Type.Optional(leaseProviders.postgres.result),
+  ssh: Type.Optional(leaseProviders.ssh.result),
+  cloudA: Type.Optional(leaseProviders['cloud-a'].result),
+  cloudB: Type.Optional(leaseProviders['cloud-b'].result),
+  mongodb: Type.Optional(leaseProviders.mongodb.result),
+}
+
+/** Accounts that live for minutes, made on targets of the customer. */
+export const leases = {
+  brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
+    summary:
+      'The public key to which admin credentials of targets are wrapped; the server can open what is wrapped to it',
+    unit: 'transaction',
+    unaudited: 'the keypair is made with the first request, and gives nobody anything',
+    responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
+    refuses: ['conflict'],
+  }),
+  targets: get('/v1/orgs/:orgId/leases/targets', {
+    summary: 'Lease targets; never a credential',
+    query: Page,
+    responses: { 200: Strict({ targets: Type.Array(LeaseTarget), nextCursor: NextCursor }) },
+  }),
+  createTarget: post('/v1/orgs/:orgId/leases/targets', {
+    summary: 'Register a target, after signing in to it with the credential',
+    unit: 'manual',
+    body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
+    responses: { 201: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.created'],
+  }),
+  updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
+    summary: 'Rename a target, or replace its credential after signing in with the new one',
+    unit: 'manual',
+    body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
+    responses: { 200: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.updated'],
+  }),
+  verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
+    summary: 'Sign in to a target again, and record what it says',
+    unit: 'manual',
+    responses: { 200: Strict({ target: LeaseTarget }) },
+    refuses: ['conflict'],
+    audits: ['lease_target.verified'],
+  }),
+  deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
+    summary: 'Remove a target; with live leases only by force, which leaves their accounts where they are',
+    query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
+    responses: { 200: Ok },
+    refuses: ['conflict'],
+    audits: ['lease_target.deleted'],
+  }),
+  list: get('/v1/orgs/:orgId/leases', {
+    summary: 'The ledger of leases, newest first',
+    query: Page,
+    responses: { 200: Strict({ leases: Type.Array(Lease), nextCursor: NextCursor }) },
+  }),
+  get: get('/v1/orgs/:orgId/leases/:leaseId', {
+    summary: 'One lease',
+    responses: { 200: Strict({ lease: Lease }) },
+  }),
+  create: post('/v1/orgs/:orgId/leases', {
+    summary: 'Mint a lease; the fields beside provider, target and lifetime are those of the provider',
+    unit: 'manual',
+    body: Strict({
+      provider: Provider,
+      targetId: TargetId,
+      ttlSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+      roleName: Type.Optional(RoleName),
+      verifier: Type.Optional(Type.String({ maxLength: 500 })),
+      publicKey: Type.Optional(Type.String({ maxLength: 4096 })),
+      principals: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
+      recipientPublicKey: Type.Optional(PublicKeyJwk),
+    }),
+    responses: { 201: Strict({ lease: Lease, ...results }) },
+    refuses: ['conflict'],
+    audits: ['lease.created'],
+  }),
+  revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
+    summary: 'Revoke a lease: its account is removed and its sessions end; again is fine',
+    unit: 'manual',
+    responses: { 200: Strict({ lease: Lease }) },
+    refuses: ['conflict'],
+    audits: ['lease.revoked'],
+  }),
+  forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
+    summary: 'Close the entry of an orphaned lease; the account may still be on the target',
+    responses: { 200: Strict({ lease: Lease }) },
+    refuses: ['conflict'],
+    audits: ['lease.forgotten'],
+  }),
+}

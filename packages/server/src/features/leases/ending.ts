@@ -1,0 +1,100 @@
+import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseSession } from '@skerry/providers/leases/provider'
+import { type Context, instant } from '../../kernel/context.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { isRevocable } from './leases.ts'
+import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
+import { findTarget, type Lease } from './scope.ts'
+import { onTarget } from './session.ts'
+
+const firstPauseSeconds = 5
+const pauseMaxSeconds = 600
+const giveUpAfterMs = 24 * 3600 * 1000
+
+/**
+ * Ends everything that is due on a target, one after the other over one connection, however many there are. Called again
+ * while it runs, or after a crash in the middle, it does what is left.
+ */
+export async function endDue(context: Context, orgId: string, targetId: string): Promise<void> {
+  for (;;) {
+    const due = await context.db.transaction((tx) => takeDue(tx, orgId, targetId, instant(context)))
+    if (due.length === 0) return
+    await endAll(context, orgId, targetId, due)
+  }
+}
+
+/** Ends one now, and gives it as it is then: `revoking` where its target could not be reached. */
+export async function endOne(context: Context, ending: Ending): Promise<Lease> {
+  if (ending.targetId === null) return gone(context, ending)
+  await endAll(context, ending.orgId, ending.targetId, [ending])
+  const now = await context.db.row<Lease>('select status, last_error from leases where org_id = $1 and id = $2', [
+    ending.orgId,
+    ending.id,
+  ])
+  return { ...ending, ...now }
+}
+
+async function endAll(context: Context, orgId: string, targetId: string, due: Ending[]): Promise<void> {
+  if (!due.every(isRevocable)) {
+    for (const lease of due) await gone(context, lease)
+    return
+  }
+  const target = await findTarget(context.db, { id: orgId }, targetId)
+  if (!target) return
+  const left = new Set(due)
+  try {
+    await onTarget(context, target, async (session) => {
+      for (const lease of due) {
+        await removeAccount(context, session, lease)
+        left.delete(lease)
+      }
+    })
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    for (const lease of left) await failedTry(context, lease, error.message)
+  }
+}
+
+/** One that fails by itself, because of what it owns for example, does not keep the others. */
+async function removeAccount(context: Context, session: LeaseSession<LeaseTag>, lease: Ending): Promise<void> {
+  const { id, resourceRef, verifierDigest } = lease
+  if (resourceRef === null) return void (await gone(context, lease))
+  try {
+    await session.revoke({ id, resourceRef, verifierDigest })
+  } catch (error) {
+    const { reason, message } = error as { reason?: string; message: string }
+    // What stands there under this name is somebody else's: ours was never made.
+    if (reason === 'foreign') return void (await gone(context, lease))
+    if (reason === undefined || reason === 'unreachable') throw error
+    return failedTry(context, lease, `target: ${message}`)
+  }
+  await gone(context, lease)
+}
+
+/** Nothing of it is on the target any more. Its end is in the trail; that of one which was revoked is there already. */
+function gone(context: Context, lease: Ending): Promise<Lease> {
+  return unit(context, system, async (db, record) => {
+    const moved = await moveLease(db, lease, 'gone', lease.endsAs)
+    const { orgId, id, targetId, resourceRef } = lease
+    if (moved && lease.endsAs === 'expired')
+      record({ orgId, action: 'lease.expired', resourceId: id, metadata: { targetId, resourceRef } })
+    return moved ?? lease
+  })
+}
+
+async function failedTry(context: Context, lease: Ending, lastError: string): Promise<void> {
+  const now = context.now().getTime()
+  if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return giveUp(context, lease, lastError)
+  const pause = Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** lease.tries)
+  await recordFailedTry(context.db, lease, new Date(now + pause * 1000).toISOString(), lastError)
+}
+
+/** After a day of tries an admin has to look: the account may still be there. */
+async function giveUp(context: Context, lease: Ending, lastError: string): Promise<void> {
+  await unit(context, system, async (db, record) => {
+    const moved = await moveLease(db, lease, 'give_up', 'orphaned', { lastError })
+    const { orgId, id, targetId, resourceRef } = lease
+    if (moved) record({ orgId, action: 'lease.orphaned', resourceId: id, metadata: { targetId, resourceRef } })
+  })
+}

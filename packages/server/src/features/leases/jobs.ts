@@ -1,0 +1,21 @@
+import { job } from '../../jobs/job.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { endDue } from './ending.ts'
+import { listDueTargets } from './ledger-store.ts'
+
+/** Added with every lease, for the moment of its end; whichever comes first ends all that is due on its target. */
+export const endTarget = job<{ orgId: string; targetId: string }>(
+  'leases.end',
+  { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3 } },
+  (context, { orgId, targetId }) => endDue(context, orgId, targetId),
+)
+
+/** Finds what a crash or an unreachable target has left, and the pauses that are over. */
+export const jobs = [endTarget, job('leases.sweep', { cron: '* * * * *' }, sweep)]
+
+export async function sweep(context: Context): Promise<void> {
+  for (const due of await listDueTargets(context.db, instant(context))) {
+    await context.queue.enqueue(context.db, endTarget, due)
+    context.queue.nudge(endTarget)
+  }
+}

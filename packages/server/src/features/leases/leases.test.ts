@@ -1,0 +1,191 @@
+import { leases } from '@skerry/contract/leases'
+import { describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
+import { newSshKey, newSshLease, newSshTarget, sshLease, sshTarget } from '../../../test/lease-steps.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { auditRows } from '../../../test/state.ts'
+import { newToken } from '../../../test/tenant.ts'
+import { endDue } from './ending.ts'
+import { sweep } from './jobs.ts'
+import { leaseLifecycle } from './lifecycle.ts'
+
+// What needs no server on the other side: certificates of SSH are made here. Databases: databases.test.ts.
+
+const { world, tenant, envId } = await openEnv()
+const { orgId } = tenant
+const { as } = tenant.admin
+const params = { orgId }
+const { context } = world.server
+const target = await newSshTarget(world, tenant, { allowedPrincipals: ['deploy', 'backup'], maxTtlSeconds: 3600 })
+
+const mint = (more: object = {}) => world.call(leases.create, { as, params, body: sshLease(target.id, more) })
+const read = async (leaseId: string) => (await world.call(leases.get, { as, params: { orgId, leaseId } })).body.lease
+const statusOf = (leaseId: string, status: string) =>
+  context.db.rows('update leases set status = $2 where id = $1', [leaseId, status])
+
+describe('a target', () => {
+  test('is stored once its credential has been tried, and shows no credential again', async () => {
+    expect(target).toMatchObject({ provider: 'ssh', status: 'ready', lastError: null })
+    const { body } = await world.call(leases.targets, { as, params })
+    expect(body.targets).toEqual([target])
+    expect(JSON.stringify(body)).not.toContain('wd1.')
+  })
+
+  test.each([
+    [
+      'a credential for another key',
+      async () => ({ ...(await sshTarget(world, tenant)), wrappedAdminSecret: wrappedKey() }),
+      'body.wrappedAdminSecret: is not wrapped',
+    ],
+    [
+      'another CA than its credential is of',
+      async () => ({
+        ...(await sshTarget(world, tenant)),
+        config: { provider: 'ssh', executor: 'in_broker', caPublicKey: newSshKey().publicKey },
+      }),
+      '',
+    ],
+    [
+      'a field that its provider has not',
+      async () => sshTarget(world, tenant, { region: 'eu-west-1' }),
+      'body.config: unknown field "region"',
+    ],
+    ['a value out of range', async () => sshTarget(world, tenant, { maxTtlSeconds: 5 }), 'body.config.maxTtlSeconds'],
+    [
+      'a provider that there is not',
+      async () => ({ ...(await sshTarget(world, tenant)), config: { provider: 'telnet' } }),
+      'body.config.provider: must be postgres or',
+    ],
+  ])('with %s is refused, and nothing is stored', async (_, make, message) => {
+    const answer = await world.call(leases.createTarget, { as, params, body: await make() })
+    expect([400, 409]).toContain(answer.status)
+    expect(answer.error?.message).toContain(message)
+    expect((await world.call(leases.targets, { as, params })).body.targets).toHaveLength(1)
+  })
+
+  test('is not removed while leases of it are live, unless by force, which the ledger tells', async () => {
+    const other = await newSshTarget(world, tenant)
+    const { lease } = await newSshLease(world, tenant, other.id)
+    const call = (force?: 'true') =>
+      world.call(leases.deleteTarget, { as, params: { orgId, targetId: other.id }, query: force ? { force } : {} })
+    const refused = await call()
+    expect([refused.status, refused.error?.message]).toEqual([
+      409,
+      expect.stringContaining('1 leases of this target are live'),
+    ])
+    expect((await call('true')).status).toBe(200)
+    expect(await read(lease.id)).toMatchObject({
+      targetId: null,
+      status: 'revoked',
+      lastError: expect.stringContaining('removed by force'),
+    })
+  })
+
+  test('of the same name as another is refused', async () => {
+    const body = { ...(await sshTarget(world, tenant)), name: target.name }
+    expect((await world.call(leases.createTarget, { as, params, body })).status).toBe(409)
+  })
+
+  test('is managed by no token that is bound to an environment', async () => {
+    const bound = await newToken(world, tenant, { role: 'admin', environmentId: envId })
+    expect((await world.call(leases.targets, { as: bound.as, params })).status).toBe(403)
+  })
+})
+
+describe('a lease', () => {
+  test('is answered with its certificate, and in the ledger without it', async () => {
+    const { status, body } = await mint()
+    expect(status).toBe(201)
+    const { lease, ssh } = body
+    expect(ssh).toMatchObject({ principals: ['deploy'], expiresAt: lease.expiresAt })
+    expect(ssh?.certificate).toMatch(/^ssh-ed25519-cert-v01@openssh\.com /)
+    expect(lease).toMatchObject({
+      status: 'active',
+      targetId: target.id,
+      requestedById: tenant.admin.id,
+      revokedAt: null,
+    })
+    expect(Date.parse(lease.expiresAt) - Date.parse(lease.createdAt)).toBe(600_000)
+    expect(await read(lease.id)).toEqual(lease)
+    expect(JSON.stringify(lease)).not.toContain('cert-v01')
+  })
+
+  test.each([
+    ['longer than its target allows', { ttlSeconds: 3601 }, 'body.ttlSeconds: this target allows 3600 at most'],
+    ['shorter than a minute', { ttlSeconds: 59 }, 'body.ttlSeconds'],
+    ['for a principal that is not allowed', { principals: ['root'] }, 'principal'],
+    ['for nobody', { principals: [] }, 'body.principals'],
+    ['with a field of another provider', { roleName: 'reader' }, 'body: unknown field "roleName"'],
+    ['of another provider', { provider: 'postgres' }, 'body.provider: the target is one of ssh'],
+    ['for a certificate instead of a key', { publicKey: 'ssh-ed25519-cert-v01@openssh.com AAAA' }, ''],
+  ])('%s is refused', async (_, more, message) => {
+    const answer = await mint(more)
+    expect(answer.status).toBe(400)
+    expect(answer.error?.message).toContain(message)
+  })
+
+  test('that was refused by its adapter has failed in the ledger, with the reason', async () => {
+    await mint({ principals: ['root'] })
+    const [last] = (await world.call(leases.list, { as, params, query: { limit: 1 } })).body.leases
+    expect(last).toMatchObject({ status: 'failed', lastError: expect.stringContaining('principal') })
+    expect((await auditRows(world)).at(-1)).toMatchObject({ action: 'lease.failed', resourceId: last?.id })
+  })
+
+  test('that is revoked stays so, however often it is revoked', async () => {
+    const { lease } = await newSshLease(world, tenant, target.id)
+    const revoke = () => world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
+    const { body } = await revoke()
+    expect(body.lease).toMatchObject({ status: 'revoked', revokedById: tenant.admin.id })
+    expect((await revoke()).body).toEqual(body)
+    const entries = (await auditRows(world)).filter(({ resourceId }) => resourceId === lease.id)
+    expect(entries.map(({ action }) => action)).toEqual(['lease.created', 'lease.revoked'])
+  })
+
+  test('expires when its time is up, with an entry of the system', async () => {
+    const { lease } = await newSshLease(world, tenant, target.id, { ttlSeconds: 60 })
+    await endDue(context, orgId, target.id)
+    expect((await read(lease.id)).status).toBe('active')
+    world.clock.advance(61)
+    await endDue(context, orgId, target.id)
+    expect((await read(lease.id)).status).toBe('expired')
+    expect((await auditRows(world)).findLast(({ resourceId }) => resourceId === lease.id)).toMatchObject({
+      action: 'lease.expired',
+      actorType: 'system',
+    })
+  })
+
+  test('that a crash left half made is ended by the sweep, and one that never reached its target has failed', async () => {
+    const [half, never] = [await newSshLease(world, tenant, target.id), await newSshLease(world, tenant, target.id)]
+    await statusOf(half.lease.id, 'creating')
+    await statusOf(never.lease.id, 'pending')
+    await endDue(context, orgId, target.id)
+    expect((await read(half.lease.id)).status).toBe('creating')
+    world.clock.advance(91)
+    await endDue(context, orgId, target.id)
+    expect([(await read(half.lease.id)).status, (await read(never.lease.id)).status]).toEqual(['failed', 'failed'])
+  })
+
+  test('that cannot be revoked while it is made says so', async () => {
+    const { lease } = await newSshLease(world, tenant, target.id)
+    await statusOf(lease.id, 'creating')
+    const answer = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
+    expect([answer.status, answer.error?.message]).toEqual([409, 'the lease is being made: try again in a moment'])
+  })
+
+  test.each(['pending', 'creating', 'active', 'revoking', 'expired', 'revoked', 'failed', 'orphaned'] as const)(
+    'is forgotten only where its account could not be removed: %s',
+    async (status) => {
+      const { lease } = await newSshLease(world, tenant, target.id)
+      await statusOf(lease.id, status)
+      const answer = await world.call(leases.forget, { as, params: { orgId, leaseId: lease.id } })
+      expect(answer.status).toBe(leaseLifecycle.next(status, 'forget') ? 200 : 409)
+    },
+  )
+})
+
+test('the sweep finds every target on which something is due', async () => {
+  const { lease } = await newSshLease(world, tenant, target.id, { ttlSeconds: 60 })
+  world.clock.advance(61)
+  await sweep(context)
+  await expect.poll(async () => (await read(lease.id)).status).toBe('expired')
+})

@@ -1,0 +1,66 @@
+import { leaseProviders } from '@skerry/contract/lease-providers'
+import type { leases } from '@skerry/contract/leases'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import { endOne } from './ending.ts'
+import { beginEnd, type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
+import { leaseLifecycle } from './lifecycle.ts'
+import type { Lease, OnLease } from './scope.ts'
+
+export async function list({ db, org, query }: In<typeof leases.list, InOrg>): Out<typeof leases.list> {
+  const cursor = pageFrom(query, 'lease')
+  const page = pageOf(await listLeases(db, org, cursor), cursor, byCreation)
+  return { leases: page.rows.map(toResponse), nextCursor: page.nextCursor }
+}
+
+export async function get({ lease }: In<typeof leases.get, OnLease>): Out<typeof leases.get> {
+  return { lease: toResponse(lease) }
+}
+
+const isOver = ({ status }: Lease) => ['expired', 'revoked', 'failed'].includes(status)
+
+/**
+ * The wish is written down first, so that it holds through a crash; then the account is removed. A target that cannot be
+ * reached is tried again by the job, and the answer says `revoking`.
+ */
+export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<typeof leases.revoke> {
+  const { context, lease, principal, now, transaction } = input
+  const ending = await transaction(async ({ db, audit }): Promise<Lease | Ending> => {
+    const stored = await lockLease(db, lease)
+    if (!stored) throw fail('not_found', 'no such lease')
+    if (isOver(stored) || stored.status === 'revoking') return stored
+    if (stored.status === 'creating') throw fail('conflict', 'the lease is being made: try again in a moment')
+    leaseLifecycle.check(stored.status, 'end')
+    audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
+    return (await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })) ?? stored
+  })
+  if (!('endsAs' in ending)) return { lease: toResponse(ending) }
+  return { lease: toResponse(await endOne(context, ending)) }
+}
+
+/** For an account that could not be removed in a day, which an admin has looked after. */
+export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLease>): Out<typeof leases.forget> {
+  const stored = await lockLease(db, lease)
+  if (!stored) throw fail('not_found', 'no such lease')
+  leaseLifecycle.check(stored.status, 'forget')
+  const forgotten = await moveLease(db, lease, 'forget', 'revoked', {
+    lastError: 'forgotten by an admin: the account may still be on the target',
+  })
+  audit('lease.forgotten', lease.id, { resourceRef: lease.resourceRef })
+  return { lease: toResponse(forgotten ?? stored) }
+}
+
+/** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
+export const isRevocable = ({ provider }: Pick<Lease, 'provider'>): boolean => leaseProviders[provider].revocable
+
+export function toResponse({ orgId, verifierDigest, ...lease }: Lease) {
+  return strip(lease)
+}
+
+/** Rows that are ending carry what only the ledger uses. */
+function strip<T extends object>(row: T): T {
+  const { endsAs: _as, endingSince: _since, tries: _tries, ...rest } = row as T & Record<string, unknown>
+  return rest as T
+}

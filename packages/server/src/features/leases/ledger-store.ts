@@ -1,0 +1,133 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Org } from '../orgs/scope.ts'
+import { type Status, statesBefore, type Trigger } from './lifecycle.ts'
+import { type Lease, leaseColumns } from './scope.ts'
+
+export const listLeases = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
+  db.rows<Lease>(
+    `select ${leaseColumns} from leases l
+      where l.org_id = $1 and ($2::timestamptz is null or (l.created_at, l.id) < ($2, $3))
+      order by l.created_at desc, l.id desc limit $4`,
+    [org.id, at, id, take],
+  )
+
+export interface NewLease {
+  id: string
+  targetId: string
+  provider: string
+  resourceRef: string | null
+  verifierDigest: string | null
+  requestedBy: { type: string; id: string }
+  ttlSeconds: number
+  createdAt: string
+  expiresAt: string
+}
+
+export const insertLease = async (db: Tx, org: Org, one: NewLease): Promise<Lease> =>
+  (await db.row<Lease>(
+    `insert into leases as l (org_id, id, target_id, provider, status, resource_ref, verifier_digest, requested_by_type,
+                              requested_by_id, ttl_seconds, created_at, expires_at)
+     values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8, $9, $10, $11)
+     returning ${leaseColumns}`,
+    [
+      org.id,
+      one.id,
+      one.targetId,
+      one.provider,
+      one.resourceRef,
+      one.verifierDigest,
+      one.requestedBy.type,
+      one.requestedBy.id,
+      one.ttlSeconds,
+      one.createdAt,
+      one.expiresAt,
+    ],
+  )) as Lease
+
+interface Moved {
+  resourceRef?: string | null
+  lastError?: string | null
+}
+
+/** Undefined where the lease is in no state in which this happens. */
+export const moveLease = (db: Sql, { orgId, id }: LeaseId, trigger: Trigger, to: Status, more: Moved = {}) =>
+  db.row<Lease>(
+    `update leases l set status = $3, resource_ref = coalesce($4, l.resource_ref), last_error = coalesce($5, l.last_error),
+            next_try_at = null
+      where l.org_id = $1 and l.id = $2 and l.status = any($6::text[])
+     returning ${leaseColumns}`,
+    [orgId, id, to, more.resourceRef ?? null, more.lastError ?? null, statesBefore(trigger)],
+  )
+
+export type LeaseId = Pick<Lease, 'orgId' | 'id'>
+
+/** From now on its account is removed, and tried again until it is. Undefined as above. */
+export const beginEnd = (
+  db: Sql,
+  { orgId, id }: LeaseId,
+  end: { as: EndsAs; now: string; revokedById?: string; lastError?: string },
+) =>
+  db.row<Ending>(
+    `update leases l set status = 'revoking', ends_as = $3, ending_since = $4, next_try_at = $4, tries = 0,
+            revoked_at = case when $3 = 'revoked' then $4::timestamptz end, revoked_by_id = $5,
+            last_error = coalesce($6, l.last_error)
+      where l.org_id = $1 and l.id = $2 and l.status = any($7::text[])
+     returning ${endingColumns}`,
+    [orgId, id, end.as, end.now, end.revokedById ?? null, end.lastError ?? null, statesBefore('end')],
+  )
+
+export type EndsAs = 'expired' | 'revoked' | 'failed'
+export type Ending = Lease & { endsAs: EndsAs; endingSince: string; tries: number }
+const endingColumns = `${leaseColumns}, l.ends_as, l.ending_since, l.tries`
+
+/** How long a mint may take. What is not done then was cut off. */
+export const mintSeconds = 90
+
+/**
+ * What has to end on a target now: what has expired, what a mint left half made, and what could not be removed before. All
+ * of it is `revoking` from here on; what never reached the target has failed.
+ */
+export async function takeDue(db: Tx, orgId: string, targetId: string, now: string): Promise<Ending[]> {
+  await db.rows(
+    `update leases set status = 'failed', last_error = 'the server stopped before the target was reached'
+      where org_id = $1 and target_id = $2 and status = 'pending'
+        and created_at < $3::timestamptz - make_interval(secs => $4)`,
+    [orgId, targetId, now, mintSeconds],
+  )
+  await db.rows(
+    `update leases set status = 'revoking', ends_as = case when status = 'active' then 'expired' else 'failed' end,
+            ending_since = $3, next_try_at = $3, tries = 0
+      where org_id = $1 and target_id = $2
+        and (status = 'active' and expires_at <= $3
+             or status = 'creating' and created_at < $3::timestamptz - make_interval(secs => $4))`,
+    [orgId, targetId, now, mintSeconds],
+  )
+  return db.rows<Ending>(
+    `select ${endingColumns} from leases l
+      where l.org_id = $1 and l.target_id = $2 and l.status = 'revoking' and l.next_try_at <= $3
+      order by l.next_try_at limit 100`,
+    [orgId, targetId, now],
+  )
+}
+
+/** Targets on which something has to end now. */
+export const listDueTargets = (db: Sql, now: string) =>
+  db.rows<{ orgId: string; targetId: string }>(
+    `select distinct org_id, target_id from leases
+      where target_id is not null
+        and (status = 'active' and expires_at <= $1 or status = 'revoking' and next_try_at <= $1
+             or status in ('pending', 'creating') and created_at < $1::timestamptz - make_interval(secs => $2))`,
+    [now, mintSeconds],
+  )
+
+export const recordFailedTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string) =>
+  db.row<Lease>(
+    `update leases l set tries = tries + 1, next_try_at = $3, last_error = $4
+      where l.org_id = $1 and l.id = $2 and l.status = 'revoking'
+     returning ${leaseColumns}`,
+    [orgId, id, nextTryAt, lastError],
+  )
+
+export const lockLease = (db: Tx, { orgId, id }: LeaseId) =>
+  db.row<Lease>(`select ${leaseColumns} from leases l where l.org_id = $1 and l.id = $2 for update`, [orgId, id])

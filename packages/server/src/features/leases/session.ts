@@ -1,0 +1,56 @@
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { LeaseSession } from '@skerry/providers/leases/provider'
+import { openLeaseTarget } from '@skerry/providers/leases/registry'
+import { OutsideError } from '@skerry/providers/outside'
+import { ProviderError } from '@skerry/providers/provider-error'
+import type { Context } from '../../kernel/context.ts'
+import { fail, type Refusal } from '../../kernel/errors.ts'
+import { brokerOf } from '../../keys/keypairs.ts'
+
+interface Target {
+  orgId: string
+  config: object
+  wrappedAdminSecret: string
+}
+
+/**
+ * Signs in to a target, uses the session and closes it. The credential is opened for this and for nothing else. What the
+ * target refuses is a refusal of ours that says so.
+ */
+export async function onTarget<T>(
+  context: Context,
+  target: Target,
+  use: (session: LeaseSession<LeaseTag>) => Promise<T>,
+): Promise<T> {
+  const config = target.config as LeaseConfig<LeaseTag>
+  const opened = await context.keypairs.openWrapped(context.db, brokerOf(target.orgId), target.wrappedAdminSecret)
+  if (!opened)
+    throw fail('invalid_request', 'body.wrappedAdminSecret: is not wrapped to the broker key of this organization')
+  const credential = new TextDecoder().decode(opened)
+  try {
+    const session = await openLeaseTarget(config.provider, { config, credential }, context.outbound)
+    try {
+      return await use(session)
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+/** What the adapter found wrong before it sent anything is the caller's to mend; the rest is the target's word. */
+function asRefusal(error: unknown): unknown {
+  if (error instanceof ProviderError) return refusalOf(error)
+  if (error instanceof OutsideError) return fail('conflict', `target: ${error.message}`)
+  return error
+}
+
+const refusalOf = ({ reason, message }: ProviderError): Refusal & { reason?: string } =>
+  Object.assign(reason === 'invalid' ? fail('invalid_request', message) : fail('conflict', `target: ${message}`), {
+    reason,
+  })
+
+/** Whether the target said that it changed nothing: then there is nothing to undo. */
+export const changedNothing = (error: unknown): boolean =>
+  ['exists', 'invalid', 'unsupported', 'foreign'].includes((error as { reason?: string }).reason ?? '')

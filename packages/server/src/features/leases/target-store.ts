@@ -1,0 +1,94 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Org } from '../orgs/scope.ts'
+import { type LeaseTarget, targetColumns } from './scope.ts'
+
+export const listTargets = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
+  db.rows<LeaseTarget>(
+    `select ${targetColumns} from lease_targets t
+      where t.org_id = $1 and ($2::timestamptz is null or (t.created_at, t.id) > ($2, $3))
+      order by t.created_at, t.id limit $4`,
+    [org.id, at, id, take],
+  )
+
+export interface NewTarget {
+  id: string
+  name: string
+  provider: string
+  config: object
+  wrappedAdminSecret: string
+  server: string
+  notes: string[]
+  now: string
+}
+
+/** Undefined where the name is taken. */
+export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
+  db.row<LeaseTarget>(
+    `insert into lease_targets as t (org_id, id, name, provider, config, wrapped_admin_secret, status, server, notes,
+                                     created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, 'ready', $7, $8, $9, $9)
+     on conflict (org_id, name) do nothing
+     returning ${targetColumns}`,
+    [
+      org.id,
+      one.id,
+      one.name,
+      one.provider,
+      JSON.stringify(one.config),
+      one.wrappedAdminSecret,
+      one.server,
+      JSON.stringify(one.notes),
+      one.now,
+    ],
+  )
+
+/** Undefined where it has been deleted, or another has the name. */
+export const updateTarget = (
+  db: Tx,
+  { orgId, id }: LeaseTarget,
+  change: { name: string; wrappedAdminSecret: string; server: string | null; notes: string[]; now: string },
+) =>
+  db.row<LeaseTarget>(
+    `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = 'ready', last_error = null, server = $5,
+            notes = $6, updated_at = $7
+      where t.org_id = $1 and t.id = $2
+        and not exists (select from lease_targets o where o.org_id = $1 and o.name = $3 and o.id <> $2)
+     returning ${targetColumns}`,
+    [orgId, id, change.name, change.wrappedAdminSecret, change.server, JSON.stringify(change.notes), change.now],
+  )
+
+/** What became of the last attempt to reach it. */
+export const recordReach = (
+  db: Sql,
+  { orgId, id }: LeaseTarget,
+  reach: { lastError: string | null; server?: string; notes?: string[]; now: string },
+) =>
+  db.row<LeaseTarget>(
+    `update lease_targets t set status = case when $3::text is null then 'ready' else 'failing' end, last_error = $3,
+            server = coalesce($4, t.server), notes = coalesce($5::jsonb, t.notes), updated_at = $6
+      where t.org_id = $1 and t.id = $2
+     returning ${targetColumns}`,
+    [orgId, id, reach.lastError, reach.server ?? null, reach.notes ? JSON.stringify(reach.notes) : null, reach.now],
+  )
+
+export const countLive = async (db: Sql, { orgId, id }: LeaseTarget): Promise<number> =>
+  (
+    await db.row<{ live: number }>(
+      `select count(*)::int as live from leases
+        where org_id = $1 and target_id = $2 and status in ('pending', 'creating', 'active', 'revoking', 'orphaned')`,
+      [orgId, id],
+    )
+  )?.live ?? 0
+
+/** Closes what was live on a target that is removed by force: from now on nobody looks there. */
+export const forgetLive = (db: Tx, { orgId, id }: LeaseTarget, now: string) =>
+  db.rows(
+    `update leases set status = 'revoked', revoked_at = coalesce(revoked_at, $3), next_try_at = null,
+            last_error = 'the target was removed by force: the account may still be there'
+      where org_id = $1 and target_id = $2 and status in ('pending', 'creating', 'active', 'revoking', 'orphaned')`,
+    [orgId, id, now],
+  )
+
+export const deleteTarget = async (db: Tx, { orgId, id }: LeaseTarget): Promise<boolean> =>
+  (await db.row('delete from lease_targets where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined

@@ -1,0 +1,116 @@
+import { leaseConfigProblem } from '@skerry/contract/lease-config'
+import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
+import type { leases } from '@skerry/contract/leases'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import { checkShape } from '../../http/validate.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { fail, Refusal } from '../../kernel/errors.ts'
+import { brokerOf } from '../../keys/keypairs.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import type { LeaseTarget, OnTarget } from './scope.ts'
+import { onTarget } from './session.ts'
+import {
+  countLive,
+  deleteTarget,
+  forgetLive,
+  insertTarget,
+  listTargets,
+  recordReach,
+  updateTarget,
+} from './target-store.ts'
+
+export async function brokerKey({
+  context,
+  db,
+  org,
+}: In<typeof leases.brokerKey, InOrg>): Out<typeof leases.brokerKey> {
+  return { publicKeyJwk: await context.keypairs.publicKey(db, brokerOf(org.id)) }
+}
+
+export async function list({ db, org, query }: In<typeof leases.targets, InOrg>): Out<typeof leases.targets> {
+  const cursor = pageFrom(query, 'leaseTarget')
+  const page = pageOf(await listTargets(db, org, cursor), cursor, byCreation)
+  return { targets: page.rows.map(toResponse), nextCursor: page.nextCursor }
+}
+
+/** A target that cannot be signed in to is not stored: a lease would only fail later, for someone else. */
+export async function create(input: In<typeof leases.createTarget, InOrg>): Out<typeof leases.createTarget> {
+  const { context, org, body, now, newId, transaction } = input
+  const config = checkConfig(body.config)
+  const { wrappedAdminSecret } = body
+  const facts = await onTarget(context, { orgId: org.id, config, wrappedAdminSecret }, (session) => session.verify())
+  const id = newId('leaseTarget')
+  const name = body.name ?? `${config.provider}-${id.slice(-6)}`
+  const target = await transaction(async ({ db, audit }) => {
+    const { provider } = config
+    const inserted = await insertTarget(db, org, { id, name, provider, config, wrappedAdminSecret, ...facts, now })
+    if (!inserted) throw fail('conflict', 'body.name: another target has it')
+    audit('lease_target.created', id, { name, provider })
+    return inserted
+  })
+  return { target: toResponse(target) }
+}
+
+function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
+  checkShape(leaseProviders[config.provider].config, config, 'body.config')
+  const checked = config as LeaseConfig<LeaseTag>
+  const problem = leaseConfigProblem(checked)
+  if (problem !== null) throw fail('invalid_request', `body.config.${problem}`)
+  if (checked.executor === 'provisioner')
+    throw fail('invalid_request', 'body.config.executor: this server runs no provisioners; use in_broker')
+  return checked
+}
+
+/** A new credential counts once it has signed in; until then the old one stays. */
+export async function update(input: In<typeof leases.updateTarget, OnTarget>): Out<typeof leases.updateTarget> {
+  const { context, target, body, now, transaction } = input
+  const { name = target.name, wrappedAdminSecret = target.wrappedAdminSecret } = body
+  const facts =
+    body.wrappedAdminSecret === undefined
+      ? { server: target.server, notes: target.notes }
+      : await onTarget(context, { ...target, wrappedAdminSecret }, (session) => session.verify())
+  const updated = await transaction(async ({ db, audit }) => {
+    const changed = await updateTarget(db, target, { name, wrappedAdminSecret, ...facts, now })
+    if (!changed) throw fail('conflict', 'body.name: another target has it, or this one was deleted')
+    audit('lease_target.updated', target.id, { name, credential: body.wrappedAdminSecret !== undefined })
+    return changed
+  })
+  return { target: toResponse(updated) }
+}
+
+/** What the target says is recorded either way; a failure is the answer, too. */
+export async function verify(input: In<typeof leases.verifyTarget, OnTarget>): Out<typeof leases.verifyTarget> {
+  const { context, target, now, transaction } = input
+  const found = await onTarget(context, target, (session) => session.verify()).catch((error: unknown) => {
+    if (error instanceof Refusal) return error
+    throw error
+  })
+  const verified = await transaction(async ({ db, audit }) => {
+    const reach = found instanceof Refusal ? { lastError: found.message } : { lastError: null, ...found }
+    audit('lease_target.verified', target.id, { ok: reach.lastError === null })
+    return recordReach(db, target, { ...reach, now })
+  })
+  if (!verified) throw fail('not_found', 'no such target')
+  return { target: toResponse(verified) }
+}
+
+export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): Out<typeof leases.deleteTarget> {
+  const { db, target, query, now, audit } = input
+  const live = await countLive(db, target)
+  const forced = query.force === 'true'
+  if (live > 0 && !forced)
+    throw fail('conflict', `${live} leases of this target are live: revoke them first, or remove it with force=true`)
+  if (live > 0) await forgetLive(db, target, now)
+  if (!(await deleteTarget(db, target))) throw fail('not_found', 'no such target')
+  audit('lease_target.deleted', target.id, { name: target.name, forgottenLeases: live })
+  return { ok: true }
+}
+
+/** Notes for the ledger that a target could not be reached, without a word of a credential. */
+export const recordUnreached = (context: Context, target: LeaseTarget, lastError: string) =>
+  recordReach(context.db, target, { lastError, now: instant(context) })
+
+function toResponse({ orgId, wrappedAdminSecret, ...target }: LeaseTarget) {
+  return target
+}
