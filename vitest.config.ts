@@ -10,7 +10,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'skerry-test-compiled')
 const totalsFile = process.env.SKERRY_TEST_TOTALS
 
 /** Time to fail, not to wait: a machine that has other things to do passes, only later. */
-const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } }
+const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } }
 
 const server = ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts']
 // These run both engines themselves.
@@ -88,20 +88,22 @@ const rows: Row[] = [
     setup: 'server/test/setup-provider.ts',
     more: shared,
   },
-  { name: 'cli', include: ['packages/cli/**/*.test.ts'], setup: 'server/test/setup-embedded.ts' },
+  { name: 'cli', include: ['packages/cli/**/*.test.ts'], setup: 'server/test/setup-embedded.ts', more: shared },
   {
     name: 'cli-postgres',
     include: ['packages/cli/test/journey.test.ts'],
     quick: [],
     setup: 'server/test/setup-postgres.ts',
+    more: shared,
   },
-  { name: 'browser', include: browser, setup: 'dashboard/test/setup.ts' },
+  { name: 'browser', include: browser, setup: 'dashboard/test/setup.ts', more: shared },
   {
     name: 'browser-postgres',
     include: browser,
     exclude: looks,
     quick: ['packages/dashboard/test/first-walk.test.ts'],
     setup: 'dashboard/test/setup-postgres.ts',
+    more: shared,
   },
 ]
 
