@@ -57,7 +57,7 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
   const context = await (await openBrowser()).newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
   const page = await context.newPage()
   // Long enough for a machine that has other things to do.
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   const sent: string[] = []
   page.on('console', (message) => {
