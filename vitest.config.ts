@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
@@ -23,7 +24,7 @@ const engineSuites = [
   ),
   'packages/server/src/**/*races.test.ts',
   ...['lists', 'deleted-meanwhile'].map((name) => `packages/server/src/http/${name}.test.ts`),
-  ...['audit/audit', 'cli-login/guesses', 'orgs/members', 'resolve/resolve', 'secrets/together', 'signup/rates'].map(
+  ...['audit/audit', 'cli-login/guesses', 'orgs/members', 'resolve/resolve', 'secrets/batch', 'signup/rates'].map(
     (name) => `packages/server/src/features/${name}.test.ts`,
   ),
   'packages/server/src/identity/server-key-at-start.test.ts',
@@ -106,6 +107,10 @@ const rows: Row[] = [
     more: shared,
   },
 ]
+
+// A suite that was renamed would leave `npm test` in silence.
+for (const path of rows.flatMap(({ quick = [] }) => quick))
+  if (globSync(path).length === 0) throw new Error(`vitest.config.ts: ${path} matches no suite`)
 
 export default defineConfig({
   test: {
