@@ -1,127 +1,136 @@
+import { globSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { isQuick } from './packages/server/test/extent.ts'
+import { TotalsReporter } from './scripts/test-reporter.ts'
 
 // Suites load the same libraries: compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'skerry-test-compiled')
 
-// What drives processes, databases and browsers gets a second try in CI, where other work slows the machine down. The list
-// of tests marks it with `retry x1`: something to look into, since it was a race in the product more often than not.
-const retry = process.env.SKERRY_REQUIRE_SERVICES === '1' ? 1 : 0
+const totalsFile = process.env.SKERRY_TEST_TOTALS
 
-// Each suite has a world of its own. Their process is not: loading the server anew for each would take half of the time.
-const server = {
-  include: ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts'],
-  isolate: false,
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
-  retry,
-}
-// Suites of the storage layer run both engines themselves.
+/** Time to fail, not to wait: a machine that has other things to do passes, only later. */
+const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+
+const server = ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts']
+// These run both engines themselves.
 const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/services/**/*.test.ts']
 
-// A browser on a busy machine takes its time.
-const browser = { testTimeout: 60_000, hookTimeout: 60_000, retry, expect: { poll: { timeout: 20_000 } } }
-
-// What says nothing of a database: looks, accessibility, speed, how files are served.
-const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'sign-in-time'].map(
-  (name) => `packages/dashboard/test/${name}.test.ts`,
-)
+/** What an engine can get wrong by itself: transactions that meet, what survives, its catalog, its order, its jobs. */
+const engineSuites = [
+  ...['access-matrix', 'audited', 'canary', 'catalog', 'crash/crash', 'database-down', 'freshness', 'starting'].map(
+    (name) => `packages/server/test/${name}.test.ts`,
+  ),
+  'packages/server/src/**/*races.test.ts',
+  ...['lists', 'deleted-meanwhile'].map((name) => `packages/server/src/http/${name}.test.ts`),
+  ...['audit/audit', 'cli-login/guesses', 'orgs/members', 'resolve/resolve', 'secrets/batch', 'signup/rates'].map(
+    (name) => `packages/server/src/features/${name}.test.ts`,
+  ),
+  'packages/server/src/identity/server-key-at-start.test.ts',
+  'packages/server/src/jobs/*.test.ts',
+]
 
 // What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
 const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
-
-// Their people bring claims about second factors, which the issuer of tests makes.
+// Its people bring claims about second factors, which the issuer of tests makes.
 const claims = '**/mfa-policy.test.ts'
+
+const browser = ['packages/dashboard/test/**/*.test.ts']
+// What says nothing of a database: looks, accessibility, speed, how files are served.
+const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'sign-in-time'].map(
+  (name) => `packages/dashboard/test/${name}.test.ts`,
+)
+
+interface Row {
+  name: string
+  /** The suites, as globs. */
+  include: string[]
+  exclude?: string[]
+  /** Those of them that are in `npm test`, as long as not all are. */
+  quick?: string[]
+  /** Once before the first of them, a file in packages/. It says which engine they run on, and who signs people in. */
+  setup?: string
+  more?: TestProjectInlineConfiguration['test']
+}
+
+// Their process is not a world: loading the server anew for each suite would take half of the time.
+const shared = { isolate: false }
+
+/** Where each suite runs. A new one that lies beside its neighbours is in a row already. */
+const rows: Row[] = [
+  { name: 'clients', include: ['packages/{contract,crypto,sdk,providers}/**/*.test.ts', 'scripts/**/*.test.ts'] },
+  { name: 'storage', include: storage },
+  { name: 'embedded', include: server, exclude: storage, setup: 'server/test/setup-embedded.ts', more: shared },
+  {
+    name: 'postgres',
+    include: server,
+    exclude: storage,
+    quick: engineSuites,
+    setup: 'server/test/setup-postgres.ts',
+    more: shared,
+  },
+  {
+    name: 'built-in',
+    include: people,
+    exclude: [claims],
+    quick: [],
+    setup: 'server/test/setup-built-in.ts',
+    more: shared,
+  },
+  {
+    name: 'provider',
+    include: people,
+    // Moves the clock by days, and a real provider has one of its own.
+    exclude: ['**/invites.test.ts', claims],
+    quick: [],
+    setup: 'server/test/setup-provider.ts',
+    more: shared,
+  },
+  { name: 'cli', include: ['packages/cli/**/*.test.ts'], setup: 'server/test/setup-embedded.ts', more: shared },
+  {
+    name: 'cli-postgres',
+    include: ['packages/cli/test/journey.test.ts'],
+    quick: [],
+    setup: 'server/test/setup-postgres.ts',
+    more: shared,
+  },
+  { name: 'browser', include: browser, setup: 'dashboard/test/setup.ts', more: shared },
+  {
+    name: 'browser-postgres',
+    include: browser,
+    exclude: looks,
+    quick: ['packages/dashboard/test/first-walk.test.ts'],
+    setup: 'dashboard/test/setup-postgres.ts',
+    more: shared,
+  },
+]
+
+// A suite that was renamed would leave `npm test` in silence.
+for (const path of rows.flatMap(({ quick = [] }) => quick))
+  if (globSync(path).length === 0) throw new Error(`vitest.config.ts: ${path} matches no suite`)
 
 export default defineConfig({
   test: {
     pool: 'forks',
     // Suites wait for disks, browsers and processes: three at a time even where there are but two cores.
     maxWorkers: Math.max(3, availableParallelism() - 1),
-    projects: [
-      {
-        test: {
-          name: 'clients',
-          include: ['packages/{contract,crypto,sdk,providers}/**/*.test.ts', 'scripts/**/*.test.ts'],
-          testTimeout: 20_000,
-        },
-      },
-      { test: { name: 'storage', include: storage, testTimeout: 60_000, hookTimeout: 60_000 } },
-      {
-        test: {
-          ...server,
-          name: 'embedded',
-          exclude: storage,
-          globalSetup: ['packages/server/test/setup-embedded.ts'],
-        },
-      },
-      {
-        test: {
-          ...server,
-          name: 'postgres',
-          exclude: storage,
-          globalSetup: ['packages/server/test/setup-postgres.ts'],
-        },
-      },
-      {
-        test: {
-          ...server,
-          name: 'built-in',
-          include: people,
-          exclude: [claims],
-          globalSetup: ['packages/server/test/setup-built-in.ts'],
-        },
-      },
-      {
-        test: {
-          ...server,
-          name: 'provider',
-          include: people,
-          // Moves the clock by days, and a real provider has one of its own.
-          exclude: ['**/invites.test.ts', claims],
-          globalSetup: ['packages/server/test/setup-provider.ts'],
-        },
-      },
-      {
-        test: {
-          name: 'cli',
-          include: ['packages/cli/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          retry,
-          globalSetup: ['packages/server/test/setup-embedded.ts'],
-        },
-      },
-      {
-        test: {
-          ...browser,
-          name: 'browser',
-          include: ['packages/dashboard/test/**/*.test.ts'],
-          globalSetup: ['packages/dashboard/test/setup.ts'],
-        },
-      },
-      {
-        test: {
-          ...browser,
-          name: 'browser-postgres',
-          include: ['packages/dashboard/test/**/*.test.ts'],
-          exclude: looks,
-          globalSetup: ['packages/dashboard/test/setup-postgres.ts'],
-        },
-      },
-      {
-        test: {
-          name: 'cli-postgres',
-          include: ['packages/cli/test/journey.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          retry,
-          globalSetup: ['packages/server/test/setup-postgres.ts'],
-        },
-      },
-    ],
+    reporters: ['default', ...(totalsFile === undefined ? [] : [new TotalsReporter(totalsFile)])],
+    projects: rows.filter(({ quick }) => !isQuick || quick?.length !== 0).map(project),
   },
 })
+
+function project({ name, include, exclude = [], quick = include, setup, more }: Row): TestProjectInlineConfiguration {
+  return {
+    test: {
+      ...patient,
+      ...more,
+      name,
+      include: isQuick ? quick : include,
+      exclude,
+      globalSetup: setup === undefined ? [] : [`packages/${setup}`],
+    },
+  }
+}

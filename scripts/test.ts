@@ -1,10 +1,16 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { missingChromium } from '../packages/dashboard/test/browser.ts'
 import { missingPostgres } from '../packages/server/test/services/postgres.ts'
+import type { Totals } from './test-reporter.ts'
 
-// Runs every suite that this machine can run, and says loudly what it left out. With SKERRY_REQUIRE_SERVICES=1, as in
-// CI, nothing may be left out.
+// Runs the suites of vitest.config.ts that this machine can run, all of them or the quick ones, and says loudly what it
+// left out. With SKERRY_REQUIRE_SERVICES=1, as in CI, nothing may be left out.
+//
+//   node scripts/test.ts quick|all [options of vitest]
 
 /** What a machine may lack, and the suites that need it. */
 const services = [
@@ -21,20 +27,47 @@ const services = [
     install: 'apt-get install chromium',
   },
 ]
+
+const [extent, ...options] = process.argv.slice(2)
+if (extent !== 'quick' && extent !== 'all') throw new Error('say which suites: quick or all')
+
 const lacking = services.filter(({ missing }) => missing !== undefined)
 if (lacking.length > 0 && process.env.SKERRY_REQUIRE_SERVICES === '1') {
   for (const { missing, install } of lacking)
     console.error(`SKERRY_REQUIRE_SERVICES=1, and: ${missing}. On Debian: ${install}`)
   process.exit(1)
 }
+
 announce()
-const leftOut = lacking.map(({ leaveOut }) => leaveOut)
-const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
-const { status } = spawnSync(process.execPath, [vitest, 'run', ...leftOut, ...process.argv.slice(2)], {
-  stdio: 'inherit',
-})
+const { status, totals } = run()
 announce()
-process.exit(status ?? 1)
+// The last line of every run, for what reads its end.
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
+process.exit(status)
+
+function run(): { status: number; totals: Totals } {
+  const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-totals-'))
+  const file = join(folder, 'totals.json')
+  const args = [vitest, 'run', ...lacking.map(({ leaveOut }) => leaveOut), ...options]
+  const env = { ...process.env, SKERRY_TESTS: extent, SKERRY_TEST_TOTALS: file }
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env })
+  const totals = readTotals(file)
+  rmSync(folder, { recursive: true })
+  if (status === 0 && totals) return { status, totals }
+  // What failed may not be a test: then it is not among those that were counted.
+  const { passed, failed, skipped } = totals ?? { passed: 0, failed: 0, skipped: 0 }
+  return { status: status || 1, totals: { passed, failed: Math.max(failed, 1), skipped } }
+}
+
+/** Undefined when vitest ended before its run did. */
+function readTotals(file: string): Totals | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
 
 function announce() {
   const line = '='.repeat(100)

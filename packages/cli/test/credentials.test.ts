@@ -1,20 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { readCredentials } from '../src/credentials.ts'
 import { describe, Failure } from '../src/failure.ts'
 
-// Whoever runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
-vi.mock('node:fs', async (original) => ({
-  ...(await original<typeof import('node:fs')>()),
-  chmodSync: () => {
-    throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' })
-  },
-}))
-
 const folder = mkdtempSync(join(tmpdir(), 'skerry-credentials-'))
+// Whoever runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
+beforeEach(() => {
+  vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
+    throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' })
+  })
+  syncBuiltinESMExports()
+})
 afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
   vi.unstubAllEnvs()
   rmSync(folder, { recursive: true, force: true })
 })

@@ -56,10 +56,10 @@ const environmentOf = async (on: Machine, flags = ''): Promise<Record<string, st
 
 beforeAll(async () => {
   server = await openServer()
-  owner = await signedUp(server.url, 'Journey')
+  owner = await signedUp(server.url, 'Journey', { cold: true })
   await ok('skerry group create shared && skerry env create development --group shared && skerry compose set shared')
   await owner.write('.env', `\uFEFF${dotenv}`)
-  machine = await newMachine(server.url)
+  machine = await newMachine(server.url, { cold: true })
 })
 afterAll(async () => {
   await owner?.remove()
@@ -107,7 +107,7 @@ test('with the server stopped, --offline gives what was there, and a machine tha
   try {
     expect(await environmentOf(machine, '--offline')).toMatchObject({ ...expected, SETTING_0: 'own' })
     expect(await environmentOf(machine, '--offline --branch feature')).toMatchObject({ SETTING_1: 'branched' })
-    const stranger = await newMachine(server.url)
+    const stranger = await newMachine(server.url, { cold: true })
     const { code, stdout } = await stranger.skerry(['run', '--offline', '--', 'printenv', 'SETTING_1'], {
       env: { SKERRY_TOKEN: token },
     })

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type CommandLine, compiled, type Ending, runWarm, warmScript } from './warm.ts'
 
 /** A machine with nothing on it but the `skerry` command: its own home, its own project folder. */
 export interface Machine {
@@ -12,6 +13,7 @@ export interface Machine {
   env: Record<string, string>
   skerry: (args: string[], options?: RunOptions) => Promise<Ended>
   shell: (script: string, options?: RunOptions) => Promise<Ended>
+  /** A process of its own, whose signals and streams are real, as on a terminal. */
   start: (args: string[], options?: RunOptions) => Running
   /** Runs a command line on a terminal, where each answer is typed once its question stands there. */
   terminal: (command: string, answers?: [question: string, typed: string][]) => Promise<Ended>
@@ -27,9 +29,7 @@ interface RunOptions {
   cwd?: string
 }
 
-interface Ended {
-  code: number | null
-  signal: NodeJS.Signals | null
+interface Ended extends Ending {
   stdout: string
   stderr: string
 }
@@ -45,23 +45,34 @@ interface Running {
 
 const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
 
-export async function newMachine(url: string): Promise<Machine> {
+/**
+ * Where a suite is about how the command starts, gets signals and ends, it asks for `cold` ones: each is a process of its
+ * own then. Otherwise they run in processes that have loaded the command (see warm.ts), except those on a terminal.
+ */
+export async function newMachine(url: string, { cold = false } = {}): Promise<Machine> {
   const home = await mkdtemp(join(tmpdir(), 'skerry-cli-'))
   const project = join(home, 'shop')
-  const bin = join(home, 'bin')
-  await Promise.all([mkdir(project), mkdir(bin)])
-  await Promise.all([symlink(main, join(bin, 'skerry')), symlink(process.execPath, join(bin, 'node'))])
-  const env = {
+  const [bin, coldBin] = [join(home, 'bin'), join(home, 'cold')]
+  await Promise.all([project, bin, coldBin].map((folder) => mkdir(folder)))
+  await Promise.all([symlink(main, join(coldBin, 'skerry')), symlink(process.execPath, join(bin, 'node'))])
+  if (cold) await symlink(main, join(bin, 'skerry'))
+  else await writeFile(join(bin, 'skerry'), await warmScript(), { mode: 0o755 })
+  const env: Record<string, string> = {
     HOME: home,
     PATH: `${bin}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     SKERRY_URL: url,
     LANG: 'C.UTF-8',
-    // Compiled code is the same on every machine: shared, so that each need not compile it anew.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'skerry-cli-test-compiled'),
+    NODE_COMPILE_CACHE: compiled,
   }
   const start = (file: string, args: string[], options: RunOptions = {}) => {
     const child = spawn(file, args, { cwd: options.cwd ?? project, env: { ...env, ...options.env } })
     return running(child, options.input)
+  }
+  /** With files for its streams: the processes that have loaded the command can open those. */
+  const onFiles = async (run: (line: Omit<CommandLine, 'args'>) => Promise<Ending>, options: RunOptions = {}) => {
+    const streams = await newStreams(home, options.input ?? '')
+    const ending = await run({ cwd: options.cwd ?? project, env: { ...env, ...options.env }, streams: streams.paths })
+    return { ...ending, ...(await streams.written()) }
   }
   return {
     home,
@@ -70,25 +81,56 @@ export async function newMachine(url: string): Promise<Machine> {
     terminal: async (command, answers = []) => {
       // `script` gives the command a terminal, and passes on what is typed. A terminal of no width breaks every line.
       const args = ['-qefc', `stty cols 100 rows 30; exec ${command}`, '/dev/null']
-      const { child, says, ended } = start('script', args, { input: null })
+      const { child, says, ended } = start('script', args, { input: null, env: { PATH: `${coldBin}:${env.PATH}` } })
       for (const [question, typed] of answers) {
         await says(question)
         child.stdin!.write(typed)
       }
       return ended
     },
-    start: (args, options) => start(join(bin, 'skerry'), args, options),
-    skerry: (args, options) => start(join(bin, 'skerry'), args, options).ended,
-    shell: (script, options) => start('bash', ['-c', script], options).ended,
+    start: (args, options) => start(main, args, options),
+    skerry: (args, options) =>
+      cold ? start(main, args, options).ended : onFiles((line) => runWarm({ args, ...line }), options),
+    shell: (script, options) =>
+      cold ? start('bash', ['-c', script], options).ended : onFiles((line) => runShell(script, line), options),
     write: (file, text) => writeFile(join(project, file), text),
     read: (file) => readFile(join(project, file), 'utf8'),
     remove: () => rm(home, { recursive: true, force: true }),
   }
 }
 
+let streamsCount = 0
+
+/** Files for the standard streams of one command, the first of them filled. */
+async function newStreams(home: string, input: string | Buffer) {
+  const folder = join(home, `.streams-${++streamsCount}`)
+  await mkdir(folder)
+  const [stdin, stdout, stderr] = [join(folder, 'stdin'), join(folder, 'stdout'), join(folder, 'stderr')]
+  await Promise.all([writeFile(stdin, input), writeFile(stdout, ''), writeFile(stderr, '')])
+  const written = async () => {
+    const [out, err] = await Promise.all([readFile(stdout, 'utf8'), readFile(stderr, 'utf8')])
+    await rm(folder, { recursive: true })
+    return { stdout: out, stderr: err }
+  }
+  return { paths: { stdin, stdout, stderr }, written }
+}
+
+async function runShell(script: string, { cwd, env, streams }: Omit<CommandLine, 'args'>): Promise<Ending> {
+  const files = await Promise.all([open(streams.stdin, 'r'), open(streams.stdout, 'a'), open(streams.stderr, 'a')])
+  try {
+    const child = spawn('bash', ['-c', script], { cwd, env, stdio: files.map(({ fd }) => fd) })
+    return await new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('exit', (code, signal) => resolve({ code, signal }))
+    })
+  } finally {
+    await Promise.all(files.map((file) => file.close()))
+  }
+}
+
 /** A machine on which the quick start has been gone through. */
-export async function signedUp(url: string, orgName: string): Promise<Machine> {
-  const machine = await newMachine(url)
+export async function signedUp(url: string, orgName: string, options?: { cold: boolean }): Promise<Machine> {
+  const machine = await newMachine(url, options)
   const { code, stderr } = await machine.shell(`skerry signup '${orgName}' && skerry init`)
   if (code !== 0) throw new Error(`the quick start failed: ${stderr}`)
   return machine

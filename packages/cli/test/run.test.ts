@@ -10,7 +10,7 @@ const secret = 'canary-5f1c-value'
 
 beforeAll(async () => {
   server = await openServer()
-  machine = await signedUp(server.url, 'Run Org')
+  machine = await signedUp(server.url, 'Run Org', { cold: true })
   await machine.skerry(['secrets', 'set', 'CANARY'], { input: secret })
   await machine.write('signals.cjs', signalsProgram)
   await machine.skerry(['run', '--', 'true'])

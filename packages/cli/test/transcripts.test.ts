@@ -40,7 +40,7 @@ describe.each(files)('%s', (file) => {
     if (process.env.SKERRY_WRITE_TRANSCRIPTS) writeFileSync(path, `${played.join('\n')}`)
   })
 
-  it.each(sessions)('$title', { timeout: 120_000 }, async ({ title, commands, expected }) => {
+  it.each(sessions)('$title', async ({ title, commands, expected }) => {
     const machine = await newMachine(server.url)
     await addPeople(machine)
     try {

@@ -98,7 +98,7 @@ export async function openApp(page: Page, name: string): Promise<void> {
   const link = page.getByRole('link', { name, exact: true })
   // Again, until what another client has just made is there: a list is not asked for twice in a second.
   const look = () => goTo(page, 'Applications').then(() => link.isVisible())
-  await vi.waitUntil(look, { interval: 300, timeout: 20_000 })
+  await vi.waitUntil(look, { interval: 300, timeout: 60_000 })
   await link.click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }

@@ -23,7 +23,15 @@ function isExecutable(path: string): boolean {
 export const missingChromium = (): string | undefined =>
   findChromium() === undefined ? 'no Chromium in PATH' : undefined
 
-export async function openBrowser(): Promise<Browser> {
+let browser: Promise<Browser> | undefined
+
+/** One for all suites of a process, with which it ends. What keeps them apart is a visitor's context. */
+function openBrowser(): Promise<Browser> {
+  browser ??= launch()
+  return browser
+}
+
+async function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (!executablePath) throw new Error('no Chromium in PATH; on Debian: apt-get install chromium')
   // As root, in containers, its own sandbox cannot start.
@@ -43,13 +51,13 @@ export interface Visitor {
   close: () => Promise<void>
 }
 
-export async function visit(browser: Browser, baseUrl: string, more: { dark?: boolean } = {}): Promise<Visitor> {
+export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Promise<Visitor> {
   const colorScheme = more.dark ? 'dark' : 'light'
   const named = baseUrl.replace('127.0.0.1', 'localhost')
-  const context = await browser.newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
+  const context = await (await openBrowser()).newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
   const page = await context.newPage()
   // Long enough for a machine that has other things to do.
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   const sent: string[] = []
   page.on('console', (message) => {

@@ -143,7 +143,7 @@ describe('honey tokens', () => {
           await row('old wiki').waitFor()
           return row('old wiki').getByText('once').count()
         },
-        { timeout: 20_000, interval: 1500 },
+        { timeout: 60_000, interval: 1500 },
       )
       .toBe(1)
     expect(await axeProblems(page)).toEqual([])

@@ -156,8 +156,10 @@ export async function openScene(site: Site, scene: Scene): Promise<Page> {
   await page.unrouteAll()
   await page.setViewportSize(desk)
   site.world.clock.advance(scene.laterSeconds ?? 0)
-  await page.goto('about:blank')
-  await page.goto(typeof scene.path === 'string' ? scene.path : scene.path(site[scene.of]))
+  const path = typeof scene.path === 'string' ? scene.path : scene.path(site[scene.of])
+  // Every other address is loaded anew; a new hash alone is not. By way of another site, each would cost a process.
+  if (path.includes('#')) await page.goto('about:blank')
+  await page.goto(path)
   await page.getByText(scene.shows).first().waitFor()
   if (scene.unlocked) await journey.unlockWithPasskey(page)
   await scene.step?.(page, site)

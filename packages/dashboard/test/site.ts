@@ -1,8 +1,7 @@
 import { apps } from '@skerry/contract/apps'
-import type { Browser } from 'playwright-core'
 import { signInAs } from '../../server/test/people.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openBrowser, type Visitor, visit } from './browser.ts'
+import { type Visitor, visit } from './browser.ts'
 import { type Furnished, furnish } from './furnish.ts'
 import * as journey from './journey.ts'
 import { harbour, longNames } from './teams.ts'
@@ -28,8 +27,7 @@ export interface Site {
 
 export async function openSite(): Promise<Site> {
   const world = await openWorld(builtIn)
-  const browser = await openBrowser()
-  const owner = await visit(browser, world.url)
+  const owner = await visit(world.url)
   const { bearer } = owner
   await journey.setUp(owner.page, world)
   await journey.makeKeyring(owner.page)
@@ -42,20 +40,20 @@ export async function openSite(): Promise<Site> {
   const long = await furnish(world, bearer, longNames)
   const visitors = {
     owner,
-    member: await signedIn(world, browser, harbour.people.at(-1)?.email as string),
-    newcomer: await signedIn(world, browser, 'linus@example.com'),
-    stranger: await visit(browser, world.url),
+    member: await signedIn(world, harbour.people.at(-1)?.email as string),
+    newcomer: await signedIn(world, 'linus@example.com'),
+    stranger: await visit(world.url),
   }
   const close = async () => {
-    await browser.close()
+    await Promise.all(Object.values(visitors).map((visitor) => visitor.close()))
     await world.close()
   }
   return { world, visitors, ordinary, long, close }
 }
 
-async function signedIn(world: World, browser: Browser, email: string): Promise<Visitor> {
+async function signedIn(world: World, email: string): Promise<Visitor> {
   await signInAs(world, email)
-  const visitor = await visit(browser, world.url)
+  const visitor = await visit(world.url)
   await visitor.page.goto('/sign-in')
   await journey.signInByMail(visitor.page, world, email)
   return visitor

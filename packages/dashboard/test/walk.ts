@@ -7,13 +7,13 @@ import { afterAll } from 'vitest'
 import { findings, needle, type Place as Text } from '../../server/test/needles.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
 import { openOrg } from './apps-journey.ts'
-import { openBrowser, storedText, type Visitor, visit } from './browser.ts'
+import { storedText, type Visitor, visit } from './browser.ts'
 import * as journey from './journey.ts'
 import { newPlace, type Place } from './org-journey.ts'
 
-// What a suite begins with, at the top of its file. Servers and browsers end with it.
+// What a suite begins with, at the top of its file. Its server ends with it, and so do its visitors.
 
-/** A server of its own, and a browser at which people arrive. */
+/** A server of its own, and people who arrive at it with a browser. */
 export interface Stage {
   world: World
   arrive: (more?: { dark: true }) => Promise<Visitor>
@@ -28,9 +28,14 @@ export interface Walk extends Stage {
 export async function openStage(settings: Record<string, string> = builtIn): Promise<Stage> {
   const world = await openWorld(settings)
   afterAll(() => world.close())
-  const browser = await openBrowser()
-  afterAll(() => browser.close())
-  return { world, arrive: (more) => visit(browser, world.url, more) }
+  const visitors: Visitor[] = []
+  afterAll(() => Promise.all(visitors.map((visitor) => visitor.close())))
+  const arrive: Stage['arrive'] = async (more) => {
+    const visitor = await visit(world.url, more)
+    visitors.push(visitor)
+    return visitor
+  }
+  return { world, arrive }
 }
 
 /** @example const { world, owner, page } = await beginWalk() */

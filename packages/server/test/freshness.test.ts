@@ -49,15 +49,20 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
   const askOther = (as = token.as, more = {}) =>
     call(other.url, world.answers, resolve.get, { as, query: { env: envId, ...more } })
 
-  /** Keeps asking the other server, as programs do, so that its cache is warm when the change comes. */
+  /**
+   * Keeps asking the other server, as programs do, so that its cache is warm when the change comes -> when the last
+   * request was sent that got the old answer: how long the new one took says more of the machine.
+   */
   async function until(
     changed: (answer: Awaited<ReturnType<typeof askOther>>) => boolean,
     as = token.as,
   ): Promise<number> {
     const startedAt = performance.now()
-    for (;;) {
-      if (changed(await askOther(as))) return performance.now() - startedAt
-      if (performance.now() - startedAt > 10 * withinMs) return Number.POSITIVE_INFINITY
+    for (let lastOldMs = 0; ; ) {
+      const sentMs = performance.now() - startedAt
+      if (changed(await askOther(as))) return lastOldMs
+      lastOldMs = sentMs
+      if (lastOldMs > 60_000) return Number.POSITIVE_INFINITY
     }
   }
 
@@ -110,7 +115,8 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
     expect((await ask()).status).toBe(200)
     await world.call(apps.delete, { as: tenant.admin.as, params: { orgId: tenant.orgId, appId: app.id } })
     const startedAt = performance.now()
-    while ((await ask()).status !== 404) expect(performance.now() - startedAt).toBeLessThan(withinMs)
+    for (let sentMs = 0; (await ask()).status !== 404; sentMs = performance.now() - startedAt)
+      expect(sentMs).toBeLessThan(withinMs)
   })
 
   test('a branch made on one is there on the other', async () => {

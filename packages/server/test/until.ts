@@ -2,7 +2,7 @@
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + deadlineMs
   for (;;) {

@@ -1,12 +1,9 @@
 import { generateKeyPair } from '@skerry/crypto/keys'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
 // A server that lies about whose key is whose.
-
-// Each test is a dozen commands, each a process of its own.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 let server: PeopleServer
 let liar: Liar

@@ -266,8 +266,7 @@ describe('one connection', () => {
     const db = await open(await template.copy())
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
-    const end = performance.now() + 200
-    while (performance.now() < end) await db.rows('select 1')
+    for (let count = 0; ticks <= 3 && count < 20_000; count++) await db.rows('select 1')
     clearInterval(timer)
     expect(ticks).toBeGreaterThan(3)
   })

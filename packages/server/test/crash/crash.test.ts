@@ -6,13 +6,14 @@ import { secrets } from '@skerry/contract/secrets'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ciphertext } from '../blobs.ts'
 import { engine } from '../engine.ts'
+import { isQuick } from '../extent.ts'
 import { type PostgresService, startPostgres } from '../services/postgres.ts'
 import { newApp, newEnv, signUp, type Tenant, written } from '../tenant.ts'
 import { call, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
 /** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
-const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 50)
+const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? (isQuick ? 6 : 50))
 const writers = 8
 const names = Array.from({ length: writers }, (_, index) => `SECRET_${index}`)
 

@@ -3,12 +3,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /** Below what systems hand out to those who take any port (Linux from 32768): what is free there stays free. */
-const [first, end] = [20_000, 32_768]
+const first = 20_000
+/** Workers choose among ports of their own: one that is free may be another’s that has not begun to listen. */
+const each = 1000
+const own = first + (Number(process.env.VITEST_POOL_ID ?? 0) % 12) * each
 
 /** A port of this machine's loopback that nobody has: for what must know its own before it runs, or have it once more. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(first, end)
+    const port = randomInt(own, own + each)
     if (await isFree(port)) return port
   }
 }

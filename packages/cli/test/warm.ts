@@ -1,0 +1,103 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+// Loading the command takes longer than what most command lines do. Where neither its start nor signals nor a terminal
+// are what a suite looks at, processes that have loaded it run one command line after another.
+
+export interface CommandLine {
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+  /** Paths of what is to be its descriptors 0, 1 and 2. */
+  streams: { stdin: string; stdout: string; stderr: string }
+}
+
+export interface Ending {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+const program = fileURLToPath(new URL('./warm-host.ts', import.meta.url))
+/** Compiled code is the same on every machine: shared, so that each need not compile it anew. */
+export const compiled = join(tmpdir(), 'skerry-cli-test-compiled')
+
+const idle: ChildProcess[] = []
+
+/** Runs a command line in a process that has nothing to do, a new one where all are busy. */
+export async function runWarm(line: CommandLine): Promise<Ending> {
+  const host = idle.pop() ?? startHost()
+  const ending = new Promise<Ending>((resolve) => {
+    const ended = (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal })
+    host.once('exit', ended)
+    host.once('message', (code: number) => {
+      host.off('exit', ended)
+      host.unref()
+      host.channel?.unref()
+      idle.push(host)
+      resolve({ code, signal: null })
+    })
+  })
+  host.ref()
+  host.channel?.ref()
+  host.send(line)
+  return ending
+}
+
+/** It ends with this process, whose end of the channel closes. */
+function startHost(): ChildProcess {
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compiled }
+  return fork(program, { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+}
+
+/**
+ * A program for the PATH of shells, in the place of `skerry`: it says who it is, and ends as the command line ended that
+ * was run in its stead, on its own standard streams. These must be its own while others open them, so that what it says
+ * and hears goes by none of them.
+ */
+export async function warmScript(): Promise<string> {
+  return `#!/bin/bash
+exec {warm}<>/dev/tcp/127.0.0.1/${await listening}
+(echo $$ >&$warm)
+read -r -u $warm ending
+[[ $ending == SIG* ]] && kill -$ending $$
+exit $ending
+`
+}
+
+const listening = listen()
+
+async function listen(): Promise<number> {
+  const server = createServer(serve).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  server.unref()
+  return (server.address() as AddressInfo).port
+}
+
+async function serve(socket: Socket): Promise<void> {
+  // A script that was killed does not wait for its end.
+  socket.on('error', () => {})
+  const [pid] = (await once(createInterface({ input: socket }), 'line')) as [string]
+  const { code, signal } = await runWarm(commandLineOf(`/proc/${pid}`))
+  socket.end(`${signal ?? code}\n`)
+}
+
+/** Of a process that runs the script: `/bin/bash .../skerry secrets list`. */
+function commandLineOf(proc: string): CommandLine {
+  const [, , ...args] = textsIn(`${proc}/cmdline`)
+  const variables = textsIn(`${proc}/environ`).map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) as [string, string])
+  const [stdin, stdout, stderr] = [0, 1, 2].map((descriptor) => `${proc}/fd/${descriptor}`) as [string, string, string]
+  return {
+    args,
+    env: Object.fromEntries(variables),
+    cwd: readlinkSync(`${proc}/cwd`),
+    streams: { stdin, stdout, stderr },
+  }
+}
+
+const textsIn = (file: string) => readFileSync(file, 'utf8').split('\0').slice(0, -1)
