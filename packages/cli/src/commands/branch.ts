@@ -44,8 +44,10 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
   const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
   const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }
-  const { branch } = await createBranch(session.client, place, await ownPublicKey(session))
-  note(`created branch ${parent.label}@${branch.slug}, expires ${branch.expiresAt ?? 'never'}`)
+  const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
+  const label = `${parent.label}@${slug}`
+  await session.seen.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
+  note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)
 }

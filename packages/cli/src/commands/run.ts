@@ -4,7 +4,7 @@ import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { readTextFile } from '../input.ts'
 import { checkSecretName } from '../names.ts'
-import { common } from '../options.ts'
+import { common, gather, gatherGroups } from '../options.ts'
 import { formatTable, note, warn, writeStderr } from '../output.ts'
 import { become } from '../run/become.ts'
 import { endAs, startChild } from '../run/child.ts'
@@ -26,8 +26,6 @@ interface Options extends Flags {
   interval: string
 }
 
-const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]
-
 export function register(command: Command): void {
   common(command)
     .usage('[options] -- <program> [arguments...]')
@@ -36,7 +34,7 @@ export function register(command: Command): void {
     .option('--app <slug>', 'application')
     .option('--env <slug>', 'environment')
     .option('--branch <slug>', 'branch of the environment')
-    .option('--with <group=env>', 'take a group at another environment; repeatable', gather)
+    .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups)
     .option('--only <NAME,...>', 'give the program these secrets alone; repeatable', gather)
     .option('--dotenv <file>', 'a .env file over the secrets')
     .option('--offline', 'use the last-known-good copy, without asking the server')
@@ -64,7 +62,7 @@ async function run(argv: string[], flags: Options): Promise<void> {
   const intervalSeconds = parseInterval(flags.interval)
   const session = await openSession(flags)
   const options = {
-    with: (flags.with ?? []).map(groupAtEnvironment),
+    with: flags.with ?? [],
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
     maxAgeSeconds: parseDuration(flags.maxAge),
@@ -84,13 +82,6 @@ async function run(argv: string[], flags: Options): Promise<void> {
     become(file, argv, launch.env)
     process.exitCode = endAs(await startChild(file, argv, launch.env).done)
   }
-}
-
-/** `group=env` or, as the API writes it, `group:env`. */
-function groupAtEnvironment(pair: string): string {
-  const [, group, env] = /^([^=:]+)[=:]([^=:]+)$/.exec(pair) ?? []
-  if (group === undefined || env === undefined) throw usage(`--with ${pair} is not group=environment`)
-  return `${group}:${env}`
 }
 
 /** As wide as the SDK's `watch` takes it; told before anything is fetched. */

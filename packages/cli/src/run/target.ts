@@ -4,7 +4,7 @@ import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { warn } from '../output.ts'
-import { findPlace } from '../places.ts'
+import { checkNames, findPlace } from '../places.ts'
 import { forget, recall, remember } from '../remembered.ts'
 import { type Session, userAgent } from '../session.ts'
 
@@ -52,10 +52,12 @@ async function resolveNamed(
   options: ResolveOptions,
 ): Promise<{ skerry: Skerry; resolved: Resolved }> {
   const { app, env, url } = session.settings
-  const key = `env ${url} ${(await session.org()).slug} ${app}/${env}`
+  const { id: orgId, slug } = await session.org()
+  const key = `env ${url} ${slug} ${app}/${env}`
   const label = `${app}/${env}`
   const known = app === undefined || env === undefined ? undefined : recall(key)
   if (known !== undefined) {
+    await checkNames(session, orgId, [{ label, envId: known }])
     const skerry = await create(session, known, options)
     try {
       return { skerry, resolved: await explained(skerry, label, session) }

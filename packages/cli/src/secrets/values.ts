@@ -27,7 +27,7 @@ export async function listSecrets(session: Session, place: Place) {
       const params = { orgId, envId, name }
       return (await session.client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
     }
-    await session.seen.reading.check([{ environmentId: envId, label, secrets, newestVersion }])
+    await session.seen.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     throw keyFailure(error, session, label)
