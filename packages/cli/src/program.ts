@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
-import { paint, writeData, writeStderr } from './output.ts'
+import { writeData, writeFailure, writeStderr } from './output.ts'
 
 /** Runs one command line, without the program's name -> exit code. */
 export async function main(args: string[]): Promise<number> {
@@ -60,7 +60,7 @@ function report(error: unknown, args: string[]): number {
     const told = { error: { code: snakeCase(kind), message, ...(next === undefined ? {} : { next }) } }
     writeStderr(`${JSON.stringify(told)}\n`)
   } else {
-    writeStderr(`${paint('red', 'skerry:')} ${describe(failure)}\n`)
+    writeFailure(describe(failure))
   }
   if (own.includes('--debug') && error instanceof Error) writeStderr(`${redact(error.stack ?? '')}\n`)
   return exitCodes[failure.kind]

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -73,7 +73,7 @@ async function show(slug: string, flags: Options): Promise<void> {
   const session = await openSession(flags)
   const { environment: branch, label } = await findParent(session, flags, slug)
   if (flags.json) return writeJson({ branch })
-  writeText(`${label} (${branch.name}), ${branch.id}`)
+  writeLine(`${label} (${branch.name}), ${branch.id}`)
   writeLine(`expires ${branch.expiresAt ?? 'never'}`)
 }
 

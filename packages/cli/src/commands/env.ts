@@ -8,7 +8,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { checkSlug } from '../names.ts'
 import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -79,7 +79,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
     const guarded = { protection, openChangeRequests }
     return writeJson({ environment: place.environment, ...guarded, groups, branches, grantees })
   }
-  writeText(`${place.label} (${place.environment.name}), ${place.envId}`)
+  writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
   if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
   if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
   const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`

@@ -59,7 +59,8 @@ const pathIn = (found: FoundProject, folder: string) => relative(join(found.file
 
 function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
   const file = join(folder, projectFileName)
-  writeProject(file, { ...scope, ...(found?.project.paths ? { paths: found.project.paths } : {}) })
+  const { paths, allowNames } = found?.project ?? {}
+  writeProject(file, { ...scope, ...(paths ? { paths } : {}), ...(allowNames ? { allowNames } : {}) })
   return file
 }
 

@@ -11,12 +11,14 @@ import { endAs, startChild } from '../run/child.ts'
 import { buildLaunch, type Ingredients, type Launch } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
 import { resolveTarget } from '../run/target.ts'
+import { tellWithheld } from '../run/withheld.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
   with?: string[]
   only?: string[]
+  allowName?: string[]
   dotenv?: string
   offline?: boolean
   maxAge: string
@@ -36,6 +38,11 @@ export function register(command: Command): void {
     .option('--branch <slug>', 'branch of the environment')
     .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups)
     .option('--only <NAME,...>', 'give the program these secrets alone; repeatable', gather)
+    .option(
+      '--allow-name <NAME,...>',
+      'give it these, though their names make programs load or trust something',
+      gather,
+    )
     .option('--dotenv <file>', 'a .env file over the secrets')
     .option('--offline', 'use the last-known-good copy, without asking the server')
     .option('--max-age <duration>', 'how old that copy may be', '24h')
@@ -72,8 +79,10 @@ async function run(argv: string[], flags: Options): Promise<void> {
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
 
   const overlay = flags.dotenv === undefined ? undefined : readOverlay(flags.dotenv)
-  const ingredients = { only: flags.only, overlay, processEnv: process.env }
+  const allowNames = [...session.settings.allowNames, ...(flags.allowName ?? [])]
+  const ingredients = { only: flags.only, allowNames, overlay, processEnv: process.env }
   const launch = buildLaunch({ ...ingredients, resolved })
+  for (const one of launch.withheld) tellWithheld(one)
   if (flags.explain) explain(launch, flags)
   const file = findProgram(argv[0]!, launch.env.PATH)
   if (flags.watch) {

@@ -8,7 +8,7 @@ import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { placeOptions } from '../labels.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { pin } from '../pins.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -119,7 +119,7 @@ async function find(session: Session, id: string) {
 async function show(id: string, flags: Flags): Promise<void> {
   const token = await find(await openSession(flags), id)
   if (flags.json) return writeJson({ token })
-  writeText(`${token.id} (${token.name})`)
+  writeLine(`${token.id} (${token.name})`)
   writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
   writeLine(token.environmentId === null ? 'not bound to an environment' : `bound to ${token.environmentId}`)
 }

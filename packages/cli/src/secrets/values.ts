@@ -8,6 +8,7 @@ import { keyFailure } from '../grants.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
+import { warnLoadingName } from '../run/withheld.ts'
 import { type Session, userAgent } from '../session.ts'
 
 /** A secret as it is stored in one environment, decrypted. References in it are text. */
@@ -108,6 +109,7 @@ export function checkValue(name: string, value: string): void {
   if (!fitsEnvironment(name, value)) {
     warn(`${name} is larger than an environment variable can be: \`skerry run\` will need --only to leave it out`)
   }
+  warnLoadingName(name)
 }
 
 /** What fits into a ciphertext of 1 MiB: `sc1.`, an IV, a dot, and base64url of the value and a 16-byte tag. */
