@@ -31,7 +31,7 @@ export function seenHere(
   look?: Look,
 ): Record<'writing' | 'reading', Seen> {
   const isDeployment = settings.credential.from === 'environment' && type === 'service_token'
-  const writing = openSeen(settings, id, look)
+  const writing = openSeen(settings, id, look && { ...look, strict: true })
   if (look || !isDeployment || isStrict()) return { writing, reading: writing }
   return { writing, reading: openSeen(settings, id, { onWentBack: warnUnlessSwap }) }
 }
@@ -41,16 +41,19 @@ function warnUnlessSwap(error: WentBackError): void {
   warn(`${error.message}: this may be an old answer, or a false one`)
 }
 
-function openSeen({ url }: Pick<Settings, 'url'>, principalId: string, look?: Look): Seen {
-  const { store = memoryHere(), onWentBack = refuse } = look ?? {}
+/** Whoever finds out or accepts is asked about everything: their look is a strict one. */
+function openSeen(
+  { url }: Pick<Settings, 'url'>,
+  principalId: string,
+  { store, onWentBack = refuse, strict = isStrict() }: Partial<Look> & { strict?: boolean } = {},
+): Seen {
   const settings: SeenSettings = {
-    store,
+    store: store ?? memoryHere(),
     baseUrl: url,
     principalId,
-    // Whoever looks wants to know of everything, and is not told of it on the side.
-    strict: look?.store !== undefined || isStrict(),
+    strict,
     onChanged: (changes) => warn(`${wordsOf(changes)}; if nobody meant that, this answer is false`),
-    onGone: (label, names) => look?.store ?? warn(`${label} no longer has ${names.join(', ')}`),
+    onGone: (label, names) => store ?? warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,
   }
   const check: Seen['check'] = async (shown) => {
