@@ -94,7 +94,7 @@ Environment:
   SKERRY_TOKEN                          service token, or a person’s session
   SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET  machine client
   SKERRY_PASSPHRASE_FILE                file that holds the passphrase of your keyring
-  SKERRY_STRICT=1                       with SKERRY_TOKEN, refuse what is otherwise only warned of
+  SKERRY_STRICT=1                       refuse what an environment shows otherwise than before and is only warned of
   SKERRY_KEYRING=off                    keep no credential in the system’s keyring
   SKERRY_URL                            server, http://127.0.0.1:4700 unless set
   SKERRY_ORG, SKERRY_APP, SKERRY_ENV, SKERRY_BRANCH

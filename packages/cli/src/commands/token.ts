@@ -31,7 +31,10 @@ export function register(command: Command): void {
     .option('--admin', 'it administers the organization; has the environment’s keys only when --env is given')
     .option('--unbound', 'it can be given the keys of other environments, too')
     .addOption(
-      new Option('--format <format>', 'skerry keeps its key at home; classic is for the published clients')
+      new Option(
+        '--format <format>',
+        'skerry keeps its key at home; classic is for published clients, which send it whole',
+      )
         .choices(['skerry', 'classic'])
         .default('skerry'),
     )
@@ -80,6 +83,10 @@ async function create(flags: CreateOptions): Promise<void> {
       ? `reads and writes ${granted.join(', ')}`
       : 'it holds no key: grant it environments with `skerry grant`',
   )
+  if (flags.format === 'skerry')
+    note(
+      'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
+    )
 }
 
 async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {

@@ -65,6 +65,8 @@ const lines: Record<string, string> = {
   'members list': '',
   'members trust': '{bob} --yes',
   'members role': '{bob} --role admin',
+  // The owner: refused, so that there is somebody for what follows.
+  'members rm': 'words@example.com --yes',
   'invite create': 'carol-{n}@example.com',
   'invite list': '',
   audit: '',
