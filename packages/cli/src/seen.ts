@@ -65,7 +65,7 @@ function openSeen(
       if (rest.length > 0) onWentBack(new WentBackHere(rest, labelOf(shown, rest)))
     }
     await createSeen({ ...settings, onWentBack: withoutOwn }).check(shown)
-    if (ids.length > 0) putBack(ids)
+    if (ids.length > 0 && !store) putBack(ids)
   }
   return { ...createSeen(settings), check }
 }

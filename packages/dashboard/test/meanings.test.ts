@@ -50,7 +50,7 @@ test('the key of an environment that goes by another’s name is granted once th
     .waitFor()
   expect(await axeProblems(page)).toEqual([])
   await asked.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByText('This was not confirmed').waitFor()
+  await asked.waitFor({ state: 'hidden' })
   expect(await holders()).toBe(before)
   await granting.getByRole('button', { name: 'Grant' }).click()
   await asked.getByRole('button', { name: 'Somebody meant it' }).click()

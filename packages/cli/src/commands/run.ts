@@ -58,7 +58,9 @@ const helpAfter = `
 Which value wins, lowest first: groups, application environment, branch, --dotenv, the environment that
 skerry is started with. No shell is started. skerry becomes the program (with --watch it stays in front of
 it), so signals and the exit code are the program's own. SKERRY_TOKEN and SKERRY_CLIENT_SECRET are not
-handed on. When the server cannot be reached, the last-known-good copy stands in, with a warning.`
+handed on, nor are secrets whose names make programs load code or trust someone (NODE_OPTIONS, PATH, ...)
+unless --allow-name or allowNames in skerry.json lists them. When the server cannot be reached, the
+last-known-good copy stands in, with a warning.`
 
 async function run(argv: string[], flags: Options): Promise<void> {
   if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
