@@ -1,7 +1,7 @@
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
 import { expect, test } from 'vitest'
-import { create, dialogOf, openApp, openEnvironment } from './apps-journey.ts'
+import { create, openApp, openEnvironment } from './apps-journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
 import { meet } from './walk.ts'
 
@@ -39,7 +39,7 @@ test('the key of an environment that goes by another’s name is granted once th
   // Under this name is the environment that was Production.
   await openEnvironment(page, 'Staging')
   await page.getByRole('button', { name: 'Grant access' }).click()
-  const granting = dialogOf(page)
+  const granting = page.getByRole('dialog', { name: /^Grant the key of/ })
   await granting.getByLabel('To').click()
   await page.getByRole('option', { name: grantee }).click()
   await granting.getByLabel(`I compared these words with ${grantee}`).check()
