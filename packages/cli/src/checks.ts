@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isTold } from '@skerry/sdk/went-back'
 import { credentialsPath } from './credentials.ts'
 import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
 import { boundPlace, findPlace } from './places.ts'
-import { WentBackHere } from './seen.ts'
+import { isStrict, WentBackHere } from './seen.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
@@ -37,7 +38,7 @@ export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
   if (isCheck(session)) return yield session
   const known = await checkCredential(session)
   yield known
-  if (known.state !== 'fail') yield await checkKey(session)
+  if (known.state !== 'fail') yield await checkKey(session, flags)
 }
 
 function checkNode(): Check {
@@ -137,7 +138,7 @@ async function checkCredential(session: Session): Promise<Check> {
 }
 
 /** Of the environment that `run` would take. */
-async function checkKey(session: Session): Promise<Check> {
+async function checkKey(session: Session, flags: Flags): Promise<Check> {
   const what = 'key'
   const { app, env, branch, scopeIsExplicit } = session.settings
   const answer = await attemptAsync(what, async () => {
@@ -146,8 +147,9 @@ async function checkKey(session: Session): Promise<Check> {
     const place = bound ?? (await findPlace(session, { app, env, branch }))
     const places = await openWithGroups(session, place)
     const { changesOf } = await import('./trust.ts')
-    const changes = await changesOf(session, place)
-    if (changes.length > 0) throw new WentBackHere(changes, place.label)
+    const { changes } = await changesOf(session, { flags })
+    const refused = isStrict() ? changes : changes.filter((change) => !isTold(change))
+    if (refused.length > 0) throw new WentBackHere(refused, place.label)
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
   return isCheck(answer) ? answer : { what, state: 'ok', message: answer }

@@ -1,10 +1,10 @@
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
-import { WentBackError } from '@skerry/sdk/seen'
+import { WentBackError } from '@skerry/sdk/went-back'
 import { Failure, toFailure } from './failure.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
 import { checkKeys } from './pins.ts'
-import type { Place } from './places.ts'
+import { checkNames, type Place } from './places.ts'
 import type { Session } from './session.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
@@ -71,7 +71,10 @@ export async function groupEnvironment(
 ): Promise<{ envId: string; label: string } | undefined> {
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: group.groupId } })
   const same = environments.find((one) => one.slug === slug)
-  return same && { envId: same.id, label: `${group.slug}:${slug}` }
+  if (!same) return undefined
+  const found = { envId: same.id, label: `${group.slug}:${slug}` }
+  await checkNames(session, orgId, [found])
+  return found
 }
 
 async function parentOf(session: Session, place: Place) {

@@ -8,6 +8,8 @@ export function placeOptions(label: string): string {
   return `--app ${app} --env ${env}${branch === undefined ? '' : ` --branch ${branch}`}`
 }
 
-/** What to do when the server shows this place otherwise than before. */
-export const trustHint = (label: string): string =>
-  `the server may be lying; if it was meant (a re-key, a group taken out), accept it with \`skerry env trust ${placeOptions(label)}\``
+/** What to do when the server shows this place otherwise than before; without a label, what the credential reads. */
+export function trustHint(label: string | undefined): string {
+  const command = ['skerry env trust', ...(label === undefined ? [] : [placeOptions(label)])].join(' ')
+  return `the server may be lying; if someone meant it, accept it with \`${command}\``
+}

@@ -34,3 +34,16 @@ export function parseLimit(text: string, least: 0 | 1): number {
 }
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
+
+/** A list that may be given in one option or in several. */
+export const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]
+
+/** `group=env` or, as the API writes it, `group:env`. */
+export function gatherGroups(text: string, before: string[] = []): string[] {
+  const pairs = gather(text).map((pair) => {
+    const [, group, env] = /^([^=:]+)[=:]([^=:]+)$/.exec(pair) ?? []
+    if (group === undefined || env === undefined) throw usage(`--with ${pair} is not group=environment`)
+    return `${group}:${env}`
+  })
+  return [...before, ...pairs]
+}

@@ -5,6 +5,9 @@ import { styleText } from 'node:util'
 // Data goes to stdout and everything that is meant for a person to stderr, so that a pipe never carries a remark. Written
 // to the descriptors directly: opening Node's streams costs start-up time and can leave a pipe in non-blocking mode,
 // which the program that `skerry run` becomes would inherit.
+//
+// All printing goes through here, because names, notes and refusals are the words of a server or of whoever stored them: in
+// every text, characters that steer a terminal or are not seen are shown by their numbers. Only values go out as they are.
 
 const stdout = 1
 const stderr = 2
@@ -23,24 +26,24 @@ export function showsValues(options: { reveal?: boolean }, stdoutIsTerminal = is
   return options.reveal === true || !stdoutIsTerminal
 }
 
-/** Raw data, byte for byte. */
+/** A value, byte for byte. */
 export function writeData(text: string): void {
   writeAll(stdout, text)
 }
 
-/** Data, to the byte. */
+/** One line. */
 export function writeLine(text: string): void {
-  writeAll(stdout, `${text}\n`)
+  writeAll(stdout, `${printable(text)}\n`)
 }
 
-/** A line with names in it, for people. */
-export function writeText(text: string): void {
-  writeLine(printable(text))
+/** One line behind a coloured word. */
+export function writeMarked(style: Style, mark: string, text: string): void {
+  writeAll(stdout, `${paint(style, mark)}  ${printable(text)}\n`)
 }
 
-/** One JSON document. */
+/** One JSON document. Its escapes are JSON's own, so whoever parses it gets the characters. */
 export function writeJson(value: unknown): void {
-  writeAll(stdout, `${JSON.stringify(value, null, 2)}\n`)
+  writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
 
 /** A remark for the person at the keyboard: one line. */
@@ -52,11 +55,17 @@ export function warn(text: string): void {
   writeAll(stderr, `${paint('yellow', 'warning:')} ${printable(text)}\n`)
 }
 
-export function writeStderr(text: string): void {
-  writeAll(stderr, text)
+/** What a command failed with. */
+export function writeFailure(text: string): void {
+  writeAll(stderr, `${paint('red', 'skerry:')} ${printable(text)}\n`)
 }
 
-/** Rows in columns. Cells lose their control characters, so that a stored name cannot steer a terminal. */
+/** Text of several lines. */
+export function writeStderr(text: string): void {
+  writeAll(stderr, lines(text))
+}
+
+/** Rows in columns. */
 export function formatTable(header: string[], rows: string[][]): string {
   const cells = [header.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(printable))]
   const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
@@ -68,15 +77,23 @@ export function writeTable(header: string[], rows: string[][]): void {
   writeAll(stdout, formatTable(header, rows))
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+/** Controls, line and paragraph separators, and what has no width or turns the order of writing; joiners spell words. */
+const unseen = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
+/** `\u001b` for an escape character, as JSON has it. */
 export function printable(text: string): string {
-  return text.replace(controlCharacters, '?')
+  return text.replace(unseen, (character) => {
+    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
+  })
 }
 
+const lines = (text: string) => text.split('\n').map(printable).join('\n')
+
+type Style = 'red' | 'green' | 'yellow' | 'bold'
+
 /** Colour on a terminal's stderr only, and not when NO_COLOR or a dumb terminal says so. */
-export function paint(style: 'red' | 'green' | 'yellow' | 'bold', text: string): string {
+function paint(style: Style, text: string): string {
   const plain = process.env.NO_COLOR || process.env.TERM === 'dumb' || !isTerminal.stderr()
   return plain ? text : styleText(style, text, { validateStream: false })
 }

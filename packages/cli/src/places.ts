@@ -34,7 +34,7 @@ export async function findApp(session: Session, slug: string | undefined): Promi
     throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry init` in the project')
   const org = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
-  const app = apps.find((one) => one.slug === slug || one.id === slug)
+  const app = apps.find(isNamed(slug))
   if (app) return app
   throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, 'see `skerry app list`')
 }
@@ -42,7 +42,7 @@ export async function findApp(session: Session, slug: string | undefined): Promi
 export async function findGroup(session: Session, slug: string): Promise<Group> {
   const org = await session.org()
   const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
-  const group = groups.find((one) => one.slug === slug || one.id === slug)
+  const group = groups.find(isNamed(slug))
   if (group) return group
   throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group list`')
 }
@@ -54,6 +54,17 @@ export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
   return { group: flags.group, env: settings.env }
 }
 
+/** An id has a `_`, and a slug has none: a server that gives a slug the form of an id does not get in between. */
+const isNamed = (wanted: string | undefined) => (one: { id: string; slug: string }) =>
+  wanted?.includes('_') ? one.id === wanted : one.slug === wanted
+
+/** Which environment a name means is the server's word: it is held against what the name meant before. */
+export const checkNames = (session: Session, orgId: string, named: readonly { label: string; envId: string }[]) =>
+  session.seen.writing.check({
+    meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
+  })
+
+/** @throws WentBackError when the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
     const isUnnamed = name.app === undefined && name.group === undefined
@@ -65,18 +76,22 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
   const app = await findApp(session, name.app)
   const params = { orgId: app.orgId, appId: app.id }
   const { environments } = await session.client.apps.envs({ params })
-  const parent = environments.find((one) => one.slug === name.env || one.id === name.env)
-  const label = `${app.slug}/${name.env}`
+  const parent = environments.find(isNamed(name.env))
   if (!parent) {
     const next = `see \`skerry env list --app ${app.slug}\``
-    throw new Failure('notFound', `there is no environment ${label}`, next)
+    throw new Failure('notFound', `there is no environment ${app.slug}/${name.env}`, next)
   }
-  const place = { orgId: app.orgId, parentId: parent.id }
+  const label = `${app.slug}/${parent.slug}`
+  const { id: orgId } = await session.org()
+  await checkNames(session, orgId, [{ label, envId: parent.id }])
+  const place = { orgId, parentId: parent.id }
   if (name.branch === undefined) return { ...place, envId: parent.id, environment: parent, label, kind: 'app' }
-  const { branches } = await session.client.branches.list({ params: { orgId: app.orgId, envId: parent.id } })
-  const branch = branches.find((one) => one.slug === name.branch || one.id === name.branch)
+  const { branches } = await session.client.branches.list({ params: { orgId, envId: parent.id } })
+  const branch = branches.find(isNamed(name.branch))
   if (branch) {
-    return { ...place, envId: branch.id, environment: branch, label: `${label}@${branch.slug}`, kind: 'branch' }
+    const found = { label: `${label}@${branch.slug}`, envId: branch.id }
+    await checkNames(session, orgId, [found])
+    return { ...place, ...found, environment: branch, kind: 'branch' }
   }
   throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch list`')
 }
@@ -84,17 +99,25 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
 async function findGroupPlace(session: Session, groupSlug: string, env: string): Promise<Place> {
   const group = await findGroup(session, groupSlug)
   const { environments } = await session.client.groups.envs({ params: { orgId: group.orgId, groupId: group.id } })
-  const environment = environments.find((one) => one.slug === env || one.id === env)
-  const label = `${group.slug}:${env}`
+  const environment = environments.find(isNamed(env))
+  const label = `${group.slug}:${environment?.slug ?? env}`
   if (environment) {
-    return { orgId: group.orgId, envId: environment.id, parentId: environment.id, environment, label, kind: 'group' }
+    const { id: orgId } = await session.org()
+    await checkNames(session, orgId, [{ label, envId: environment.id }])
+    return { orgId, envId: environment.id, parentId: environment.id, environment, label, kind: 'group' }
   }
   const next = `create it with \`skerry env create ${env} --group ${group.slug}\``
   throw new Failure('notFound', `there is no environment ${label}`, next)
 }
 
-/** The environment of a row that names nothing but its id. */
+/** The environment of a row that names nothing but its id, under the name that it had before. */
 export async function findPlaceById(session: Session, orgId: string, envId: string): Promise<Place> {
+  const place = await lookUpById(session, orgId, envId)
+  await checkNames(session, orgId, [place])
+  return place
+}
+
+async function lookUpById(session: Session, orgId: string, envId: string): Promise<Place> {
   const { client } = session
   const { environment } = await client.envs.get({ params: { orgId, envId } })
   const { applicationId, groupId, parentEnvironmentId: parentId } = environment
@@ -114,7 +137,11 @@ export async function boundPlace(session: Session, branch?: string): Promise<Pla
   if (!mayBeBound(session)) return undefined
   try {
     const { scope } = await session.client.resolve.get({ query: branch === undefined ? {} : { branch } })
-    return await findPlaceById(session, scope.orgId, scope.envId)
+    const { orgId, envId, branchOf = envId } = scope
+    const organization = { name: '', id: orgId }
+    const bound = branch === undefined ? envId : branchOf
+    await session.seen.writing.check({ meanings: { bound, organization } })
+    return await findPlaceById(session, orgId, envId)
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error
     rememberUnbound(session)

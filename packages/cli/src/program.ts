@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
-import { paint, writeData, writeStderr } from './output.ts'
+import { writeData, writeFailure, writeStderr } from './output.ts'
 
 /** Runs one command line, without the program's name -> exit code. */
 export async function main(args: string[]): Promise<number> {
@@ -60,7 +60,7 @@ function report(error: unknown, args: string[]): number {
     const told = { error: { code: snakeCase(kind), message, ...(next === undefined ? {} : { next }) } }
     writeStderr(`${JSON.stringify(told)}\n`)
   } else {
-    writeStderr(`${paint('red', 'skerry:')} ${describe(failure)}\n`)
+    writeFailure(describe(failure))
   }
   if (own.includes('--debug') && error instanceof Error) writeStderr(`${redact(error.stack ?? '')}\n`)
   return exitCodes[failure.kind]
@@ -94,7 +94,7 @@ Environment:
   SKERRY_TOKEN                          service token, or a person’s session
   SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET  machine client
   SKERRY_PASSPHRASE_FILE                file that holds the passphrase of your keyring
-  SKERRY_STRICT=1                       with SKERRY_TOKEN, refuse what is otherwise only warned of
+  SKERRY_STRICT=1                       refuse what an environment shows otherwise than before and is only warned of
   SKERRY_KEYRING=off                    keep no credential in the system’s keyring
   SKERRY_URL                            server, http://127.0.0.1:4700 unless set
   SKERRY_ORG, SKERRY_APP, SKERRY_ENV, SKERRY_BRANCH

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Failure } from './failure.ts'
 import { readIfThere, writeWhole } from './files.ts'
+import { isSecretName } from './names.ts'
 
 /** What a folder's commands work on. Nothing in it is secret: it is made to be committed. */
 interface ProjectScope {
@@ -15,6 +16,8 @@ export interface Project extends ProjectScope {
   url?: string
   org?: string
   paths?: Record<string, ProjectScope>
+  /** Secrets that programs may be given although their names make programs load or trust something. */
+  allowNames?: string[]
 }
 
 export interface FoundProject {
@@ -60,9 +63,10 @@ function parseProject(text: string, file: string): Project {
   } catch {
     throw new Failure('usage', `${file} is not JSON`, 'mend it, or delete it and run `skerry init`')
   }
-  const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths'])
+  const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths', 'allowNames'])
   const project: Project = {}
   for (const key of ['url', 'org', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  if (fields.allowNames !== undefined) project.allowNames = nameList(fields.allowNames, file)
   if (fields.paths !== undefined) {
     const paths = Object.entries(record(fields.paths, `${file}: paths`)).map(([path, scope]) => {
       const where = `${file}: paths.${path}`
@@ -83,6 +87,12 @@ function record(value: unknown, where: string, known?: string[]): Record<string,
   if (unknown !== undefined)
     throw new Failure('usage', `${where}: '${unknown}' is not a setting`, `known: ${known!.join(', ')}`)
   return value as Record<string, unknown>
+}
+
+function nameList(value: unknown, file: string): string[] {
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' && isSecretName(one))
+  if (!isList) throw new Failure('usage', `${file}: 'allowNames' is not a list of secrets’ names`)
+  return value
 }
 
 function textField(fields: Record<string, unknown>, key: string, where: string): Record<string, string> {

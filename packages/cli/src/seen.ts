@@ -1,53 +1,71 @@
 import { join } from 'node:path'
-import { diskCache } from '@skerry/sdk/node/disk-cache'
-import { createSeen, type Seen, type SeenSettings, type ShownEnvironment, WentBackError } from '@skerry/sdk/seen'
+import type { Cache } from '@skerry/sdk/cache'
+import { diskMemory } from '@skerry/sdk/node/disk-memory'
+import { createSeen, type Seen, type SeenSettings, type Shown } from '@skerry/sdk/seen'
+import { isSwap, type WentBack, WentBackError, wordsOf } from '@skerry/sdk/went-back'
 import { stateFolder } from './folders.js'
 import { trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import type { Settings } from './settings.ts'
 import { isTakenOut, putBack } from './taken-out.ts'
 
-const keepSeconds = 10 * 365 * 86_400
-const entriesMax = 10_000
+/** Another way to look than to refuse and remember: to find out what would be refused, or to accept it. */
+export interface Look {
+  store?: Cache
+  onWentBack: (error: WentBackError) => void
+}
+
+export const isStrict = () => process.env.SKERRY_STRICT === '1'
+
+export const memoryHere = (): Cache => diskMemory({ directory: join(stateFolder(), 'seen') })
 
 /**
  * What this machine has seen of environments, kept in its state folder. A change that an honest server seldom shows is
  * refused until a person accepts it. The exception is reading with SKERRY_TOKEN: a deployment must not stand still
- * because somebody re-keyed an environment or took a group out of it, so it is warned, unless SKERRY_STRICT=1.
+ * because somebody re-keyed an environment or took a group out of it, so it is warned, unless SKERRY_STRICT=1. That
+ * another environment goes by a known name is refused there too.
  */
 export function seenHere(
   settings: Pick<Settings, 'url' | 'credential'>,
   { type, id }: { type: 'service_token' | 'user'; id: string },
+  look?: Look,
 ): Record<'writing' | 'reading', Seen> {
   const isDeployment = settings.credential.from === 'environment' && type === 'service_token'
-  const lenient = isDeployment && process.env.SKERRY_STRICT !== '1'
-  const writing = openSeen(settings, id)
-  if (!lenient) return { writing, reading: writing }
-  return { writing, reading: openSeen(settings, id, { onWentBack: (error) => warn(describeChange(error)) }) }
+  const writing = openSeen(settings, id, look && { ...look, strict: true })
+  if (look || !isDeployment || isStrict()) return { writing, reading: writing }
+  return { writing, reading: openSeen(settings, id, { onWentBack: warnUnlessSwap }) }
 }
 
-export function openSeen(
+function warnUnlessSwap(error: WentBackError): void {
+  if (error.changes.some(isSwap)) throw error
+  warn(`${error.message}: this may be an old answer, or a false one`)
+}
+
+/** Whoever finds out or accepts is asked about everything: their look is a strict one. */
+function openSeen(
   { url }: Pick<Settings, 'url'>,
   principalId: string,
-  { onWentBack = refuse }: Pick<SeenSettings, 'onWentBack'> = {},
+  { store, onWentBack = refuse, strict = isStrict() }: Partial<Look> & { strict?: boolean } = {},
 ): Seen {
   const settings: SeenSettings = {
-    store: diskCache({ directory: join(stateFolder(), 'seen'), keepSeconds, entriesMax }),
+    store: store ?? memoryHere(),
     baseUrl: url,
     principalId,
-    onGone: (label, names) => warn(`${label} no longer has ${names.join(', ')}`),
+    strict,
+    onChanged: (changes) => warn(`${wordsOf(changes)}; if nobody meant that, this answer is false`),
+    onGone: (label, names) => store ?? warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,
   }
-  const check: Seen['check'] = async (environments, layers) => {
-    const shown = environments.map(({ environmentId }) => environmentId)
+  const check: Seen['check'] = async (shown) => {
+    const ids = (shown.environments ?? []).map(({ environmentId }) => environmentId)
     const withoutOwn = ({ changes }: WentBackError) => {
-      const isOwn = ({ kind, what, environmentId }: WentBackError['changes'][number]) =>
-        kind === 'layer_missing' && isTakenOut(what, environmentId, shown)
+      const isOwn = ({ kind, what, environmentId }: WentBack) =>
+        kind === 'layer_missing' && isTakenOut(what, environmentId, ids)
       const rest = changes.filter((one) => !isOwn(one))
-      if (rest.length > 0) onWentBack(new WentBackHere(rest, labelOf(environments)))
+      if (rest.length > 0) onWentBack(new WentBackHere(rest, labelOf(shown, rest)))
     }
-    await createSeen({ ...settings, onWentBack: withoutOwn }).check(environments, layers)
-    putBack(shown)
+    await createSeen({ ...settings, onWentBack: withoutOwn }).check(shown)
+    if (ids.length > 0 && !store) putBack(ids)
   }
   return { ...createSeen(settings), check }
 }
@@ -56,7 +74,8 @@ export function openSeen(
 export class WentBackHere extends WentBackError {
   readonly next: string
 
-  constructor(changes: WentBackError['changes'], label: string) {
+  /** @param label none where the credential alone says what is read. */
+  constructor(changes: readonly WentBack[], label: string | undefined) {
     super(changes)
     this.next = trustHint(label)
   }
@@ -66,11 +85,13 @@ function refuse(error: WentBackError): never {
   throw error
 }
 
-/** Of the layers of a query, what people call it: `shop/production`, `shop/production@pr-7`. */
-function labelOf(environments: readonly ShownEnvironment[]): string {
+/** What people call what was asked for: `shop/production`, `shop/production@pr-7`; none where nothing was named. */
+function labelOf({ meanings, environments = [], query }: Shown, changes: readonly WentBack[]): string | undefined {
+  if (meanings?.bound !== undefined) return undefined
+  const swapped = changes.find((change) => isSwap(change))?.what
+  if (query === undefined && swapped !== undefined) return /[/:]/.test(swapped) ? swapped : undefined
   const labels = environments.map(({ label }) => label)
-  const branch = labels.find((label) => label.startsWith('branch '))?.replace('branch ', '@')
-  return `${labels.find((label) => label.includes('/')) ?? labels[0]}${branch ?? ''}`
+  return labels.find((label) => label.includes('@')) ?? labels.find((label) => label.includes('/')) ?? labels[0]
 }
 
 const told = new Set<string>()
@@ -81,5 +102,3 @@ function tellOnce(message: string): void {
   told.add(message)
   warn(`${message}: check that ${join(stateFolder(), 'seen')} is yours and can be written`)
 }
-
-const describeChange = (error: WentBackError) => `${error.message}: this may be an old answer, or a false one`

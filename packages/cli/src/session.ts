@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { parseToken } from '@skerry/crypto/token'
+import type { KeyHolder } from '@skerry/crypto/wrap'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
 import type { Seen } from '@skerry/sdk/seen'
@@ -12,7 +13,7 @@ import { Failure } from './failure.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { recall, remember } from './remembered.ts'
-import { seenHere } from './seen.ts'
+import { type Look, seenHere } from './seen.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
@@ -38,6 +39,15 @@ export interface Session {
   seen: Record<'writing' | 'reading', Seen>
   /** Asked for once, at the first use: a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
+  /** The same session, which looks in another way. */
+  looking: (look: Look) => Session
+}
+
+/** What a session is made of, whichever way it looks. */
+interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader'> {
+  holder: () => Promise<KeyHolder>
+  /** The organization that the credential was stored with. */
+  known: Org | undefined
 }
 
 type Org = { id: string; slug: string }
@@ -60,36 +70,34 @@ async function tokenSession(settings: Settings, token: string, profile: Profile 
   const { bearer, tokenId, privateKey } = await parseToken(token)
   const client = connect(settings, { bearer })
   const principal = { type: 'service_token', id: tokenId, name: tokenId } as const
-  const known = profile?.org
-  const seen = seenHere(settings, principal)
-  return {
-    settings,
-    client,
-    principal,
-    seen,
-    key: async () => ({ ...privateKey, seen: seen.writing }),
-    reader: async () => ({ token }),
-    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal))),
-  }
+  const reader = async () => ({ token })
+  return assemble({ settings, client, principal, reader, holder: async () => privateKey, known: profile?.org })
 }
 
 async function personSession(settings: Settings, bearer: string, profile: Profile | undefined): Promise<Session> {
   const client = connect(settings, { bearer })
   const { id, email } = await personOf(settings, client, bearer, profile?.session)
   const principal = { type: 'user', id, name: email ?? id } as const
-  const seen = seenHere(settings, principal)
-  const key = once(async () => {
+  const holder = once(async () => {
     const { personKey } = await import('./keyring/unlock.ts')
-    return { ...(await personKey({ client, url: settings.url, userId: id })), seen: seen.writing }
+    return personKey({ client, url: settings.url, userId: id })
   })
+  const reader = async () => ({ bearer, privateKey: await holder() })
+  return assemble({ settings, client, principal, reader, holder, known: undefined })
+}
+
+function assemble(parts: Parts, look?: Look): Session {
+  const { settings, client, principal, reader, holder, known } = parts
+  const seen = seenHere(settings, principal, look)
   return {
     settings,
     client,
     principal,
+    reader,
     seen,
-    key,
-    reader: async () => ({ bearer, privateKey: await key() }),
-    org: once(() => findOrg(client, settings, principal)),
+    key: async () => ({ ...(await holder()), seen: seen.writing }),
+    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal, seen.writing))),
+    looking: (other) => assemble(parts, other),
   }
 }
 
@@ -173,17 +181,27 @@ export async function makeAdminToken(
   return { token, profile }
 }
 
-/** The organization that a credential works in. A person who is in several must say which. */
-async function findOrg(client: Client, settings: Settings, { type, id }: Principal): Promise<Org> {
+/**
+ * The organization that a credential works in. A person who is in several must say which. It is held against memory also
+ * when it was recalled: what names mean is remembered by organization, so another one would make all of them new.
+ */
+async function findOrg(client: Client, settings: Settings, principal: Principal, seen: Seen): Promise<Org> {
+  const org = await lookUpOrg(client, settings, principal)
+  const name = principal.type === 'user' ? (settings.org ?? '') : ''
+  await seen.check({ meanings: { organization: { name, id: org.id } } })
+  return checkOrg(org, settings)
+}
+
+async function lookUpOrg(client: Client, settings: Settings, { type, id }: Principal): Promise<Org> {
   const isPerson = type === 'user'
   const key = `org ${settings.url} ${id}${isPerson ? ` ${settings.org ?? ''}` : ''}`
   const known = recall(key)?.split(' ')
-  if (known?.[0] && known[1]) return checkOrg({ id: known[0], slug: known[1] }, settings)
+  if (known?.[0] && known[1]) return { id: known[0], slug: known[1] }
   const { orgs } = await client.me.get()
   const org = isPerson ? choose(orgs, settings.org) : orgs[0]
   if (!org) throw new Failure('notFound', 'this credential belongs to no organization')
   remember(key, `${org.id} ${org.slug}`)
-  return checkOrg({ id: org.id, slug: org.slug }, settings)
+  return { id: org.id, slug: org.slug }
 }
 
 function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {

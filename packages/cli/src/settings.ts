@@ -35,6 +35,8 @@ export interface Settings {
   group: string | undefined
   /** Application or environment were named by an option or a variable, not by the project's file alone. */
   scopeIsExplicit: boolean
+  /** Of `skerry.json`. */
+  allowNames: readonly string[]
   found: FoundProject | null
   credential: CredentialSource
 }
@@ -60,6 +62,7 @@ export function readSettings(flags: Flags): Settings {
     branch: flags.branch ?? variable('SKERRY_BRANCH'),
     group: flags.group,
     scopeIsExplicit: app !== undefined || env !== undefined,
+    allowNames: found?.project.allowNames ?? [],
     found,
     credential,
   }

@@ -1,54 +1,58 @@
 import { environmentKey } from '@skerry/sdk/secrets'
-import { type WentBack, WentBackError } from '@skerry/sdk/seen'
 import { createSkerry } from '@skerry/sdk/skerry'
+import type { WentBack } from '@skerry/sdk/went-back'
 import { note } from './output.ts'
-import type { Place } from './places.ts'
-import { openSeen } from './seen.ts'
+import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'
+import { memoryHere } from './seen.ts'
 import { type Session, userAgent } from './session.ts'
+import type { Flags } from './settings.ts'
 
 /** Looks at an environment as its commands would -> what is otherwise than before, and nothing is remembered. */
-export async function changesOf(session: Session, place: Place): Promise<readonly WentBack[]> {
+export async function changesOf(session: Session, asked: Asked): Promise<{ place: Place; changes: WentBack[] }> {
   const found: WentBack[] = []
-  const collect = (error: WentBackError) => {
-    found.push(...error.changes)
-    throw error
-  }
-  for (const look of looks(session, place, collect)) {
-    await look().catch((error) => {
-      if (!(error instanceof WentBackError)) throw error
-    })
-  }
+  const store = { ...memoryHere(), write: async () => {} }
+  const place = await lookAt(session.looking({ store, onWentBack: ({ changes }) => found.push(...changes) }), asked)
   // A key that changed shows in every look.
-  return found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at)
+  return { place, changes: found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at) }
 }
 
 const isSame = (a: WentBack, b: WentBack) =>
   a.kind === b.kind && a.environmentId === b.environmentId && (a.kind === 'key_changed' || a.what === b.what)
 
 /** Takes what the server shows now as what is to be expected. */
-export async function acceptNow(session: Session, place: Place): Promise<void> {
-  for (const look of looks(session, place, ({ message }) => note(`accepted: ${message}`))) await look()
+export async function acceptNow(session: Session, asked: Asked): Promise<void> {
+  await lookAt(session.looking({ onWentBack: ({ message }) => note(`accepted: ${message}`) }), asked)
 }
 
-function looks(session: Session, place: Place, onWentBack: (error: WentBackError) => void) {
-  const { client, settings, principal } = session
-  const { url: baseUrl, allowInsecure } = settings
-  const { orgId, envId, label } = place
-  const seen = openSeen(settings, principal.id, { onWentBack })
-  const resolve = async () => {
-    if (place.kind === 'group') return
-    const branch = place.kind === 'branch' ? { branch: envId } : {}
-    const reader = await session.reader()
-    await createSkerry({ ...reader, baseUrl, allowInsecure, userAgent, env: place.parentId, ...branch, seen }).resolve()
+interface Asked {
+  flags: Flags
+  /** Groups at another environment, as the API writes it: `shared:staging`. */
+  with?: string[]
+}
+
+/** What commands look at, one after the other: which environment is meant, what a program gets, what is stored there. */
+async function lookAt(session: Session, asked: Asked): Promise<Place> {
+  const place = await placeOf(session, asked.flags)
+  const { client, settings, seen } = session
+  const { orgId, envId, parentId, label } = place
+  if (place.kind !== 'group') {
+    const { url: baseUrl, allowInsecure } = settings
+    const branch = place.kind === 'branch' ? envId : undefined
+    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, seen: seen.reading }
+    await createSkerry({ ...reader, env: parentId, branch, with: asked.with }).resolve()
   }
-  const own = async () => {
-    // Without its memory, which would refuse: here, the comparison is with `seen`.
-    const holder = { ...(await session.key()), seen: undefined }
-    const [key, { secrets }] = await Promise.all([
-      environmentKey(client, { orgId, envId }, holder),
-      client.secrets.list({ params: { orgId, envId } }),
-    ])
-    await seen.check([{ environmentId: envId, label, key: key.bytes, secrets }])
-  }
-  return [resolve, own]
+  const holder = { ...(await session.key()), seen: undefined }
+  const [key, { secrets }] = await Promise.all([
+    environmentKey(client, { orgId, envId }, holder),
+    client.secrets.list({ params: { orgId, envId } }),
+  ])
+  await seen.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
+  return place
+}
+
+/** The same that `skerry run` would take: a bound token goes before a project's file. */
+async function placeOf(session: Session, flags: Flags): Promise<Place> {
+  const { scopeIsExplicit, branch } = session.settings
+  const bound = scopeIsExplicit || flags.group !== undefined ? undefined : await boundPlace(session, branch)
+  return bound ?? findPlace(session, namedPlace(session, flags))
 }

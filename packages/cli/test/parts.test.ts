@@ -99,7 +99,7 @@ describe('values on a terminal', () => {
   })
 
   it('cannot steer the terminal from a table', () => {
-    expect(formatTable(['name'], [['a\x1b[2Jb\r\n\u202ec']])).toBe('NAME\na?[2Jb???c\n')
+    expect(formatTable(['name'], [['a\x1b[2Jb\r\n\u202ec']])).toBe('NAME\na\\u001b[2Jb\\u000d\\u000a\\u202ec\n')
   })
 })
 
@@ -112,7 +112,13 @@ describe('what a program is started with', () => {
         { source: 'app' as const, environmentId: '', slug: 'dev', overrides: [] },
       ]),
     )
-    return buildLaunch({ resolved: { values, provenance, scope }, only: undefined, overlay: undefined, processEnv: {} })
+    return buildLaunch({
+      resolved: { values, provenance, scope },
+      only: undefined,
+      allowNames: [],
+      overlay: undefined,
+      processEnv: {},
+    })
   }
 
   it('a NUL byte in a value is refused, naming the secret', () => {

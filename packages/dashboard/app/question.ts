@@ -51,3 +51,6 @@ export const stepUp = createQuestion()
 
 /** "Unlock your keyring." */
 export const unlocking = createQuestion()
+
+/** "This name means another environment than before." */
+export const swapped = createQuestion()

@@ -52,7 +52,7 @@ export async function environmentKey(
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
     const bytes = await unwrapKey(wrappedDek, holder)
-    await holder.seen?.check([{ environmentId: envId, label: envId, key: bytes }])
+    await holder.seen?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
     return await environmentKeyOf(bytes)
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
@@ -210,6 +210,10 @@ export async function rewriteIfRekeyed(
   used: EnvironmentKey,
   written: readonly WrittenSecret[],
 ): Promise<WrittenSecret[]> {
+  await holder.seen?.wrote(
+    envId,
+    written.map(({ name }) => name),
+  )
   let key = used
   let current = [...written]
   for (;;) {

@@ -3,8 +3,10 @@ import { wrapKey } from '@skerry/crypto/wrap'
 import { describe, expect, test } from 'vitest'
 import { type Draft, layer, resolveWorld, shared } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
-import { createSeen, type SeenSettings, type ShownEnvironment, WentBackError } from './seen.ts'
+import { createSeen, type Seen, type SeenSettings } from './seen.ts'
+import type { ShownEnvironment } from './seen-compare.ts'
 import { createSkerry } from './skerry.ts'
+import { WentBackError } from './went-back.ts'
 
 const store = () => memoryCache({ ttlSeconds: 3600 })
 const remember = (more: Partial<SeenSettings> = {}) =>
@@ -21,29 +23,31 @@ const environment = (secrets: ShownEnvironment['secrets'], more: Partial<ShownEn
   ...(secrets ? { secrets } : {}),
   ...more,
 })
+const look = (seen: Seen, environments: ShownEnvironment[], query?: string) =>
+  seen.check({ environments, ...(query === undefined ? {} : { query }) })
 const one = (ciphertext: string, more = {}) => ({ name: 'A', ciphertext, ...more })
 
 describe('what was seen', () => {
   test('is accepted as often as it comes, and whatever is new', async () => {
     const seen = remember()
-    for (const text of ['v1', 'v1', 'v2', 'v3']) await seen.check([environment([one(text)])], 'q')
+    for (const text of ['v1', 'v1', 'v2', 'v3']) await look(seen, [environment([one(text)])], 'q')
   })
 
   test('and was replaced does not come back, however often it is tried', async () => {
     const seen = remember()
-    for (const text of ['v1', 'v2', 'v3']) await seen.check([environment([one(text)])])
+    for (const text of ['v1', 'v2', 'v3']) await look(seen, [environment([one(text)])])
     for (const text of ['v1', 'v2', 'v1']) {
-      await expect(seen.check([environment([one(text)])])).rejects.toEqual(wentBack('value_came_back'))
+      await expect(look(seen, [environment([one(text)])])).rejects.toEqual(wentBack('value_came_back'))
     }
-    await seen.check([environment([one('v3')])])
+    await look(seen, [environment([one('v3')])])
   })
 
   test('comes back when the history says that it was restored, under a higher version', async () => {
     const seen = remember()
-    await seen.check([environment([one('v1', { id: 'sec_1', version: 1 })])])
-    await seen.check([environment([one('v2', { id: 'sec_1', version: 2 })])])
+    await look(seen, [environment([one('v1', { id: 'sec_1', version: 1 })])])
+    await look(seen, [environment([one('v2', { id: 'sec_1', version: 2 })])])
     const claim = (version: number, restoredFromVersion: number | null, ciphertext = 'v1') =>
-      seen.check([
+      look(seen, [
         environment([one('v1')], { newestVersion: async () => ({ version, ciphertext, restoredFromVersion }) }),
       ])
     await expect(claim(3, null)).rejects.toEqual(wentBack('value_came_back'))
@@ -54,20 +58,20 @@ describe('what was seen', () => {
 
   test('of a version does not go down, unless the secret was made anew', async () => {
     const seen = remember()
-    await seen.check([environment([one('v5', { id: 'sec_1', version: 5 })])])
-    await expect(seen.check([environment([one('v6', { id: 'sec_1', version: 4 })])])).rejects.toEqual(
+    await look(seen, [environment([one('v5', { id: 'sec_1', version: 5 })])])
+    await expect(look(seen, [environment([one('v6', { id: 'sec_1', version: 4 })])])).rejects.toEqual(
       wentBack('version_went_back'),
     )
-    await seen.check([environment([one('v7', { id: 'sec_2', version: 1 })])])
+    await look(seen, [environment([one('v7', { id: 'sec_2', version: 1 })])])
   })
 
   test('of a key stays, and of a query’s layers each', async () => {
     const seen = remember()
     const other = environment([], { environmentId: 'env_b', label: 'shared:production' })
-    await seen.check([other, environment([])], 'q')
-    await expect(seen.check([environment([], { key: newDek() })])).rejects.toEqual(wentBack('key_changed'))
-    await expect(seen.check([environment([])], 'q')).rejects.toEqual(wentBack('layer_missing'))
-    await seen.check([environment([])], 'another query')
+    await look(seen, [other, environment([])], 'q')
+    await expect(look(seen, [environment([], { key: newDek() })])).rejects.toEqual(wentBack('key_changed'))
+    await expect(look(seen, [environment([])], 'q')).rejects.toEqual(wentBack('layer_missing'))
+    await look(seen, [environment([])], 'another query')
   })
 
   test('is not replaced by what was refused, and is by what was accepted', async () => {
@@ -75,42 +79,42 @@ describe('what was seen', () => {
     const strict = remember({ store: kept })
     const told: string[] = []
     const lenient = remember({ store: kept, onWentBack: ({ message }) => told.push(message) })
-    await strict.check([environment([])])
+    await look(strict, [environment([])])
     const changed = environment([], { key: newDek() })
-    for (let i = 0; i < 2; i++) await expect(strict.check([changed])).rejects.toEqual(wentBack('key_changed'))
-    await lenient.check([changed])
-    await strict.check([changed])
+    for (let i = 0; i < 2; i++) await expect(look(strict, [changed])).rejects.toEqual(wentBack('key_changed'))
+    await look(lenient, [changed])
+    await look(strict, [changed])
     expect(told).toEqual(['the key of shop/production is another one'])
   })
 
   test('and is gone is told of once, and never refused', async () => {
     const gone: string[][] = []
     const seen = remember({ onGone: (_, names) => gone.push(names) })
-    await seen.check([environment([one('v1'), { name: '__proto__', ciphertext: 'p' }])])
-    for (let i = 0; i < 2; i++) await seen.check([environment([])])
-    await seen.check([environment([one('v2')])])
+    await look(seen, [environment([one('v1'), { name: '__proto__', ciphertext: 'p' }])])
+    for (let i = 0; i < 2; i++) await look(seen, [environment([])])
+    await look(seen, [environment([one('v2')])])
     expect(gone).toEqual([['A', '__proto__']])
     await seen.deleted('env_a', ['A'])
-    await seen.check([environment([])])
+    await look(seen, [environment([])])
     expect(gone).toHaveLength(1)
-    await expect(seen.check([environment([one('v1')])])).rejects.toEqual(wentBack('value_came_back'))
+    await expect(look(seen, [environment([one('v1')])])).rejects.toEqual(wentBack('value_came_back'))
   })
 
   test('and is gone does not come back as it was, whatever the history says, but may be made anew', async () => {
     const seen = remember()
-    await seen.check([environment([one('v1', { id: 'sec_1', version: 1 })])])
-    await seen.check([environment([])])
+    await look(seen, [environment([one('v1', { id: 'sec_1', version: 1 })])])
+    await look(seen, [environment([])])
     const newestVersion = async () => ({ version: 2, ciphertext: 'v1', restoredFromVersion: 1 })
-    await expect(seen.check([environment([one('v1')], { newestVersion })])).rejects.toEqual(wentBack('value_came_back'))
-    await seen.check([environment([one('v2')])])
+    await expect(look(seen, [environment([one('v1')], { newestVersion })])).rejects.toEqual(wentBack('value_came_back'))
+    await look(seen, [environment([one('v2')])])
   })
 
   test('by one reader, or on one server, says nothing about another', async () => {
     const kept = store()
-    await remember({ store: kept }).check([environment([])])
+    await look(remember({ store: kept }), [environment([])])
     const changed = environment([], { key: newDek() })
-    await remember({ store: kept, principalId: 'two' }).check([changed])
-    await remember({ store: kept, baseUrl: 'https://other.example' }).check([changed])
+    await look(remember({ store: kept, principalId: 'two' }), [changed])
+    await look(remember({ store: kept, baseUrl: 'https://other.example' }), [changed])
   })
 
   test('holds no value, key or ciphertext, and a store that fails stops nothing', async () => {
@@ -124,9 +128,118 @@ describe('what was seen', () => {
       delete: async () => {},
     }
     const warned: string[] = []
-    await remember({ store: failing, warn: (text) => warned.push(text) }).check([environment([one('sc1.aa.bb')])])
+    await look(remember({ store: failing, warn: (text) => warned.push(text) }), [environment([one('sc1.aa.bb')])])
     expect(texts.join()).not.toMatch(/sc1|aa\.bb/)
     expect(warned).toEqual(['what was seen before cannot be read', 'what was seen cannot be kept'])
+  })
+})
+
+describe('what a name means', () => {
+  const named = (name: string, environmentId: string) => ({
+    meanings: { environments: [{ orgId: 'org_a', name, environmentId }] },
+  })
+
+  test('stays, for every principal, and another meaning is not remembered', async () => {
+    const kept = store()
+    await remember({ store: kept }).check(named('shop/dev', 'env_a'))
+    const other = remember({ store: kept, principalId: 'two' })
+    for (let i = 0; i < 2; i++) {
+      await expect(other.check(named('shop/dev', 'env_b'))).rejects.toEqual(wentBack('environment_replaced'))
+    }
+    await other.check(named('shop/dev', 'env_a'))
+    await other.check({ meanings: { environments: [{ orgId: 'org_b', name: 'shop/dev', environmentId: 'env_b' }] } })
+  })
+
+  test('is not what another name meant, also where the name is new', async () => {
+    const seen = remember()
+    await seen.check(named('shop/production', 'env_a'))
+    await expect(seen.check(named('shop/dev', 'env_a'))).rejects.toMatchObject({
+      message: 'shop/dev means the environment that was shop/production',
+    })
+  })
+
+  test('is what this client made it, and its key is known from then on', async () => {
+    const seen = remember()
+    await seen.check(named('shop/dev', 'env_a'))
+    await seen.made({ orgId: 'org_a', name: 'shop/dev', environmentId: 'env_b' }, key)
+    await seen.check({ ...named('shop/dev', 'env_b'), environments: [environment([], { environmentId: 'env_b' })] })
+    await expect(look(seen, [environment([], { environmentId: 'env_b', key: newDek() })])).rejects.toEqual(
+      wentBack('key_changed'),
+    )
+    await expect(seen.check(named('shop/dev', 'env_a'))).rejects.toEqual(wentBack('environment_replaced'))
+  })
+
+  test('is remembered anew once it was accepted', async () => {
+    const kept = store()
+    await remember({ store: kept }).check(named('shop/dev', 'env_a'))
+    await remember({ store: kept, onWentBack: () => {} }).check(named('shop/dev', 'env_b'))
+    await remember({ store: kept }).check(named('shop/dev', 'env_b'))
+  })
+
+  test('of a token is one environment, and of a credential one organization', async () => {
+    const seen = remember()
+    const said = (bound: string, id: string) => seen.check({ meanings: { bound, organization: { name: '', id } } })
+    await said('env_a', 'org_a')
+    await expect(said('env_b', 'org_a')).rejects.toEqual(wentBack('binding_changed'))
+    await expect(said('env_a', 'org_b')).rejects.toEqual(wentBack('organization_replaced'))
+    await said('env_a', 'org_a')
+  })
+})
+
+describe('the layers of a query', () => {
+  const group = (secrets: ShownEnvironment['secrets']) =>
+    environment(secrets, { environmentId: 'env_g', label: 'shared:production' })
+  const changedBy = async (seen: Seen, told: string[], layers: ShownEnvironment[]) => {
+    told.length = 0
+    await look(seen, layers, 'q')
+    return [...told]
+  }
+  const telling = () => {
+    const told: string[] = []
+    const seen = remember({
+      onChanged: (changes) => told.push(...changes.map((one) => new WentBackError([one]).message)),
+    })
+    return { seen, told }
+  }
+
+  test('are told of when one is new, once', async () => {
+    const { seen, told } = telling()
+    expect(await changedBy(seen, told, [environment([one('v1')])])).toEqual([])
+    expect(await changedBy(seen, told, [group([]), environment([one('v1')])])).toEqual([
+      'layer shared:production is new',
+    ])
+    expect(await changedBy(seen, told, [group([]), environment([one('v1')])])).toEqual([])
+  })
+
+  test('are told of when a name moves between them, also by way of an answer without it', async () => {
+    const { seen, told } = telling()
+    const moved = 'A comes from shared:production, and came from shop/production before'
+    await look(seen, [group([]), environment([one('v1')])], 'q')
+    expect(await changedBy(seen, told, [group([]), environment([])])).toEqual([])
+    expect(await changedBy(seen, told, [group([one('v2')]), environment([])])).toEqual([moved])
+  })
+
+  test('are refused when that is asked for, and nothing is remembered', async () => {
+    const kept = store()
+    await look(remember({ store: kept }), [environment([one('v1')])], 'q')
+    const strict = remember({ store: kept, strict: true })
+    for (let i = 0; i < 2; i++) {
+      await expect(look(strict, [group([]), environment([one('v1')])], 'q')).rejects.toEqual(wentBack('layer_added'))
+    }
+  })
+
+  test('are no news where this client composed, wrote or deleted, nor where a branch overrides', async () => {
+    const { seen, told } = telling()
+    await look(seen, [environment([])], 'q')
+    await seen.composed({ environmentId: 'env_g', label: 'shared:production' }, 'q')
+    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
+    await seen.wrote('env_a', ['A'])
+    expect(await changedBy(seen, told, [group([one('v1')]), environment([one('v2')])])).toEqual([])
+    await seen.deleted('env_a', ['A'])
+    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
+    const branch = environment([one('v3')], { environmentId: 'env_b', label: 'shop/production@pr-7', isBranch: true })
+    expect(await changedBy(seen, told, [group([one('v1')]), environment([]), branch])).toEqual([])
+    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
   })
 })
 

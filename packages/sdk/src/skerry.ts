@@ -1,17 +1,18 @@
 import { endpoints } from '@skerry/contract/endpoints'
-import type { Bytes } from '@skerry/crypto/base64url'
 import { expandReferences } from '@skerry/crypto/references'
 import { parseToken } from '@skerry/crypto/token'
-import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
+import type { KeyHolder } from '@skerry/crypto/wrap'
 import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import { decryptLayers, mergeLayers, type Provenance } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
+import { decryptAndCheck } from './resolve-seen.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
-import { type Seen, WentBackError } from './seen.ts'
+import type { Seen } from './seen.ts'
 import { sleep } from './transport.ts'
+import { WentBackError } from './went-back.ts'
 
 /**
  * Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it, which
@@ -187,7 +188,7 @@ interface Opening {
 async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Promise<Resolved> {
   const { settings, query, nowMs, stale } = opening
   const body = parseResolveBody(copy.text, query)
-  const { values: stored, provenance } = mergeLayers(await decryptAndCheck(body, privateKey, opening))
+  const { values: stored, provenance } = mergeLayers(await decrypt(body, privateKey, opening))
   const asStored = settings.interpolate === false
   const { values, unresolved } = asStored ? { values: stored, unresolved: [] } : expandReferences(stored)
   return {
@@ -202,30 +203,10 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
   }
 }
 
-/** What does not decrypt is not remembered, so the order matters. */
-async function decryptAndCheck(body: ResolveBody, holder: KeyHolder, { settings, query, client }: Opening) {
+async function decrypt(body: ResolveBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
   const { seen } = settings
-  if (!seen || !client) return decryptLayers(body, holder)
-  const keys = new Map<string, Bytes>()
-  const unwrap = async (blob: string) => {
-    const bytes = await unwrapKey(blob, holder)
-    keys.set(blob, bytes)
-    return bytes
-  }
-  const decrypted = await decryptLayers(body, { point: holder.point, unwrap })
-  const { orgId, appSlug, envId } = body.scope
-  const environments = body.layers.map((layer) => {
-    const { environmentId, source, groupSlug, slug, secrets, wrappedDek } = layer
-    const label =
-      source === 'group' ? `${groupSlug}:${slug}` : source === 'app' ? `${appSlug}/${slug}` : `branch ${slug}`
-    const newestVersion = async (name: string) => {
-      const params = { orgId, envId: environmentId, name }
-      return (await client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
-    }
-    return { environmentId, label, key: keys.get(wrappedDek)!, secrets, newestVersion }
-  })
-  await seen.check(environments, [envId, query.branch ?? '', ...query.with].join('\n'))
-  return decrypted
+  if (!seen || !client) return decryptLayers(body, privateKey)
+  return decryptAndCheck(body, privateKey, { seen, client, query, isToken: 'token' in settings })
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {

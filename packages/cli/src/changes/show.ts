@@ -1,7 +1,7 @@
 import type { changes } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
 import { toFailure } from '../failure.ts'
-import { note, printable, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { findPlaceById, type Place } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import { openSession, type Session } from '../session.ts'
@@ -67,7 +67,7 @@ function tell({ changeRequest: change, reviews }: Shown, { label }: Place): void
   writeLine(`${change.id}: ${verbs[change.action]} ${change.secretName} in ${label}${version}`)
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
   writeLine(`proposed: ${on}, by ${change.proposedByType} ${change.proposedById}, ${change.createdAt}`)
-  if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${printable(line)}`)
+  if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }
 
 function tellComparison(comparison: Comparison, { changeRequest: change }: Shown, { reveal = false }: Options): void {

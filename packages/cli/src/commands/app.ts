@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { findApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
@@ -41,7 +41,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
   const { id: appId, orgId } = await findApp(session, slug)
   const detail = await session.client.apps.get({ params: { orgId, appId } })
   if (flags.json) return writeJson(detail)
-  writeText(`${detail.app.slug} (${detail.app.name}), ${detail.app.id}`)
+  writeLine(`${detail.app.slug} (${detail.app.name}), ${detail.app.id}`)
   writeTable(environmentHeader, detail.environments.map(environmentCells))
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -44,8 +44,10 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
   const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
   const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }
-  const { branch } = await createBranch(session.client, place, await ownPublicKey(session))
-  note(`created branch ${parent.label}@${branch.slug}, expires ${branch.expiresAt ?? 'never'}`)
+  const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
+  const label = `${parent.label}@${slug}`
+  await session.seen.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
+  note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)
 }
@@ -71,7 +73,7 @@ async function show(slug: string, flags: Options): Promise<void> {
   const session = await openSession(flags)
   const { environment: branch, label } = await findParent(session, flags, slug)
   if (flags.json) return writeJson({ branch })
-  writeText(`${label} (${branch.name}), ${branch.id}`)
+  writeLine(`${label} (${branch.name}), ${branch.id}`)
   writeLine(`expires ${branch.expiresAt ?? 'never'}`)
 }
 

@@ -56,6 +56,7 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
+  if (same) await session.seen.reading.composed({ environmentId: same.envId, label }, place.envId)
   note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
   if (!same)
     warn(

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Check, checkAll } from '../checks.ts'
 import { exitCodes } from '../failure.ts'
 import { common } from '../options.ts'
-import { paint, writeJson, writeLine } from '../output.ts'
+import { writeJson, writeLine, writeMarked } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -17,7 +17,7 @@ async function doctor(flags: Flags): Promise<void> {
   for await (const check of checkAll(flags)) {
     checks.push(check)
     if (flags.json) continue
-    writeLine(`${paint(colours[check.state], marks[check.state])}  ${check.what}: ${check.message}`)
+    writeMarked(colours[check.state], marks[check.state], `${check.what}: ${check.message}`)
     if (check.next) writeLine(`      ${check.next}`)
   }
   if (flags.json) writeJson({ checks })

@@ -2,12 +2,13 @@ import type { protection as endpoints } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
+import { wordsOf } from '@skerry/sdk/went-back'
 import type { Command } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { checkSlug } from '../names.ts'
-import { addressed, confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -34,7 +35,9 @@ export function register(command: Command): void {
   confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access')))
     .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
     .action(rekey)
-  confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was'))).action(trust)
+  confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was')))
+    .option('--with <group=env>', 'as `skerry run --with` takes it; repeatable', gatherGroups)
+    .action(trust)
   confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(remove)
 }
 
@@ -42,7 +45,9 @@ async function create(slug: string, flags: Flags & { name?: string }): Promise<v
   const session = await openSession(flags)
   const owner = await ownerOf(session, flags)
   const place = { ...owner.params, name: flags.name ?? slug, slug: checkSlug(slug, 'an environment') }
-  const { environment } = await createEnvironment(session.client, place, await ownPublicKey(session))
+  const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
+  const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
+  await session.seen.reading.made(named, key.bytes)
   note(`created environment ${owner.label}${slug}; only this credential can read it until you grant others`)
   if (flags.json) writeJson({ environment })
   else writeLine(environment.id)
@@ -74,7 +79,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
     const guarded = { protection, openChangeRequests }
     return writeJson({ environment: place.environment, ...guarded, groups, branches, grantees })
   }
-  writeText(`${place.label} (${place.environment.name}), ${place.envId}`)
+  writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
   if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
   if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
   const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
@@ -190,16 +195,15 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
 }
 
 /** What commands refuse, because only a server that lies or a person who meant it does that. */
-async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
+async function trust(flags: Flags & { yes?: boolean; with?: string[] }): Promise<void> {
   const session = await openSession(flags)
-  const place = await findPlace(session, namedPlace(session, flags))
   const { acceptNow, changesOf } = await import('../trust.ts')
-  const changes = await changesOf(session, place)
+  const asked = { flags, with: flags.with ?? [] }
+  const { place, changes } = await changesOf(session, asked)
   if (changes.length === 0) note(`${place.label} is as it was`)
   else {
-    const what = changes.map(({ kind, what }) => `${kind.replaceAll('_', ' ')} (${what})`).join(', ')
-    await confirmOrRefuse(`accept in ${place.label}: ${what}`, flags)
-    await acceptNow(session, place)
+    await confirmOrRefuse(`accept in ${place.label}: ${wordsOf(changes)}`, flags)
+    await acceptNow(session, asked)
   }
   if (flags.json) writeJson({ environment: { id: place.envId, label: place.label }, accepted: changes })
 }

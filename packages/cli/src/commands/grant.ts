@@ -3,7 +3,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { findGrantee, grantAll, type OpenPlace, openPlace, openWithGroups } from '../grants.ts'
 import { addressed, common, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
-import { findPlace, listPlaces, namedPlace } from '../places.ts'
+import { checkNames, findPlace, listPlaces, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -54,6 +54,7 @@ async function grant(flags: Options): Promise<void> {
 async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   const { id: orgId } = await session.org()
   const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
+  await checkNames(session, orgId, readable)
   const opened = await Promise.all(
     readable.map(async ({ envId, label }) => {
       try {

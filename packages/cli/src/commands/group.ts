@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession } from '../session.ts'
@@ -44,7 +44,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
   const { id: groupId, orgId } = await findGroup(session, slug)
   const detail = await session.client.groups.get({ params: { orgId, groupId } })
   if (flags.json) return writeJson(detail)
-  writeText(`${detail.group.slug} (${detail.group.name}), ${detail.group.id}`)
+  writeLine(`${detail.group.slug} (${detail.group.name}), ${detail.group.id}`)
   writeTable(environmentHeader, detail.environments.map(environmentCells))
 }
 

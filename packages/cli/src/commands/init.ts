@@ -59,7 +59,8 @@ const pathIn = (found: FoundProject, folder: string) => relative(join(found.file
 
 function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
   const file = join(folder, projectFileName)
-  writeProject(file, { ...scope, ...(found?.project.paths ? { paths: found.project.paths } : {}) })
+  const { paths, allowNames } = found?.project ?? {}
+  writeProject(file, { ...scope, ...(paths ? { paths } : {}), ...(allowNames ? { allowNames } : {}) })
   return file
 }
 
@@ -86,7 +87,9 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   }
   const owner = app ?? (await createApp(session, orgId, wanted))
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env }
-  await createEnvironment(session.client, place, await ownPublicKey(session))
+  const { environment: made, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
+  const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
+  await session.seen.reading.made(named, key.bytes)
   note(`created ${missing.join(' and ')} in ${orgSlug}`)
   return missing
 }

@@ -9,7 +9,7 @@ import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyrin
 import { readSealed } from '../keyring/sealed.ts'
 import { askUntilOpen, keepOpened, type Owner, openSealed, sealedKeys } from '../keyring/unlock.ts'
 import { leaf } from '../options.ts'
-import { note, writeJson, writeLine, writeText } from '../output.ts'
+import { note, writeJson, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -84,7 +84,7 @@ async function status(flags: Flags): Promise<void> {
     const locksInSeconds = agent?.locksInSeconds ?? null
     return writeJson({ user: session.principal.name, publicKeyJwk, unlocked: agent !== undefined, locksInSeconds })
   }
-  writeText(`${session.principal.name} at ${owner.url}`)
+  writeLine(`${session.principal.name} at ${owner.url}`)
   writeLine(`keys: ${keys}`)
   writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
 }

@@ -4,19 +4,21 @@ import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { readTextFile } from '../input.ts'
 import { checkSecretName } from '../names.ts'
-import { common } from '../options.ts'
+import { common, gather, gatherGroups } from '../options.ts'
 import { formatTable, note, warn, writeStderr } from '../output.ts'
 import { become } from '../run/become.ts'
 import { endAs, startChild } from '../run/child.ts'
 import { buildLaunch, type Ingredients, type Launch } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
 import { resolveTarget } from '../run/target.ts'
+import { tellWithheld } from '../run/withheld.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
   with?: string[]
   only?: string[]
+  allowName?: string[]
   dotenv?: string
   offline?: boolean
   maxAge: string
@@ -26,8 +28,6 @@ interface Options extends Flags {
   interval: string
 }
 
-const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]
-
 export function register(command: Command): void {
   common(command)
     .usage('[options] -- <program> [arguments...]')
@@ -36,8 +36,13 @@ export function register(command: Command): void {
     .option('--app <slug>', 'application')
     .option('--env <slug>', 'environment')
     .option('--branch <slug>', 'branch of the environment')
-    .option('--with <group=env>', 'take a group at another environment; repeatable', gather)
+    .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups)
     .option('--only <NAME,...>', 'give the program these secrets alone; repeatable', gather)
+    .option(
+      '--allow-name <NAME,...>',
+      'give it these, though their names make programs load or trust something',
+      gather,
+    )
     .option('--dotenv <file>', 'a .env file over the secrets')
     .option('--offline', 'use the last-known-good copy, without asking the server')
     .option('--max-age <duration>', 'how old that copy may be', '24h')
@@ -53,7 +58,9 @@ const helpAfter = `
 Which value wins, lowest first: groups, application environment, branch, --dotenv, the environment that
 skerry is started with. No shell is started. skerry becomes the program (with --watch it stays in front of
 it), so signals and the exit code are the program's own. SKERRY_TOKEN and SKERRY_CLIENT_SECRET are not
-handed on. When the server cannot be reached, the last-known-good copy stands in, with a warning.`
+handed on, nor are secrets whose names make programs load code or trust someone (NODE_OPTIONS, PATH, ...)
+unless --allow-name or allowNames in skerry.json lists them. When the server cannot be reached, the
+last-known-good copy stands in, with a warning.`
 
 async function run(argv: string[], flags: Options): Promise<void> {
   if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
@@ -64,7 +71,7 @@ async function run(argv: string[], flags: Options): Promise<void> {
   const intervalSeconds = parseInterval(flags.interval)
   const session = await openSession(flags)
   const options = {
-    with: (flags.with ?? []).map(groupAtEnvironment),
+    with: flags.with ?? [],
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
     maxAgeSeconds: parseDuration(flags.maxAge),
@@ -74,8 +81,10 @@ async function run(argv: string[], flags: Options): Promise<void> {
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
 
   const overlay = flags.dotenv === undefined ? undefined : readOverlay(flags.dotenv)
-  const ingredients = { only: flags.only, overlay, processEnv: process.env }
+  const allowNames = [...session.settings.allowNames, ...(flags.allowName ?? [])]
+  const ingredients = { only: flags.only, allowNames, overlay, processEnv: process.env }
   const launch = buildLaunch({ ...ingredients, resolved })
+  for (const one of launch.withheld) tellWithheld(one)
   if (flags.explain) explain(launch, flags)
   const file = findProgram(argv[0]!, launch.env.PATH)
   if (flags.watch) {
@@ -84,13 +93,6 @@ async function run(argv: string[], flags: Options): Promise<void> {
     become(file, argv, launch.env)
     process.exitCode = endAs(await startChild(file, argv, launch.env).done)
   }
-}
-
-/** `group=env` or, as the API writes it, `group:env`. */
-function groupAtEnvironment(pair: string): string {
-  const [, group, env] = /^([^=:]+)[=:]([^=:]+)$/.exec(pair) ?? []
-  if (group === undefined || env === undefined) throw usage(`--with ${pair} is not group=environment`)
-  return `${group}:${env}`
 }
 
 /** As wide as the SDK's `watch` takes it; told before anything is fetched. */

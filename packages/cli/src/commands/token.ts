@@ -8,7 +8,7 @@ import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { placeOptions } from '../labels.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
-import { note, warn, writeJson, writeLine, writeTable, writeText } from '../output.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { pin } from '../pins.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -31,7 +31,10 @@ export function register(command: Command): void {
     .option('--admin', 'it administers the organization; has the environment’s keys only when --env is given')
     .option('--unbound', 'it can be given the keys of other environments, too')
     .addOption(
-      new Option('--format <format>', 'skerry keeps its key at home; classic is for the published clients')
+      new Option(
+        '--format <format>',
+        'skerry keeps its key at home; classic is for published clients, which send it whole',
+      )
         .choices(['skerry', 'classic'])
         .default('skerry'),
     )
@@ -80,6 +83,10 @@ async function create(flags: CreateOptions): Promise<void> {
       ? `reads and writes ${granted.join(', ')}`
       : 'it holds no key: grant it environments with `skerry grant`',
   )
+  if (flags.format === 'skerry')
+    note(
+      'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
+    )
 }
 
 async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {
@@ -119,7 +126,7 @@ async function find(session: Session, id: string) {
 async function show(id: string, flags: Flags): Promise<void> {
   const token = await find(await openSession(flags), id)
   if (flags.json) return writeJson({ token })
-  writeText(`${token.id} (${token.name})`)
+  writeLine(`${token.id} (${token.name})`)
   writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
   writeLine(token.environmentId === null ? 'not bound to an environment' : `bound to ${token.environmentId}`)
 }

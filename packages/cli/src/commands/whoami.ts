@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { common } from '../options.ts'
-import { writeJson, writeText } from '../output.ts'
+import { writeJson, writeLine } from '../output.ts'
 import { boundPlace } from '../places.ts'
 import { openSession } from '../session.ts'
 import type { Flags, Settings } from '../settings.ts'
@@ -20,10 +20,10 @@ async function whoami(flags: Flags): Promise<void> {
   if (flags.json) return writeJson({ url: settings.url, principal, user, orgs, boundTo, credential: source })
   const who = user?.email ?? principal.id
   const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
-  writeText(`${principal.type} ${who}`)
-  writeText(`${where} at ${settings.url}`)
-  if (boundTo) writeText(`bound to ${boundTo.label}`)
-  writeText(`credential from ${source}`)
+  writeLine(`${principal.type} ${who}`)
+  writeLine(`${where} at ${settings.url}`)
+  if (boundTo) writeLine(`bound to ${boundTo.label}`)
+  writeLine(`credential from ${source}`)
 }
 
 function sourceOf({ credential }: Settings): string {

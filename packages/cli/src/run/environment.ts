@@ -1,3 +1,4 @@
+import { forEnvironment, type Withheld } from '@skerry/sdk/loading-names'
 import type { Provenance } from '@skerry/sdk/resolve'
 import type { Resolved } from '@skerry/sdk/skerry'
 import { Failure } from '../failure.ts'
@@ -16,21 +17,25 @@ export interface Launch {
   env: Record<string, string>
   /** For every name that Skerry or the overlay brings: where its value comes from, and what that overrides. */
   origins: { name: string; from: string; overrides: string[] }[]
+  /** Secrets that the program does not get, because their names make programs load or trust something. */
+  withheld: Withheld[]
 }
 
 export interface Ingredients {
   resolved: Pick<Resolved, 'values' | 'provenance' | 'scope'>
   only: string[] | undefined
+  /** Names that a program may be given although they make it load or trust something. */
+  allowNames: readonly string[]
   overlay: { file: string; values: Values } | undefined
   processEnv: NodeJS.ProcessEnv
 }
 
 /** Groups < application environment < branch < `--dotenv` < the environment that `skerry` itself was started with. */
-export function buildLaunch({ resolved, only, overlay, processEnv }: Ingredients): Launch {
+export function buildLaunch({ resolved, only, allowNames, overlay, processEnv }: Ingredients): Launch {
   const inherited = Object.fromEntries(
     Object.entries(processEnv).filter(([name, value]) => value !== undefined && !ownCredentials.includes(name)),
   ) as Record<string, string>
-  const secrets = pick(resolved.values, only)
+  const { env: secrets, withheld } = forEnvironment(pick(resolved.values, only), allowNames)
   const brought = new Map([...Object.entries(secrets), ...(overlay?.values ?? [])])
   const origins = [...brought.keys()].sort().map((name) => {
     const provenance = Object.hasOwn(secrets, name) ? resolved.provenance[name] : undefined
@@ -41,7 +46,7 @@ export function buildLaunch({ resolved, only, overlay, processEnv }: Ingredients
   })
   const env = { ...Object.fromEntries(brought), ...inherited }
   for (const name of brought.keys()) checkEntry(name, env[name]!)
-  return { env, origins }
+  return { env, origins, withheld }
 }
 
 function pick(values: Record<string, string>, only: string[] | undefined): Record<string, string> {

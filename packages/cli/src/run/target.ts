@@ -1,10 +1,11 @@
 import type { Cache } from '@skerry/sdk/cache'
 import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
+import { WentBackError } from '@skerry/sdk/went-back'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
 import { warn } from '../output.ts'
-import { findPlace } from '../places.ts'
+import { checkNames, findPlace } from '../places.ts'
 import { forget, recall, remember } from '../remembered.ts'
 import { type Session, userAgent } from '../session.ts'
 
@@ -52,9 +53,10 @@ async function resolveNamed(
   options: ResolveOptions,
 ): Promise<{ skerry: Skerry; resolved: Resolved }> {
   const { app, env, url } = session.settings
-  const key = `env ${url} ${(await session.org()).slug} ${app}/${env}`
+  const { id: orgId, slug } = await session.org()
+  const key = `env ${url} ${slug} ${app}/${env}`
   const label = `${app}/${env}`
-  const known = app === undefined || env === undefined ? undefined : recall(key)
+  const known = await recallKnown(session, orgId, label, key)
   if (known !== undefined) {
     const skerry = await create(session, known, options)
     try {
@@ -71,6 +73,19 @@ async function resolveNamed(
   remember(key, parentId)
   const skerry = await create(session, parentId, options)
   return { skerry, resolved: await explained(skerry, label, session) }
+}
+
+/** What is kept to save a question gives way to what the name was told to mean since. */
+async function recallKnown(session: Session, orgId: string, label: string, key: string): Promise<string | undefined> {
+  const envId = recall(key)
+  if (envId === undefined) return undefined
+  try {
+    await checkNames(session, orgId, [{ label, envId }])
+    return envId
+  } catch (error) {
+    if (!(error instanceof WentBackError)) throw error
+    forget(key)
+  }
 }
 
 async function create(session: Session, env: string | undefined, options: ResolveOptions): Promise<Skerry> {

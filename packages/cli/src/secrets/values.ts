@@ -8,6 +8,7 @@ import { keyFailure } from '../grants.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
+import { warnLoadingName } from '../run/withheld.ts'
 import { type Session, userAgent } from '../session.ts'
 
 /** A secret as it is stored in one environment, decrypted. References in it are text. */
@@ -27,7 +28,7 @@ export async function listSecrets(session: Session, place: Place) {
       const params = { orgId, envId, name }
       return (await session.client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
     }
-    await session.seen.reading.check([{ environmentId: envId, label, secrets, newestVersion }])
+    await session.seen.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     throw keyFailure(error, session, label)
@@ -108,6 +109,7 @@ export function checkValue(name: string, value: string): void {
   if (!fitsEnvironment(name, value)) {
     warn(`${name} is larger than an environment variable can be: \`skerry run\` will need --only to leave it out`)
   }
+  warnLoadingName(name)
 }
 
 /** What fits into a ciphertext of 1 MiB: `sc1.`, an IV, a dot, and base64url of the value and a 16-byte tag. */

@@ -1,8 +1,9 @@
 import { generateKeyPair } from '@skerry/crypto/keys'
-import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
+import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { forged } from './forged.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
 // A server that lies about what is stored: what mathematics refuses, and what the client's memory does.
@@ -46,18 +47,6 @@ const inApp = (rewrite: (layer: Json) => Json) => (body: Json) => ({
   ...body,
   layers: body.layers.map((layer: Json) => (layer.source === 'app' ? rewrite(layer) : layer)),
 })
-/** What a server can make by itself: another key, wrapped to the reader, and values under it. */
-async function forged(layer: Json, publicKeyJwk: string) {
-  const bytes = newDek()
-  const dek = await importDek(bytes)
-  const secrets = await Promise.all(
-    layer.secrets.map(async ({ name }: Json) => ({
-      name,
-      ciphertext: await sealSecret('forged', dek, layer.environmentId, name),
-    })),
-  )
-  return { ...layer, wrappedDek: await wrapKey(bytes, publicKeyJwk), secrets }
-}
 const ownPublicKey = async () => JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
 
 describe('mathematics refuses', () => {

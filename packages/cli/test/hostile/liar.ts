@@ -5,9 +5,13 @@ import type { AddressInfo } from 'node:net'
 export interface Liar {
   url: string
   /** Rewrites the JSON that answers a path from now on. */
-  lie: (path: RegExp, rewrite: (body: Json) => unknown) => void
+  lie: (path: RegExp, rewrite: Rewrite) => void
+  /** Refuses what is asked under a path. */
+  refuse: (path: RegExp, message: string) => void
   /** The newest honest answer to a path. */
   heard: (path: RegExp) => Json
+  /** What was sent to it since the last lie, without questions: `PUT /v1/orgs/...`. */
+  sent: () => string[]
   /** Tells the truth again. */
   repent: () => void
   close: () => Promise<void>
@@ -16,12 +20,23 @@ export interface Liar {
 // biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
 export type Json = any
 
+type Rewrite = (body: Json, method: string) => unknown
+
 export async function openLiar(target: string): Promise<Liar> {
-  let lies: { path: RegExp; rewrite: (body: Json) => unknown }[] = []
+  let lies: { path: RegExp; rewrite: Rewrite }[] = []
+  let refusals: { path: RegExp; message: string }[] = []
   const answers: { path: string; text: string }[] = []
+  let sent: string[] = []
   const server = createServer(async (incoming, outgoing) => {
     const method = incoming.method!
     const path = incoming.url!
+    if (method !== 'GET') sent.push(`${method} ${path}`)
+    const refusal = refusals.find((one) => one.path.test(path))
+    if (refusal) {
+      incoming.resume()
+      outgoing.writeHead(403, { 'content-type': 'application/json' })
+      return outgoing.end(JSON.stringify({ error: { code: 'forbidden', message: refusal.message } }))
+    }
     const body = method === 'GET' || method === 'HEAD' ? undefined : await read(incoming)
     const { host: _, connection: __, 'if-none-match': ___, 'content-length': ____, ...headers } = incoming.headers
     const answer = await fetch(new URL(path, target), {
@@ -30,10 +45,10 @@ export async function openLiar(target: string): Promise<Liar> {
       ...(body ? { body } : {}),
     })
     let text = await answer.text()
-    if (answer.ok) {
+    if (answer.ok && answer.headers.get('content-type')?.includes('json')) {
       answers.push({ path, text })
       for (const lie of lies) {
-        if (lie.path.test(path)) text = JSON.stringify(lie.rewrite(JSON.parse(text)))
+        if (lie.path.test(path)) text = JSON.stringify(lie.rewrite(JSON.parse(text), method))
       }
     }
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
@@ -41,10 +56,16 @@ export async function openLiar(target: string): Promise<Liar> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    lie: (path, rewrite) => void lies.push({ path, rewrite }),
+    lie: (path, rewrite) => {
+      lies.push({ path, rewrite })
+      sent = []
+    },
+    refuse: (path, message) => void refusals.push({ path, message }),
+    sent: () => sent,
     heard: (path) => JSON.parse(answers.findLast((one) => path.test(one.path))!.text),
     repent: () => {
       lies = []
+      refusals = []
     },
     close: () =>
       new Promise((done) => {

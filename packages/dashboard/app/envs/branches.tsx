@@ -18,6 +18,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
 import { type Checked, checkKeys, remember } from './pins.ts'
 
 const branchesQuery = (orgId: string, envId: string) =>
@@ -165,6 +166,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
   })
   const { readers = [], left = [] } = query.data ?? {}
   const fork = async () => {
+    await checkMeanings([environment.id])
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
     const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
@@ -179,6 +181,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
       params,
       body: { slug: slugOf(slug), ttlSeconds, wrappedDek, grants },
     })
+    noteMade(org.id, branchesOf(environment.id), branch)
     await reload(org.id, environment)
     say(`Forked ${branch.slug} from ${environment.name}.`)
   }

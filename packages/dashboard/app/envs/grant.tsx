@@ -14,6 +14,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { Fingerprint } from './fingerprint.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
+import { checkMeanings } from './meanings.ts'
 import { pin, useChecked } from './pins.ts'
 
 type Candidate = Pick<Grantee, 'principalId' | 'publicKeyJwk'> & {
@@ -41,6 +42,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const grant = async () => {
     if (!to || !checked) return
     const envIds = [environment.id, ...(withBelow ? below.map(({ environmentId }) => environmentId) : [])]
+    await checkMeanings(envIds)
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
     await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))

@@ -15,6 +15,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Grantee } from './grantees.ts'
+import { checkMeanings } from './meanings.ts'
 import { type Checked, remember, useChecked } from './pins.ts'
 import { Standing } from './standing.tsx'
 
@@ -152,6 +153,7 @@ async function replaceKey(
   others: Grantee[],
   dropped: (Grantee & { principalType: keyof typeof readerWords })[],
 ): Promise<void> {
+  await checkMeanings([environment.id])
   const params = { orgId, envId: environment.id }
   const sealed = await reloadSealed(orgId, environment.id)
   if (!sealed) return

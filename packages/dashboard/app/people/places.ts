@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
+import { noteShown } from '../envs/meanings.ts'
 
 /** An environment as it is called where several are listed. */
 export interface Place {
@@ -36,6 +37,7 @@ async function placesOfApp(orgId: string, appId: string, app: string, signal: Ab
     api.apps.envs({ params }, { signal }),
     api.apps.branches({ params }, { signal }),
   ])
+  noteShown(orgId, app, environments)
   const labels = new Map(environments.map(({ id, name }) => [id, `${app} / ${name}`]))
   return [
     ...environments.map(
@@ -50,6 +52,7 @@ async function placesOfApp(orgId: string, appId: string, app: string, signal: Ab
 
 async function placesOfGroup(orgId: string, groupId: string, group: string, signal: AbortSignal): Promise<Place[]> {
   const { environments } = await api.groups.envs({ params: { orgId, groupId } }, { signal })
+  noteShown(orgId, `group ${group}`, environments)
   return environments.map(({ id, name, canDecrypt }) => ({
     id,
     label: `${group} / ${name}`,

@@ -3,6 +3,7 @@ import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
 import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
+import { branchesOf, noteShown } from '../envs/meanings.ts'
 
 export type Secret = Answer<typeof secretEndpoints.list>['secrets'][number]
 
@@ -21,13 +22,21 @@ export const appsQuery = (orgId: string) =>
 export const appQuery = (orgId: string, appId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'apps', appId],
-    queryFn: ({ signal }) => api.apps.get({ params: { orgId, appId } }, { signal }),
+    queryFn: async ({ signal }) => {
+      const detail = await api.apps.get({ params: { orgId, appId } }, { signal })
+      noteShown(orgId, detail.app.name, detail.environments)
+      return detail
+    },
   })
 
 export const appBranchesQuery = (orgId: string, appId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'apps', appId, 'branches'],
-    queryFn: ({ signal }) => api.apps.branches({ params: { orgId, appId } }, { signal }),
+    queryFn: async ({ signal }) => {
+      const list = await api.apps.branches({ params: { orgId, appId } }, { signal })
+      for (const branch of list.branches) noteShown(orgId, branchesOf(branch.parentEnvironmentId), [branch])
+      return list
+    },
   })
 
 export const groupsQuery = (orgId: string) =>
@@ -39,7 +48,11 @@ export const groupsQuery = (orgId: string) =>
 export const groupQuery = (orgId: string, groupId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'groups', groupId],
-    queryFn: ({ signal }) => api.groups.get({ params: { orgId, groupId } }, { signal }),
+    queryFn: async ({ signal }) => {
+      const detail = await api.groups.get({ params: { orgId, groupId } }, { signal })
+      noteShown(orgId, `group ${detail.group.name}`, detail.environments)
+      return detail
+    },
   })
 
 export const envQuery = (orgId: string, envId: string) =>

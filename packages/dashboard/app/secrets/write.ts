@@ -1,6 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
+import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { outdated, queryClient } from '../queries.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
@@ -21,6 +22,7 @@ export interface Write {
 export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
   const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
   if (ciphertext.length > limits.ciphertextBytes) throw new ValueTooLong()
+  await checkMeanings([environmentId])
   const params = { orgId, envId: environmentId, name }
   const body = { ciphertext, expectedVersion: baseVersion }
   const answer = await api.secrets.put({ params, body }, noteHeader(note))

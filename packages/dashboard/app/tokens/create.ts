@@ -1,4 +1,5 @@
 import { api } from '../api.ts'
+import { checkMeanings } from '../envs/meanings.ts'
 import { pin } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
 import type { Format } from './format-field.tsx'
@@ -26,6 +27,7 @@ export interface Made {
  * read half of an environment can read none of it.
  */
 export async function createServiceToken(orgId: string, wanted: NewServiceToken): Promise<Made> {
+  await checkMeanings(wanted.environmentIds)
   const { token, tokenId, tokenHash, publicKeyJwk } = await keyring.callLocked('newToken', { format: wanted.format })
   const grants = []
   for (const envId of wanted.environmentIds)

@@ -10,7 +10,7 @@ export function FormatField({ format, onChange }: { format: Format; onChange: (f
         <Radio
           value="skerry"
           label="Skerry"
-          description="For skerry and the SDK. What decrypts never leaves the machine that has the token."
+          description="For skerry and its SDK: what decrypts never leaves the machine that has the token. A published client would send it whole, key and all."
         />
         <Radio
           value="classic"

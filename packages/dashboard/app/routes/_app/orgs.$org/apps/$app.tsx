@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api } from '../../../../api.ts'
+import { noteMade } from '../../../../envs/meanings.ts'
 import { outdated } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
@@ -36,7 +37,8 @@ function Application() {
       about="An environment has its own secrets and its own key. Production comes first; others can be copied from it."
       command={`skerry env create production --app ${app.slug}`}
       onCreate={async (body) => {
-        await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
+        const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
+        noteMade(org.id, query.data?.app.name ?? app.name, made.environment)
         await outdated(appQuery(org.id, app.id))
       }}
     >

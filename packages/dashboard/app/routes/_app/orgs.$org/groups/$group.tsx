@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
+import { noteMade } from '../../../../envs/meanings.ts'
 import { outdated } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { groupQuery, groupsQuery } from '../../../../secrets/queries.ts'
@@ -29,7 +30,8 @@ function Group() {
       about="An application’s environment gets what is in the group’s environment of the same slug."
       command={`skerry env create production --group ${group.slug}`}
       onCreate={async (body) => {
-        await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })
+        const made = await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })
+        noteMade(org.id, `group ${query.data?.group.name ?? group.name}`, made.environment)
         await outdated(groupQuery(org.id, group.id))
       }}
     >

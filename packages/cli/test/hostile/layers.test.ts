@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { forgedGroup } from './forged.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that adds a layer of its own making. Each test says what a person sees.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let publicKeyJwk: string
+let count = 0
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  alice = await newKeyHolder(server, 'layers@example.com', liar.url)
+  await alice.ok(`skerry keys unlock && skerry org create "Layers" && skerry init --yes`)
+  publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await alice.ok('skerry keys lock')
+  await alice.remove()
+  await liar.close()
+  await server.close()
+})
+
+/** An environment of its own for a test, with A in it, that was run once. */
+async function ran(): Promise<string> {
+  const env = `env-${++count}`
+  await alice.ok(`skerry env create ${env} && echo -n old | skerry secrets set A --env ${env}`)
+  await alice.ok(`skerry run --env ${env} -- true`)
+  return env
+}
+
+/** Puts a group before the layers, and takes names out of the application's. */
+async function prepend(env: string, values: Record<string, string>, without: string[] = []) {
+  const group = { ...(await forgedGroup(publicKeyJwk, values)), slug: env }
+  liar.lie(/\/resolve/, (body) => {
+    const rest = body.layers.map((layer: Json) => ({
+      ...layer,
+      secrets: layer.secrets.filter((one: Json) => !without.includes(one.name)),
+    }))
+    return { ...body, layers: [group, ...rest] }
+  })
+}
+
+const run = (env: string, more = '', variables: Record<string, string> = {}) =>
+  alice.shell(`skerry run --env ${env} ${more} -- sh -c 'echo "[$A] [$NODE_OPTIONS]"; node -e 0'`, { env: variables })
+const strict = { SKERRY_STRICT: '1' }
+const trust = (env: string) =>
+  `the server may be lying; if someone meant it, accept it with \`skerry env trust --app shop --env ${env}\`\n`
+const attack = '--import=data:text/javascript,console.log(`taken`)'
+
+describe('an added layer', () => {
+  it('gives no program code to load, and is told of', async () => {
+    const env = await ran()
+    await prepend(env, { NODE_OPTIONS: attack })
+    expect(await run(env)).toMatchObject({
+      code: 0,
+      stdout: '[old] []\n',
+      stderr:
+        `warning: layer extra:${env} is new; if nobody meant that, this answer is false\n` +
+        'warning: the program is not given NODE_OPTIONS: Node.js loads code from it; to give it, list NODE_OPTIONS ' +
+        'under allowNames in skerry.json, or --allow-name NODE_OPTIONS\n',
+    })
+  })
+
+  it('is refused where strict, until a person accepts it', async () => {
+    const env = await ran()
+    await prepend(env, { B: 'forged' })
+    for (let i = 0; i < 2; i++) {
+      expect(await run(env, '', strict)).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: `skerry: layer extra:${env} is new; ${trust(env)}`,
+      })
+    }
+    expect((await alice.shell(`skerry env trust --env ${env} --yes`)).stderr).toBe(
+      `accepted: layer extra:${env} is new\n`,
+    )
+    expect((await run(env, '', strict)).code).toBe(0)
+  })
+
+  it('does not take a name over without a word', async () => {
+    const env = await ran()
+    await prepend(env, { A: 'forged' }, ['A'])
+    const moved = `A comes from extra:${env}, and came from shop/${env} before`
+    expect((await run(env, '', strict)).stderr).toBe(`skerry: layer extra:${env} is new; ${moved}; ${trust(env)}`)
+    expect((await run(env)).stderr).toBe(
+      `warning: layer extra:${env} is new; ${moved}; if nobody meant that, this answer is false\n` +
+        `warning: shop/${env} no longer has A\n`,
+    )
+  })
+
+  it('is noticed on a branch that was never run, and with a group at another environment', async () => {
+    const env = await ran()
+    await alice.ok(`skerry branch create first --from ${env}`)
+    await prepend(env, { B: 'forged' })
+    expect((await run(env, '--branch first', strict)).stderr).toContain(`layer extra:${env} is new`)
+  })
+
+  it('is no news where this machine composed it, and a secret that this machine wrote or deleted has not moved', async () => {
+    const env = await ran()
+    await alice.ok(`skerry group create g-${env} && skerry env create ${env} --group g-${env}`)
+    await alice.ok(`echo -n group | skerry secrets set G --group g-${env} --env ${env}`)
+    await alice.ok(`skerry compose set g-${env} --env ${env}`)
+    expect(await run(env, '', strict)).toMatchObject({ code: 0, stderr: '' })
+    await alice.ok(`echo -n own | skerry secrets set G --env ${env}`)
+    expect(await run(env, '', strict)).toMatchObject({ code: 0, stderr: '' })
+    await alice.ok(`skerry secrets rm G --env ${env} --yes`)
+    expect(await run(env, '', strict)).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('a name that makes programs load something', () => {
+  const warned = (name: string, reason: string) =>
+    `warning: \`skerry run\` gives no program ${name} unless skerry.json or --allow-name ${name} says so: ${reason}\n`
+
+  it('is warned of where it is stored', async () => {
+    const env = await ran()
+    const set = await alice.shell(`echo -n x | skerry secrets set LD_PRELOAD --env ${env}`)
+    expect(set.stderr).toContain(warned('LD_PRELOAD', 'the system’s loader takes libraries from it'))
+    const imported = await alice.shell(`echo https_proxy=x | skerry secrets import - --env ${env}`)
+    expect(imported.stderr).toContain(warned('https_proxy', 'connections would go by way of that host'))
+  })
+
+  it('is given where skerry.json or an option lists it', async () => {
+    const env = await ran()
+    await alice.ok(`echo -n --title=mine | skerry secrets set NODE_OPTIONS --env ${env}`)
+    expect((await run(env)).stdout).toBe('[old] []\n')
+    expect((await run(env, '--only A,NODE_OPTIONS')).stdout).toBe('[old] []\n')
+    expect(await run(env, '--allow-name NODE_OPTIONS')).toMatchObject({ stdout: '[old] [--title=mine]\n', stderr: '' })
+    const project = JSON.parse(await alice.read('skerry.json'))
+    await alice.write('skerry.json', JSON.stringify({ ...project, allowNames: ['NODE_OPTIONS'] }))
+    expect((await run(env)).stdout).toBe('[old] [--title=mine]\n')
+    await alice.write('skerry.json', JSON.stringify({ ...project, allowNames: ['A=b'] }))
+    const { code, stderr } = await run(env)
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'allowNames' is not a list of secrets’ names")])
+    await alice.write('skerry.json', JSON.stringify(project))
+  })
+})

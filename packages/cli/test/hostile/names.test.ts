@@ -1,0 +1,217 @@
+import { newDek } from '@skerry/crypto/secret'
+import { parseToken } from '@skerry/crypto/token'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { forged, newEnvironmentId } from './forged.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that lies about which environment a name means, or to which one a token is bound. Each test says what a person sees.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let token: string
+let publicKeyJwk: string
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  alice = await newKeyHolder(server, 'names@example.com', liar.url)
+  await alice.ok(`skerry keys unlock && skerry org create "Names" && skerry init --yes`)
+  await alice.ok('skerry env create production && skerry group create shared')
+  await alice.ok('skerry env create development --group shared && skerry env create production --group shared')
+  await alice.ok('skerry compose set shared && skerry branch create pr-7')
+  await alice.ok(`for env in development production; do echo -n $env | skerry secrets set A --env $env; done`)
+  token = (await alice.ok('skerry token create --name ci --app shop --env development')).trim()
+  publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await alice.ok('skerry keys lock')
+  await alice.remove()
+  await liar.close()
+  await server.close()
+})
+
+const refused = async (command: string, env: Record<string, string> = {}) => {
+  const { code, stdout, stderr } = await alice.shell(command, { env })
+  expect([code, stdout], stderr).toEqual([3, ''])
+  return stderr
+}
+const hint = (where: string) =>
+  `the server may be lying; if someone meant it, accept it with \`skerry env trust${where}\`\n`
+const ofApp = '--app shop --env development'
+
+/** Two environments of one list under each other's names. */
+const swapped = (body: Json) => {
+  const [one, other] = body.environments
+  const others = body.environments.slice(2)
+  return { ...body, environments: [{ ...one, slug: other.slug }, { ...other, slug: one.slug }, ...others] }
+}
+const renamed = (slug: string, id: string) => (body: Json) => ({
+  ...body,
+  environments: body.environments.map((one: Json) => (one.slug === slug ? { ...one, id } : one)),
+})
+
+describe('a token that is bound to an environment', () => {
+  /** The answer of the token's environment, as another one with values and keys of the server's making. */
+  const elsewhere = async () => {
+    const parsed = await parseToken(token)
+    await alice.skerry(['run', '--', 'true'], { env: { SKERRY_TOKEN: token } })
+    const body = liar.heard(/\/resolve/)
+    const environmentId = newEnvironmentId()
+    const app = body.layers.find((one: Json) => one.source === 'app')
+    const layer = await forged({ ...app, environmentId }, parsed.publicKeyJwk)
+    return { ...body, scope: { ...body.scope, envId: environmentId }, layers: [layer] }
+  }
+
+  it.each(['0', '1'])('is not given what was made for another, with SKERRY_STRICT=%s', async (strict) => {
+    const lie = await elsewhere()
+    liar.lie(/\/resolve/, () => lie)
+    expect(await refused(`skerry run -- sh -c 'echo $A'`, { SKERRY_TOKEN: token, SKERRY_STRICT: strict })).toBe(
+      'skerry: shop/development means another environment than before; ' +
+        `this token is bound to another environment than before; ${hint('')}`,
+    )
+  })
+
+  it('is not given another environment under an organization that is new', async () => {
+    const lie = await elsewhere()
+    lie.scope = { ...lie.scope, orgId: lie.scope.orgId.replace(/.$/, (last: string) => (last === 'a' ? 'b' : 'a')) }
+    liar.lie(/\/resolve/, () => lie)
+    expect(await refused(`skerry run -- sh -c 'echo $A'`, { SKERRY_TOKEN: token })).toBe(
+      'skerry: this token is bound to another environment than before; ' +
+        `this credential means another organization than before; ${hint('')}`,
+    )
+  })
+
+  it('seals nothing for another', async () => {
+    const lie = await elsewhere()
+    liar.lie(/\/resolve/, () => lie)
+    const env = { SKERRY_TOKEN: token }
+    const folder = await alice.ok('mktemp -d')
+    expect(await refused(`cd ${folder.trim()} && echo -n precious | skerry secrets set A`, env)).toBe(
+      `skerry: this token is bound to another environment than before; ${hint('')}`,
+    )
+    expect(liar.sent()).toEqual([])
+  })
+})
+
+describe('a name that means another environment', () => {
+  it('is not written to, though the key would open for the writer', async () => {
+    const own = await wrapKey(newDek(), publicKeyJwk)
+    liar.lie(/\/key$/, () => ({ wrappedDek: own }))
+    liar.lie(/\/apps\/[^/]+\/envs/, renamed('development', newEnvironmentId()))
+    expect(await refused('echo -n precious | skerry secrets set A')).toBe(
+      `skerry: shop/development means another environment than before; ${hint(` ${ofApp}`)}`,
+    )
+    expect(await refused('echo A=precious | skerry secrets import - --overwrite')).toContain(
+      'means another environment',
+    )
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('is not granted: production’s key stays where it is when dev and production change places', async () => {
+    liar.lie(/\/apps\/[^/]+\/envs/, swapped)
+    const { tokenId } = await parseToken(token)
+    for (const command of ['grant', 'token create --name other']) {
+      const to = command === 'grant' ? `--token ${tokenId}` : ''
+      expect(await refused(`skerry ${command} ${to} ${ofApp}`)).toBe(
+        `skerry: shop/development means the environment that was shop/production; ${hint(` ${ofApp}`)}`,
+      )
+    }
+    expect(await refused(`skerry grant --all --yes --token ${tokenId}`)).toContain('means the environment that was')
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('is not granted among the groups of an environment', async () => {
+    liar.lie(/\/groups\/[^/]+\/envs/, swapped)
+    const { tokenId } = await parseToken(token)
+    expect(await refused(`skerry grant --token ${tokenId} ${ofApp}`)).toBe(
+      'skerry: shared:development means the environment that was shared:production; ' +
+        hint(' --group shared --env development'),
+    )
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('is not run, branch or not, and not read', async () => {
+    await alice.ok('skerry run -- true && skerry run --branch pr-7 -- true && rm -r ~/.cache/skerry')
+    liar.lie(/\/envs\/[^/]+\/branches/, (body) => ({
+      ...body,
+      branches: body.branches.map((one: Json) => ({ ...one, id: newEnvironmentId() })),
+    }))
+    expect(await refused('skerry secrets list --branch pr-7')).toBe(
+      `skerry: shop/development@pr-7 means another environment than before; ${hint(` ${ofApp} --branch pr-7`)}`,
+    )
+    liar.lie(/\/apps\/[^/]+\/envs/, swapped)
+    for (const command of ['run -- true', 'run --branch pr-7 -- true', 'secrets list', 'secrets export']) {
+      expect(await refused(`skerry ${command}`)).toContain('means the environment that was shop/production')
+    }
+  })
+
+  it('is not what another name meant, where the name itself was never seen', async () => {
+    liar.lie(/\/apps\/[^/]+\/envs/, (body) => ({
+      ...body,
+      environments: body.environments.map((one: Json) => (one.slug === 'production' ? { ...one, slug: 'dev' } : one)),
+    }))
+    expect(await refused('echo -n x | skerry secrets set A --env dev')).toBe(
+      `skerry: shop/dev means the environment that was shop/production; ${hint(' --app shop --env dev')}`,
+    )
+  })
+
+  it('is told by the doctor, and accepted by a person alone', async () => {
+    liar.lie(/\/apps\/[^/]+\/envs/, swapped)
+    expect((await alice.skerry(['doctor'])).stdout).toContain(
+      'FAIL  key: shop/development means the environment that was shop/production\n',
+    )
+    const { code, stderr } = await alice.skerry(['env', 'trust'])
+    expect([code, stderr]).toEqual([
+      2,
+      'skerry: accept in shop/development: shop/development means the environment that was shop/production needs a ' +
+        'confirmation; add --yes\n',
+    ])
+    // Looking has not accepted it.
+    await refused('skerry secrets list')
+  })
+})
+
+describe('an organization', () => {
+  it('is not another one for a credential that knows one', async () => {
+    await alice.ok('rm -rf ~/.cache/skerry')
+    const other = (id: string) => id.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
+    liar.lie(/\/me$/, (body) => ({ ...body, orgs: body.orgs.map((one: Json) => ({ ...one, id: other(one.id) })) }))
+    expect(await refused('echo -n precious | skerry secrets set A')).toBe(
+      `skerry: names means another organization than before; ${hint('')}`,
+    )
+    // Also not once it has been recalled.
+    await refused('echo -n precious | skerry secrets set A')
+    expect(liar.sent()).toEqual([])
+    await alice.ok('rm -rf ~/.cache/skerry')
+  })
+})
+
+describe('an honest change', () => {
+  it('by this machine is known: an environment that is deleted and made anew', async () => {
+    await alice.ok('skerry env create preview && echo -n one | skerry secrets set A --env preview')
+    await alice.ok('skerry run --env preview -- true && skerry env delete preview --yes && skerry env create preview')
+    expect(
+      await alice.ok('echo -n two | skerry secrets set A --env preview && skerry run --env preview -- printenv A'),
+    ).toBe('two\n')
+    await alice.ok('skerry branch delete pr-7 --yes && skerry branch create pr-7 && skerry run --branch pr-7 -- true')
+  })
+
+  it('by another machine is asked about, and known from then on', async () => {
+    // The same person, with another memory.
+    const elsewhere = 'export XDG_STATE_HOME=$HOME/other XDG_CACHE_HOME=$HOME/other-cache'
+    await alice.ok(`${elsewhere}; skerry env delete preview --yes && skerry env create preview`)
+    expect(await refused('skerry secrets list --env preview')).toBe(
+      `skerry: shop/preview means another environment than before; ${hint(' --app shop --env preview')}`,
+    )
+    const { stderr } = await alice.shell('skerry env trust --env preview --yes')
+    expect(stderr).toBe('accepted: shop/preview means another environment than before\n')
+    await alice.ok('echo -n three | skerry secrets set A --env preview')
+    expect(await alice.ok('skerry run --env preview -- printenv A')).toBe('three\n')
+  })
+})

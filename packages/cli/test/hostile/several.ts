@@ -1,0 +1,13 @@
+import { readFileSync, writeSync } from 'node:fs'
+import { main } from '../../src/program.ts'
+
+// Runs command lines, an array of arguments each, one after the other in one process: `node several.ts <file>`. Between
+// them stands their number, on both streams.
+
+const lines = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as string[][]
+for (const [at, line] of lines.entries()) {
+  for (const stream of [1, 2]) writeSync(stream, `\n@@@${at}\n`)
+  process.exitCode = undefined
+  await main(line)
+}
+process.exitCode = 0

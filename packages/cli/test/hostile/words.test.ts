@@ -1,0 +1,253 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { commands } from '../../src/commands/table.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that puts what steers a terminal into its answers: into every text, into those that a command does not work with,
+// into the answers to what was changed, and into refusals. No command passes a character of it on.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+/** A title for the window, a screen that is cleared in the eight-bit form, and writing that turns around. */
+const steering = '\u001b]0;evil\u0007\u009b2J\u202e'
+const shown = '\\u001b]0;evil\\u0007\\u009b2J\\u202e'
+
+/** By command, what is typed behind it. What is in braces was made before, honestly. */
+const lines: Record<string, string> = {
+  'app create': 'new-{n}',
+  'app list': '',
+  'app show': 'shop',
+  'env create': 'new-{n} --app shop',
+  'env list': '',
+  'env show': 'development',
+  'env protect': 'guarded-{n}',
+  'env rekey': '--env spare-{n} --yes',
+  'env trust': '--yes',
+  'group create': 'new-{n}',
+  'group list': '',
+  'group show': 'shared',
+  'compose set': 'shared --env spare-{n}',
+  'compose list': '',
+  'branch create': 'new-{n}',
+  'branch list': '',
+  'branch show': 'pr-{n}',
+  'secrets set': 'B --random 8 --env spare-{n}',
+  'secrets import': 'values.env --env spare-{n} --overwrite',
+  'secrets list': '--reveal',
+  'secrets get': 'A',
+  'secrets history': 'A --reveal',
+  'secrets diff': 'development spare-{n} --reveal',
+  'secrets export': '',
+  'secrets restore': 'A 1',
+  'changes list': '',
+  'changes show': '{change} --reveal',
+  'changes approve': '{change}',
+  'changes reject': '{change}',
+  'changes withdraw': '{change}',
+  'env unprotect': 'guarded-{n}',
+  'token create': '--name made --app shop --env development',
+  'token list': '',
+  'token show': '{token}',
+  grant: '--user {bob} --env spare-{n}',
+  'grant list': '--env spare-{n}',
+  'honey create': '--placement here',
+  'honey list': '',
+  'keys status': '',
+  'keys unlock': '',
+  'keys fingerprint': '',
+  'keys init': '',
+  'org create': 'More-{n}',
+  'org list': '',
+  'org rename': 'Words',
+  'members list': '',
+  'members trust': '{bob} --yes',
+  'members role': '{bob} --role admin',
+  // The owner: refused, so that there is somebody for what follows.
+  'members rm': 'words@example.com --yes',
+  'invite create': 'carol-{n}@example.com',
+  'invite list': '',
+  audit: '',
+  whoami: '',
+  doctor: '',
+  'sessions list': '',
+  'sessions revoke': '{token} --yes',
+  'dashboard verify': '{url}',
+  completion: 'bash',
+  signup: 'Signed{n} --profile signed-{n}',
+  'invite rm': 'dave-{n}@example.com --yes',
+  'honey rm': '{honey} --yes',
+  'token revoke': '{token} --yes',
+  'token delete': '{token} --yes',
+  'grant revoke': '{bob} --env development --yes',
+  'compose remove': 'shared --env spare-{n} --yes',
+  'branch delete': 'pr-{n} --yes',
+  'secrets rm': 'A --env spare-{n} --yes',
+  'env delete': 'spare-{n} --yes',
+  'group delete': 'shared-{n} --yes',
+  'app delete': 'other-{n} --yes',
+  'keys lock': '',
+  logout: '--profile signed-{n}',
+  init: '--app made-{n} --yes',
+  // The program takes the place of the command, so the walk ends with it.
+  run: '--explain --app shop --env development -- true',
+}
+
+/** It waits for somebody: below. */
+const walkedAlone = ['login']
+
+/** What commands work with; all else is for people. Names of secrets are among those, and an answer with such a one is refused. */
+const worksWith =
+  /^(?:id|.*Ids?|slug|.*Slug|wrappedDek|.*[cC]iphertext|publicKeyJwk|encryptedPrivateKey|type|role|status|state|source|principalType|action|decision|cursor|nextCursor|.*At)$/
+
+const marked = (value: Json, isWhole: boolean, key = ''): Json => {
+  if (typeof value === 'string') return !isWhole && worksWith.test(key) ? value : `${value}${steering}`
+  if (Array.isArray(value)) return value.map((one) => marked(one, isWhole, key))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, marked(one, isWhole, name)]))
+}
+
+const several = fileURLToPath(new URL('several.ts', import.meta.url))
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let bob: PersonMachine
+let count = 0
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  alice = await newKeyHolder(server, 'words@example.com', liar.url)
+  await alice.ok('skerry keys unlock && skerry org create "Words" && skerry init --yes')
+  await alice.ok('echo -n value | skerry secrets set A && skerry group create shared')
+  await alice.ok('skerry env create development --group shared && skerry compose set shared')
+  await alice.write('values.env', 'A=one\nC=three\n')
+  await alice.ok('skerry invite create bob@example.com')
+  bob = await newKeyHolder(server, 'bob@example.com')
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await alice.shell('skerry keys lock')
+  await Promise.all([alice.remove(), bob.remove()])
+  await liar.close()
+  await server.close()
+})
+
+/** What one walk works on, made honestly -> what stands for the braces. */
+async function furnished(): Promise<Record<string, string>> {
+  const n = String(++count)
+  const made = await inOneProcess([
+    'keys unlock',
+    'init --app shop --env development --yes',
+    `env create spare-${n}`,
+    `env create guarded-${n}`,
+    `branch create pr-${n}`,
+    `secrets set A --env spare-${n} --random 8`,
+    `env protect guarded-${n}`,
+    `group create shared-${n}`,
+    `app create other-${n}`,
+    `invite create dave-${n}@example.com`,
+    `grant --user ${bob.email} --env development`,
+    `secrets set A --env guarded-${n} --note why --random 8 --json`,
+    'token create --name t --app shop --env development --json',
+    'honey create --placement there --json',
+  ])
+  const [change, token, decoy] = made.slice(-3).map(({ stdout }) => JSON.parse(stdout))
+  return {
+    n,
+    url: liar.url,
+    bob: bob.email,
+    change: change.changeRequest.id,
+    token: token.serviceToken.id,
+    honey: decoy.honeyToken.id,
+  }
+}
+
+/** Runs command lines one after the other -> what each printed. */
+async function inOneProcess(commandLines: string[]) {
+  const words = commandLines.map((line) => line.split(' ').filter(Boolean))
+  await alice.write('lines.json', JSON.stringify(words))
+  const { code, stdout, stderr } = await alice.shell(`node ${several} lines.json`)
+  expect(code, stderr).toBe(0)
+  const [outs, errors] = [stdout, stderr].map((text) => text.split(/\n@@@\d+\n/).slice(1))
+  expect([outs!.length, errors!.length]).toEqual([words.length, words.length])
+  return words.map((_, at) => ({ stdout: outs![at]!, stderr: errors![at]! }))
+}
+
+/** Runs every command before a server that lies -> by command, everything that it printed. */
+async function walk(lie: () => void, more: string[] = []): Promise<Map<string, string>> {
+  const found = await furnished()
+  lie()
+  const written = Object.entries(lines).map(([command, rest]) => {
+    const [before, after] = rest.replace(/\{(\w+)\}/g, (_, name) => found[name]!).split('-- ')
+    return [command, before, ...more, ...(after === undefined ? [] : ['--', after])].join(' ')
+  })
+  const printed = await inOneProcess(written)
+  return new Map(Object.keys(lines).map((command, at) => [command, `${printed[at]!.stdout}${printed[at]!.stderr}`]))
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
+const steers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
+
+const inTexts = () => liar.lie(/./, (body) => marked(body, false))
+
+describe('what a server says is printed with its control characters shown', () => {
+  it('by every command: each has its line here', async () => {
+    const program = new Command().enablePositionalOptions()
+    for (const { name, load } of commands) (await load()).register(program.command(name))
+    const paths = (command: Command, path: string): string[] => {
+      const below = command.commands.flatMap((one) => paths(one, `${path} ${one.name()}`))
+      // One that has options of its own does something itself.
+      return below.length === 0 || command.options.length > 0 ? [path, ...below] : below
+    }
+    const all = program.commands.flatMap((one) => paths(one, one.name()))
+    expect([...Object.keys(lines), ...walkedAlone].sort()).toEqual(all.sort())
+  })
+
+  it.each([
+    ['in texts', inTexts, []],
+    ['in texts, as JSON', inTexts, ['--json']],
+    ['in every text there is', () => liar.lie(/./, (body) => marked(body, true)), []],
+    ['in what is answered to a change', () => liar.lie(/./, answersToChanges), []],
+    ['in refusals', () => liar.refuse(/./, `no ${steering}`), []],
+  ])('%s', async (_, lie, more) => {
+    const printed = await walk(lie, more)
+    const passedOn = [...printed].filter(([, text]) => steers.test(text))
+    expect(passedOn).toEqual([])
+    // Otherwise the walk has seen nothing.
+    const showing = [...printed].filter(([, text]) => text.includes(']0;evil')).map(([command]) => command)
+    expect(showing.length, showing.join(', ')).toBeGreaterThan(10)
+  })
+
+  it('by a question on a terminal', async () => {
+    const { token } = await furnished()
+    inTexts()
+    const { stdout } = await alice.terminal(`skerry token revoke ${token}`, [['revoke token', 'n']])
+    expect(stdout).toContain(`(t${shown})`)
+    expect(stdout).not.toContain('\u001b]0;evil')
+  })
+
+  it('by a sign-in that waits for somebody', async () => {
+    inTexts()
+    const { child, tells, ended } = alice.start(['login', '--no-browser'], { env: { SKERRY_TOKEN: '' } })
+    await tells(shown)
+    child.kill('SIGTERM')
+    expect((await ended).stderr).not.toMatch(steers)
+  })
+
+  it('because nothing else writes to the terminal', () => {
+    const folder = fileURLToPath(new URL('../../src', import.meta.url))
+    const writers = globSync('**/*.{ts,js}', { cwd: folder }).filter((file) =>
+      /\bwriteSync\(|\.std(?:out|err)\.write|console\./.test(readFileSync(`${folder}/${file}`, 'utf8')),
+    )
+    // The agent tells its parent that it is there.
+    expect(writers.sort()).toEqual(['keyring/agent.ts', 'output.ts'])
+  })
+})
+
+function answersToChanges(body: Json, method: string): Json {
+  return method === 'GET' ? body : marked(body, true)
+}

@@ -1,0 +1,31 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { swapped } from '../question.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { IconTriangleAlert } from '../ui/icons.ts'
+import { swappedName } from './meanings.ts'
+
+/** Asked before something is sealed for an environment whose name meant another one, or its key is wrapped. */
+export function SwappedDialog() {
+  const name = swappedName()
+  return (
+    <Dialog opened onClose={() => swapped.cancel()} title="This is another environment than before" zIndex={400}>
+      <Stack>
+        <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
+          {name} means another environment than the one that this browser knows by that name.
+        </Alert>
+        <Text size="sm">
+          Somebody deleted it and made it anew, or gave its name to another; or the server is lying, to get what you are
+          about to seal. Ask who did it. Nothing has been sealed or granted yet.
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" data-autofocus onClick={() => swapped.cancel()}>
+            Cancel
+          </Button>
+          <Button color="red" onClick={() => swapped.answer()}>
+            Somebody meant it
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

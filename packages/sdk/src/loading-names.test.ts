@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { forEnvironment, loadingReason } from './loading-names.ts'
+
+describe('a name that makes a program load or trust something', () => {
+  test.each([
+    ['LD_PRELOAD', 'the system’s loader takes libraries from it'],
+    ['DYLD_INSERT_LIBRARIES', 'the system’s loader takes libraries from it'],
+    ['NODE_OPTIONS', 'Node.js loads code from it'],
+    ['NODE_EXTRA_CA_CERTS', 'it changes whom Node.js trusts'],
+    ['BASH_ENV', 'shells load code or options from it'],
+    ['PATH', 'it decides which programs are started'],
+    ['Path', 'it decides which programs are started'],
+    ['HTTPS_PROXY', 'connections would go by way of that host'],
+    ['no_proxy', 'connections would go by way of that host'],
+    ['SSL_CERT_FILE', 'it changes which certificates are trusted'],
+    ['GIT_CONFIG_COUNT', 'git runs or loads what it says'],
+    ['LUA_INIT_5_4', 'Lua loads code from it'],
+    ['SKERRY_URL', 'it changes which server and credential a skerry inside the program takes'],
+  ])('%s is one', (name, reason) => expect(loadingReason(name)).toBe(reason))
+
+  test.each([
+    ...['DATABASE_URL', 'API_KEY', 'NODE_ENV', 'NODE_AUTH_TOKEN', 'NPM_TOKEN', 'PYTHONUNBUFFERED', 'GIT_TOKEN'],
+    ...['PGPASSWORD', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'CARGO_REGISTRY_TOKEN', 'PROXY', 'TZ', 'LANG'],
+    ...['constructor', '__proto__', 'TERM', 'PORT', 'HOST', 'COMPOSER_AUTH', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ])('%s is none', (name) => expect(loadingReason(name)).toBeUndefined())
+
+  test('is withheld from an environment unless it is expected under exactly that name', () => {
+    const values = { URL: 'u', NODE_OPTIONS: 'n', HTTPS_PROXY: 'p', ['__proto__']: 'x' }
+    const { env, withheld } = forEnvironment(values, ['HTTPS_PROXY', 'node_options'])
+    expect(Object.entries(env)).toEqual([
+      ['URL', 'u'],
+      ['HTTPS_PROXY', 'p'],
+      ['__proto__', 'x'],
+    ])
+    expect(withheld).toEqual([{ name: 'NODE_OPTIONS', reason: 'Node.js loads code from it' }])
+  })
+
+  test('would have run code in the next program', () => {
+    const start = (env: Record<string, string>) =>
+      execFileSync(process.execPath, ['-e', '0'], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    const values = { NODE_OPTIONS: '--import=data:text/javascript,console.log(`taken`)' }
+    expect(start(values)).toBe('taken\n')
+    expect(start(forEnvironment(values).env)).toBe('')
+  })
+})

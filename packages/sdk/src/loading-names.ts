@@ -1,0 +1,217 @@
+// Names of environment variables that make programs load code or configuration, run something, or trust someone. A server
+// cannot make a value, but whoever may write into one layer of an environment can add such a name, and the next program
+// that is started with it runs their code. So these are put into a program's environment only when they are expected.
+
+interface Row {
+  /** Separated by spaces. `*` stands for any characters at the beginning or at the end. */
+  names: string
+  reason: string
+}
+
+/** Ordinary settings are left out even where they name a file or a host: this is about what nobody stores by habit. */
+const rows: readonly Row[] = [
+  {
+    names: 'LD_* DYLD_* LIBPATH SHLIB_PATH LDR_PRELOAD LDR_PRELOAD64 _RLD_*',
+    reason: 'the system’s loader takes libraries from it',
+  },
+  {
+    names: 'GLIBC_TUNABLES GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_TRACE NIS_PATH TZDIR',
+    reason: 'the C library loads files from it',
+  },
+  { names: 'HOSTALIASES LOCALDOMAIN RESOLV_HOST_CONF RES_OPTIONS', reason: 'it changes which hosts names lead to' },
+  { names: 'TERMINFO TERMINFO_DIRS TERMCAP TERMPATH', reason: 'terminal libraries load files from it' },
+  { names: 'PATH PATHEXT COMSPEC SYSTEMROOT WINDIR SHELL', reason: 'it decides which programs are started' },
+  {
+    names: 'BASH_ENV ENV BASH_FUNC_* BASHOPTS SHELLOPTS BASH_LOADABLES_PATH ZDOTDIR FPATH INPUTRC PSMODULEPATH',
+    reason: 'shells load code or options from it',
+  },
+  { names: 'PROMPT_COMMAND PS1 PS2 PS4 IFS CDPATH GLOBIGNORE', reason: 'it changes what shells run' },
+  {
+    names: 'HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME XDG_DATA_DIRS',
+    reason: 'programs load their configuration from there',
+  },
+  {
+    names: 'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE NODE_ICU_DATA ELECTRON_RUN_AS_NODE',
+    reason: 'Node.js loads code from it',
+  },
+  { names: 'NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS', reason: 'Node.js writes files where it says' },
+  {
+    names: 'NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA NODE_USE_ENV_PROXY',
+    reason: 'it changes whom Node.js trusts',
+  },
+  {
+    names: 'NPM_CONFIG_* YARN_YARN_PATH YARN_RC_FILENAME YARN_PLUGINS COREPACK_HOME COREPACK_NPM_REGISTRY',
+    reason: 'JavaScript package managers load code from it',
+  },
+  { names: 'BUN_OPTIONS BUN_INSTALL BUN_CONFIG_REGISTRY DENO_DIR', reason: 'Bun or Deno loads code from it' },
+  { names: 'DENO_CERT DENO_TLS_CA_STORE', reason: 'it changes whom Deno trusts' },
+  {
+    names:
+      'PYTHONSTARTUP PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONPLATLIBDIR PYTHONEXECUTABLE PYTHONBREAKPOINT ' +
+      'PYTHONWARNINGS PYTHONINSPECT PYTHONPYCACHEPREFIX',
+    reason: 'Python loads code from it',
+  },
+  {
+    names:
+      'PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_TRUSTED_HOST PIP_CERT ' +
+      'UV_INDEX UV_INDEX_URL UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_CONFIG_FILE',
+    reason: 'Python package managers load code from it',
+  },
+  { names: 'PERL5OPT PERL5LIB PERLLIB PERL5DB PERL5SHELL', reason: 'Perl loads code from it' },
+  {
+    names: 'RUBYOPT RUBYLIB RUBYPATH RUBYSHELL GEM_HOME GEM_PATH IRBRC BUNDLE_GEMFILE BUNDLE_APP_CONFIG BUNDLE_PATH',
+    reason: 'Ruby loads code from it',
+  },
+  {
+    names:
+      'JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS JAVA_HOME CLASSPATH CATALINA_OPTS ' +
+      'MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS GRADLE_USER_HOME SBT_OPTS ANT_OPTS ANT_ARGS',
+    reason: 'Java loads code from it',
+  },
+  {
+    names:
+      'DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* CORECLR_* COR_PROFILER* ' +
+      'COR_ENABLE_PROFILING COMPLUS_* ASPNETCORE_HOSTINGSTARTUPASSEMBLIES MSBUILDSDKSPATH',
+    reason: '.NET loads code from it',
+  },
+  { names: 'PHPRC PHP_INI_SCAN_DIR COMPOSER_HOME', reason: 'PHP loads configuration and code from it' },
+  { names: 'LUA_INIT* LUA_PATH* LUA_CPATH*', reason: 'Lua loads code from it' },
+  {
+    names: 'GOFLAGS GOENV GOROOT GOPATH GOTOOLDIR GOTOOLCHAIN GOCACHEPROG GOPROXY GODEBUG',
+    reason: 'Go loads code or options from it',
+  },
+  { names: 'GOSUMDB GONOSUMDB GONOSUMCHECK GOINSECURE GOPRIVATE', reason: 'it changes which code Go trusts' },
+  {
+    names: 'RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTFLAGS RUSTDOC CARGO_HOME CARGO_BUILD_* CARGO_TARGET_*',
+    reason: 'Rust’s tools run what it says',
+  },
+  {
+    names:
+      'ERL_LIBS ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ELIXIR_ERL_OPTIONS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER ' +
+      'R_LIBS R_LIBS_USER R_HOME JULIA_LOAD_PATH JULIA_DEPOT_PATH JULIA_PROJECT OCAMLRUNPARAM CAML_LD_LIBRARY_PATH ' +
+      'GUILE_LOAD_PATH GUILE_LOAD_COMPILED_PATH TCLLIBPATH EMACSLOADPATH AWKPATH AWKLIBPATH GHCRTS',
+    reason: 'a language’s runtime loads code or options from it',
+  },
+  {
+    names: 'MAKEFLAGS MAKEFILES GNUMAKEFLAGS CC CXX GCC_EXEC_PREFIX COMPILER_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH',
+    reason: 'build tools run or load what it says',
+  },
+  {
+    names:
+      'GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_PROXY_COMMAND ' +
+      'GIT_EXTERNAL_DIFF GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_CONFIG* GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR ' +
+      'GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_INDEX_FILE GIT_ALLOW_PROTOCOL',
+    reason: 'git runs or loads what it says',
+  },
+  { names: 'GIT_SSL_*', reason: 'it changes whom git trusts' },
+  {
+    names: 'HGRCPATH HGMERGE HGEDITOR SVN_SSH SVN_EDITOR CVS_RSH RSYNC_RSH RSYNC_CONNECT_PROG',
+    reason: 'version control and rsync run what it says',
+  },
+  { names: 'SSH_ASKPASS SSH_ASKPASS_REQUIRE SSH_SK_PROVIDER SUDO_ASKPASS SUDO_EDITOR', reason: 'ssh or sudo runs it' },
+  { names: 'SSH_AUTH_SOCK GNUPGHOME', reason: 'it changes whose keys are used' },
+  {
+    names:
+      'SSL_CERT_* CURL_CA_BUNDLE REQUESTS_CA_BUNDLE HTTPLIB2_CA_CERTS AWS_CA_BUNDLE GRPC_DEFAULT_SSL_ROOTS_FILE_PATH',
+    reason: 'it changes which certificates are trusted',
+  },
+  { names: 'SSLKEYLOGFILE', reason: 'the keys of TLS connections are written there' },
+  {
+    names: 'OPENSSL_CONF OPENSSL_CONF_INCLUDE OPENSSL_ENGINES OPENSSL_MODULES GNUTLS_SYSTEM_PRIORITY_FILE',
+    reason: 'TLS libraries load configuration and code from it',
+  },
+  { names: 'CURL_HOME WGETRC SYSTEM_WGETRC NETRC', reason: 'curl and wget load their configuration from it' },
+  { names: '*_PROXY', reason: 'connections would go by way of that host' },
+  { names: 'KRB5_CONFIG LDAPCONF LDAPRC LDAPTLS_*', reason: 'it changes who vouches for people and hosts' },
+  {
+    names:
+      'PSQLRC PSQL_PAGER PSQL_EDITOR LIBMYSQL_PLUGINS LIBMYSQL_PLUGIN_DIR ODBCINI ODBCSYSINI TNS_ADMIN ORACLE_HOME',
+    reason: 'database clients load code or configuration from it',
+  },
+  {
+    names:
+      'EDITOR VISUAL FCEDIT PAGER MANPAGER BAT_PAGER SYSTEMD_PAGER SYSTEMD_EDITOR KUBE_EDITOR KUBECTL_EXTERNAL_DIFF ' +
+      'BROWSER LESSOPEN LESSCLOSE LESS LESSKEY* MORE',
+    reason: 'programs run it as editor, pager or browser',
+  },
+  { names: 'VIMINIT EXINIT MYVIMRC VIM VIMRUNTIME NVIM_APPNAME', reason: 'vi loads code from it' },
+  {
+    names:
+      'DOCKER_HOST DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_CONTEXT KUBECONFIG CLOUDSDK_PYTHON CLOUDSDK_CONFIG ' +
+      'AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE TF_CLI_ARGS* TF_CLI_CONFIG_FILE TF_REATTACH_PROVIDERS',
+    reason: 'cloud tools run what it says, or talk to whom it names',
+  },
+  {
+    names:
+      'GTK_MODULES GTK_PATH GIO_EXTRA_MODULES GIO_MODULE_DIR GDK_PIXBUF_MODULE_FILE GST_PLUGIN_* QT_PLUGIN_PATH ' +
+      'QT_QPA_PLATFORM_PLUGIN_PATH QML2_IMPORT_PATH LIBGL_DRIVERS_PATH VK_ICD_FILENAMES VK_LAYER_PATH OCL_ICD_VENDORS ' +
+      'MAGICK_CONFIGURE_PATH MAGICK_CODER_MODULE_PATH',
+    reason: 'graphics libraries load code from it',
+  },
+  { names: 'SKERRY_*', reason: 'it changes which server and credential a skerry inside the program takes' },
+]
+
+interface Index {
+  exact: Map<string, string>
+  affixes: { prefix: string; suffix: string; reason: string }[]
+}
+
+let index: Index | undefined
+
+function indexed(): Index {
+  const all = rows.flatMap(({ names, reason }) => names.split(' ').map((name) => ({ name, reason })))
+  return {
+    exact: new Map(all.filter(({ name }) => !name.includes('*')).map(({ name, reason }) => [name, reason])),
+    affixes: all
+      .filter(({ name }) => name.includes('*'))
+      .map(({ name, reason }) => ({
+        prefix: name.startsWith('*') ? '' : name.slice(0, -1),
+        suffix: name.startsWith('*') ? name.slice(1) : '',
+        reason,
+      })),
+  }
+}
+
+/**
+ * Why a variable of this name is given to no program unless that is expected; undefined for an ordinary name.
+ *
+ * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
+ */
+export function loadingReason(name: string): string | undefined {
+  index ??= indexed()
+  // Windows takes no notice of case, and proxies are written both ways.
+  const upper = name.toUpperCase()
+  const { exact, affixes } = index
+  const affix = () => affixes.find(({ prefix, suffix }) => upper.startsWith(prefix) && upper.endsWith(suffix))
+  return exact.get(upper) ?? affix()?.reason
+}
+
+/** A value that a program is not given, and why. */
+export interface Withheld {
+  name: string
+  reason: string
+}
+
+/**
+ * Splits values into those for a program's environment and those that make programs load or trust something.
+ *
+ * @param allowNames names, exactly as they are stored, that are expected all the same.
+ * @returns `env` without a prototype, and `withheld` in the order of names.
+ * @example
+ * const { values } = await skerry.resolve()
+ * const { env, withheld } = forEnvironment(values, ['HTTPS_PROXY'])
+ * spawn('./server', { env: { ...process.env, ...env } })
+ */
+export function forEnvironment(
+  values: Readonly<Record<string, string>>,
+  allowNames: readonly string[] = [],
+): { env: Record<string, string>; withheld: Withheld[] } {
+  const env: Record<string, string> = Object.create(null)
+  const withheld: Withheld[] = []
+  for (const [name, value] of Object.entries(values)) {
+    const reason = allowNames.includes(name) ? undefined : loadingReason(name)
+    if (reason === undefined) env[name] = value
+    else withheld.push({ name, reason })
+  }
+  return { env, withheld: withheld.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+}

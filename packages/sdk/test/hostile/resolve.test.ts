@@ -1,0 +1,128 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newId } from '@skerry/crypto/random'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { forEnvironment } from '../../src/loading-names.ts'
+import { diskMemory } from '../../src/node/disk-memory.ts'
+import type { Layer } from '../../src/resolve-body.ts'
+import { createSeen, type SeenSettings } from '../../src/seen.ts'
+import { wordsOf } from '../../src/went-back.ts'
+import { app, branchBody, type Draft, layer, openSkerry, resolveWorld, shared } from '../world.ts'
+
+// A server that makes up what it answers to a program which uses the SDK. Each test says what the program is told.
+
+/** A program that has resolved once, with a memory on disk that the next process finds again. */
+async function world(more: Partial<SeenSettings> = {}) {
+  const directory = join(await mkdtemp(join(tmpdir(), 'skerry-memory-')), 'seen')
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const made = await resolveWorld()
+  const { server, reader } = made
+  const start = (settings: Parameters<typeof openSkerry>[1] = {}) => {
+    const store = diskMemory({ directory })
+    const seen = createSeen({ store, baseUrl: server.baseUrl, principalId: reader.tokenId, ...more })
+    return openSkerry(made, { seen, ...settings })
+  }
+  await start().resolve()
+  const answerWith = (change: (lie: typeof made.body) => void) => {
+    const lie = structuredClone(made.body)
+    change(lie)
+    made.answer = () => ({ json: lie })
+  }
+  const forge = async (place: Omit<Layer, 'wrappedDek' | 'secrets'>, values: Record<string, string>) =>
+    (await layer(place, values, reader.publicKeyJwk)) as Draft<Layer>
+  return { ...made, directory, start, answerWith, forge, world: made }
+}
+
+const refusal = (message: string) => ({ code: 'went_back', message })
+
+describe('a server that answers a bound token', () => {
+  test('from another environment, made for it: refused, by the next process too', async () => {
+    const { start, answerWith, forge } = await world()
+    const environmentId = newId('environment')
+    const forged = await forge({ ...app, environmentId }, { URL: 'evil' })
+    answerWith((lie) => {
+      lie.scope.envId = environmentId
+      lie.layers = [forged]
+    })
+    for (let i = 0; i < 2; i++) {
+      await expect(start().resolve()).rejects.toMatchObject(
+        refusal(
+          'web/production means another environment than before; this token is bound to another environment than before',
+        ),
+      )
+    }
+  })
+
+  test('from a branch of its environment: refused', async () => {
+    const { start, reader, world: made } = await world()
+    const body = await branchBody(reader.publicKeyJwk)
+    made.answer = () => ({ json: body })
+    await expect(start().resolve()).rejects.toMatchObject({
+      message: expect.stringContaining('this token is bound to another environment than before'),
+    })
+  })
+
+  test('under another organization: refused', async () => {
+    const { start, answerWith } = await world()
+    answerWith((lie) => {
+      lie.scope.orgId = newId('organization')
+    })
+    await expect(start().resolve()).rejects.toMatchObject(
+      refusal('this credential means another organization than before'),
+    )
+  })
+
+  test('with a group of its own in the place of a known one: refused', async () => {
+    const { start, answerWith, forge } = await world()
+    const forged = await forge({ ...shared, environmentId: newId('environment') }, { HOST: 'evil' })
+    answerWith((lie) => {
+      lie.layers[0] = forged
+    })
+    await expect(start().resolve()).rejects.toMatchObject({
+      message: expect.stringContaining('shared:production means another environment than before'),
+    })
+  })
+})
+
+describe('a server that adds a layer', () => {
+  const extra = {
+    source: 'group',
+    environmentId: newId('environment'),
+    slug: 'production',
+    groupSlug: 'extra',
+  } as const
+
+  test('tells the program, and its code reaches no environment', async () => {
+    const told: string[] = []
+    const { start, answerWith, forge } = await world({ onChanged: (changes) => told.push(wordsOf(changes)) })
+    const forged = await forge(extra, { NODE_OPTIONS: '--import=data:text/javascript,evil()' })
+    answerWith((lie) => lie.layers.unshift(forged))
+    const { values } = await start().resolve()
+    expect(told).toEqual(['layer extra:production is new'])
+    const { env, withheld } = forEnvironment(values)
+    expect(Object.keys(env).sort()).toEqual(['HOST', 'LEVEL', 'URL'])
+    expect(withheld).toEqual([{ name: 'NODE_OPTIONS', reason: 'Node.js loads code from it' }])
+  })
+
+  test('and takes a name over: refused where strict', async () => {
+    const { start, answerWith, forge } = await world({ strict: true })
+    const forged = await forge(extra, { URL: 'evil' })
+    answerWith((lie) => {
+      lie.layers.unshift(forged)
+      lie.layers[2]!.secrets = lie.layers[2]!.secrets.filter(({ name }) => name !== 'URL')
+    })
+    await expect(start().resolve()).rejects.toMatchObject(
+      refusal('layer extra:production is new; URL comes from extra:production, and came from web/production before'),
+    )
+  })
+})
+
+test('a memory on disk is its owner’s alone, and holds no value', async () => {
+  const { directory } = await world()
+  expect((await stat(directory)).mode & 0o777).toBe(0o700)
+  const files = await readdir(directory)
+  expect(files.length).toBeGreaterThan(5)
+  const texts = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')))
+  expect(texts.join()).not.toMatch(/debug|postgres|sc1\.|wd1\./)
+})
