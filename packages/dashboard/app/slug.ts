@@ -1,3 +1,7 @@
+import { slugPattern } from '@skerry/contract/patterns'
+
+const slugForm = new RegExp(slugPattern)
+
 /** A slug for a name, as far as one can be made: `Acme & Söhne` gives `acme-sohne`. */
 export function slugOf(name: string): string {
   const ascii = name
@@ -11,4 +15,4 @@ export function slugOf(name: string): string {
 }
 
 /** Whether the server takes it. */
-export const isSlug = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+export const isSlug = (text: string): boolean => slugForm.test(text)

@@ -1,4 +1,3 @@
-import { endpoints } from '@skerry/contract/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { expandReferences } from '@skerry/crypto/references'
 import { parseToken } from '@skerry/crypto/token'
@@ -254,7 +253,7 @@ async function fetchCopy(
   const { with: groups, ...rest } = query
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
-  const received = await client.request(endpoints.resolve.get, input, options)
+  const received = await client.request('resolve', 'get', input, options)
   if (received.status === 304) return { ...known!, fetchedAtMs: now() }
   return { text: received.text, etag: received.etag, fetchedAtMs: now() }
 }

@@ -1,4 +1,5 @@
 import { Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
+import { secretNamePattern } from '@skerry/contract/patterns'
 import { useState } from 'react'
 import { forgottenMeans, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -8,7 +9,7 @@ import { Failures, NoteField, sayOutcome } from './preview.tsx'
 import { say } from './say.ts'
 import { rereadAfter, sealAndWrite } from './write.ts'
 
-const validName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const validName = new RegExp(secretNamePattern)
 
 /** A new secret, in one environment or several at once. */
 export function AddSecretDialog({

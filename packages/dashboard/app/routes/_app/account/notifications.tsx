@@ -1,5 +1,5 @@
 import { Stack, Switch } from '@mantine/core'
-import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useAction } from '../../../action.ts'
