@@ -130,7 +130,7 @@ function OrgSwitcher() {
           New organization
         </Menu.Item>
       </Menu.Dropdown>
-      <Suspense>{creating && <NewOrgDialog opened onClose={() => setCreating(false)} />}</Suspense>
+      <Suspense>{creating && <NewOrgDialog onClose={() => setCreating(false)} />}</Suspense>
     </Menu>
   )
 }

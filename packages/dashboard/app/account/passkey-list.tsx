@@ -1,6 +1,7 @@
 import { Button, Table, Text, TextInput } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { useApiForm } from '../form/use-api-form.ts'
 import { outdated, passkeysQuery, secondFactorQuery } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -114,21 +115,14 @@ export function AddPasskey(props: {
   children?: ReactNode
 }) {
   const { title, onClose, add, children } = props
-  const [label, setLabel] = useState('')
-  const submit = async () => {
-    await add(label.trim())
+  const form = useApiForm('passkeys', 'create', { label: '' })
+  const submit = async ({ label }: { label: string }) => {
+    await add(label)
     await reload()
   }
   return (
-    <FormDialog title={title} submit="Continue" opened onClose={onClose} onSubmit={submit}>
-      <TextInput
-        label="Name"
-        placeholder="Laptop"
-        required
-        value={label}
-        onChange={(event) => setLabel(event.currentTarget.value)}
-        data-autofocus
-      />
+    <FormDialog title={title} submit="Continue" form={form} opened onClose={onClose} onSubmit={submit}>
+      <TextInput label="Name" placeholder="Laptop" autoComplete="off" data-autofocus {...form.getInputProps('label')} />
       {children}
     </FormDialog>
   )

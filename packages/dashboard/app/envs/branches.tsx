@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
 import { isCertain, outdated, queryClient } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
@@ -149,8 +150,12 @@ const lifetimes = [
 
 function ForkDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [slug, setSlug] = useState('')
-  const [ttl, setTtl] = useState<string>(`${7 * day}`)
+  const form = useApiForm('branches', 'create', { slug: '', lifetime: `${7 * day}` }, (values) => ({
+    ...values,
+    slug: slugOf(values.slug),
+  }))
+  const typed = form.values.slug
+  const becomes = slugOf(typed)
   const query = useQuery({
     queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
     queryFn: async () => {
@@ -163,7 +168,7 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
     staleTime: 0,
   })
   const { readers = [], left = [] } = query.data ?? {}
-  const fork = async () => {
+  const fork = async ({ slug, lifetime }: { slug: string; lifetime: string }) => {
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
     const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
@@ -172,11 +177,11 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
       principalId,
       wrappedDek: wrappedDeks[i] as string,
     }))
-    const ttlSeconds = ttl === 'never' ? null : Number(ttl)
+    const ttlSeconds = lifetime === 'never' ? null : Number(lifetime)
     const params = { orgId: org.id, envId: environment.id }
     const { branch } = await api.branches.create({
       params,
-      body: { slug: slugOf(slug), ttlSeconds, wrappedDek, grants },
+      body: { slug, ttlSeconds, wrappedDek, grants },
     })
     await reload(org.id, environment)
     say(`Forked ${branch.slug} from ${environment.name}.`)
@@ -185,31 +190,22 @@ function ForkDialog({ environment, onClose }: { environment: Environment; onClos
     <FormDialog
       title={`Fork ${environment.name}`}
       submit="Fork"
+      form={form}
       opened
       onClose={onClose}
       onSubmit={fork}
-      disabled={slugOf(slug) === '' || !isCertain(query)}
+      disabled={!isCertain(query)}
     >
       <TextInput
         label="Slug"
         placeholder="pr-7"
-        description={
-          slug !== '' && slugOf(slug) !== slug ? `Becomes ${slugOf(slug)}` : 'What --branch names in commands.'
-        }
+        description={typed === becomes ? 'Commands name it with --branch.' : `Becomes ${becomes}`}
         classNames={{ input: 'mono' }}
-        value={slug}
-        maxLength={63}
-        onChange={(event) => setSlug(event.currentTarget.value)}
         autoComplete="off"
         data-autofocus
+        {...form.getInputProps('slug')}
       />
-      <Select
-        label="Ends after"
-        data={lifetimes}
-        value={ttl}
-        onChange={(value) => value && setTtl(value)}
-        allowDeselect={false}
-      />
+      <Select label="Ends after" data={lifetimes} allowDeselect={false} {...form.getInputProps('lifetime')} />
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       <Text size="sm" c="dimmed">
         {isCertain(query)

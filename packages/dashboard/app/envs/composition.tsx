@@ -22,6 +22,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
 import { outdated, queryClient } from '../queries.ts'
 import { compositionQuery, groupsQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -209,19 +210,20 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
   const { environment, composed, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(groupsQuery(org.id))
-  const [groupId, setGroupId] = useState<string | null>(null)
+  const form = useApiForm('composition', 'set', { groupId: '' })
   const taken = new Set(composed.map((group) => group.groupId))
   const free = (query.data?.groups ?? []).filter(({ id }) => !taken.has(id))
   return (
     <FormDialog
       title={`Compose a group into ${environment.name}`}
       submit="Add"
+      form={form}
       opened
       onClose={onClose}
-      disabled={groupId === null}
-      onSubmit={async () => {
+      disabled={form.values.groupId === ''}
+      onSubmit={async (body) => {
         const params = { orgId: org.id, envId: environment.id }
-        await api.composition.set({ params, body: { groupId: groupId ?? '' } })
+        await api.composition.set({ params, body })
         await outdated(compositionQuery(org.id, environment.id))
       }}
     >
@@ -233,10 +235,10 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
             label="Group"
             searchable
             data={free.map(({ id, name }) => ({ value: id, label: name }))}
-            value={groupId}
-            onChange={setGroupId}
             nothingFoundMessage="No other group"
+            allowDeselect={false}
             data-autofocus
+            {...form.getInputProps('groupId')}
           />
           <Text size="sm" c="dimmed">
             Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug}{' '}

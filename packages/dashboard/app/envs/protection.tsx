@@ -1,8 +1,10 @@
 import { Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { limits } from '@skerry/contract/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
 import { outdated } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -105,31 +107,22 @@ function SettingsDialog(props: {
   onClose: () => void
 }) {
   const { name, before, onSave, onClose } = props
-  const [requiredApprovals, setRequired] = useState(before.requiredApprovals)
-  const [allowSelfApproval, setAllowSelf] = useState(before.allowSelfApproval)
+  const form = useApiForm('protection', 'put', { ...before })
   return (
-    <FormDialog
-      title={`Protect ${name}`}
-      submit="Save"
-      opened
-      onClose={onClose}
-      onSubmit={() => onSave({ requiredApprovals, allowSelfApproval })}
-    >
+    <FormDialog title={`Protect ${name}`} submit="Save" form={form} opened onClose={onClose} onSubmit={onSave}>
       <NumberInput
         label="Approvals that a change needs"
         min={1}
-        max={20}
+        max={limits.requiredApprovalsMax}
         allowDecimal={false}
         clampBehavior="strict"
-        value={requiredApprovals}
-        onChange={(value) => setRequired(Number(value) || 1)}
         data-autofocus
+        {...form.getInputProps('requiredApprovals')}
       />
       <Checkbox
         label="One’s own approval counts"
         description="Only of owners and admins: they alone approve."
-        checked={allowSelfApproval}
-        onChange={(event) => setAllowSelf(event.currentTarget.checked)}
+        {...form.getInputProps('allowSelfApproval', { type: 'checkbox' })}
       />
     </FormDialog>
   )

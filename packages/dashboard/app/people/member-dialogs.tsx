@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin } from '../envs/pins.ts'
+import { useApiForm } from '../form/use-api-form.ts'
 import { outdated, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
@@ -26,10 +27,10 @@ interface OnMember {
 function RoleDialog({ member, onClose }: OnMember) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const reloadMe = useReloadMe()
-  const [role, setRole] = useState<string>(member.role)
-  const change = async () => {
+  const form = useApiForm('members', 'update', { role: member.role })
+  const change = async (body: { role: Member['role'] }) => {
     const params = { orgId: org.id, userId: member.userId }
-    await api.members.update({ params, body: { role: role as Member['role'] } })
+    await api.members.update({ params, body })
     await outdated(membersQuery(org.id))
     if (member.userId === me.user?.id) await reloadMe()
   }
@@ -37,12 +38,17 @@ function RoleDialog({ member, onClose }: OnMember) {
     <FormDialog
       title={`Role of ${nameOfMember(member)}`}
       submit="Change the role"
+      form={form}
       opened
       onClose={onClose}
       onSubmit={change}
-      disabled={role === member.role}
+      disabled={!form.isDirty()}
     >
-      <Radio.Group value={role} onChange={setRole} label="Role" description="No role opens values: for that, a key.">
+      <Radio.Group
+        label="Role"
+        description="No role decrypts values: that takes a key."
+        {...form.getInputProps('role')}
+      >
         <Stack gap="xs" mt="xs">
           {roles.map(({ role, means }) => (
             <Radio

@@ -1,8 +1,7 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { createFileRoute, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { useLinkToken } from '../link-token.ts'
 import { session } from '../session.ts'
 import { slugOf } from '../slug.ts'
@@ -26,18 +25,13 @@ function SetUp() {
 }
 
 function FirstPerson({ token }: { token: string }) {
-  const [fields, setFields] = useState({ email: '', name: '', orgName: '', orgSlug: '' })
+  const form = useApiForm('signIn', 'setUp', { email: '', name: '', orgName: '', orgSlug: '' }, (values) => ({
+    ...values,
+    orgSlug: values.orgSlug || slugOf(values.orgName),
+  }))
   const navigate = useNavigate()
-  const field = (name: keyof typeof fields) => ({
-    required: true,
-    withAsterisk: false,
-    value: fields[name],
-    onChange: (event: { currentTarget: { value: string } }) =>
-      setFields({ ...fields, [name]: event.currentTarget.value }),
-  })
-  const orgSlug = fields.orgSlug || slugOf(fields.orgName)
-  const action = useAction(async () => {
-    const signedIn = await api.signIn.setUp({ body: { ...fields, orgSlug, token } })
+  const action = useSubmit(form, async (body) => {
+    const signedIn = await api.signIn.setUp({ body: { ...body, token } })
     session.begin(signedIn.session)
     await navigate({ to: '/account/keyring' })
   })
@@ -48,18 +42,18 @@ function FirstPerson({ token }: { token: string }) {
       </Text>
       <Form onSubmit={() => action.run()}>
         <Stack gap="sm">
-          <TextInput label="Your e-mail" type="email" autoComplete="email" autoFocus {...field('email')} />
-          <TextInput label="Your name" autoComplete="name" {...field('name')} />
-          <TextInput label="Organization" autoComplete="organization" {...field('orgName')} />
+          <TextInput label="Your e-mail" type="email" autoComplete="email" autoFocus {...form.getInputProps('email')} />
+          <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+          <TextInput label="Organization" autoComplete="organization" {...form.getInputProps('orgName')} />
           <TextInput
             label="Its slug"
-            description="In addresses and commands. It never changes."
-            {...field('orgSlug')}
-            value={orgSlug}
+            description="Used in addresses and commands. It never changes."
+            {...form.getInputProps('orgSlug')}
+            value={form.values.orgSlug || slugOf(form.values.orgName)}
           />
           <ProblemAlert error={action.error} />
           <Button type="submit" fullWidth loading={action.pending}>
-            Begin
+            Set up
           </Button>
         </Stack>
       </Form>

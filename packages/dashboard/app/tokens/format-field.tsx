@@ -1,16 +1,16 @@
-import { Radio, Stack } from '@mantine/core'
+import { Radio, type RadioGroupProps, Stack } from '@mantine/core'
 
 export type Format = 'skerry' | 'classic'
 
-/** The two forms of a token. What tells them apart is what its bearer sends to the server. */
-export function FormatField({ format, onChange }: { format: Format; onChange: (format: Format) => void }) {
+/** The two formats of a token. They differ in what its bearer sends to the server. */
+export function FormatField(props: Omit<RadioGroupProps, 'children'>) {
   return (
-    <Radio.Group label="Format" value={format} onChange={(value) => onChange(value === 'classic' ? value : 'skerry')}>
+    <Radio.Group label="Format" {...props}>
       <Stack gap="xs" mt={6}>
         <Radio
           value="skerry"
           label="Skerry"
-          description="For skerry and the SDK. What decrypts never leaves the machine that has the token."
+          description="For skerry and the SDK. The part that decrypts never leaves the machine that has the token."
         />
         <Radio
           value="classic"

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
+import { refusedField } from '../form/refused-field.ts'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
 import { Cancelled } from '../question.ts'
@@ -24,25 +25,6 @@ const advice: Record<string, string> = {
   locked: 'Unlock the keyring and try again.',
 }
 
-/** What the forms call the fields that a refusal names. */
-const labels: Record<string, string> = {
-  name: 'Name',
-  slug: 'Slug',
-  orgSlug: 'Slug',
-  email: 'E-mail',
-  ciphertext: 'Value',
-  note: 'Note',
-  comment: 'Comment',
-  placement: 'Where it will lie',
-}
-
-/** `body.slug: taken` in the words of the form; undefined for a refusal that is of no field. */
-function sayField(message: string): string | undefined {
-  const [, field = '', said = ''] = /^body\.(\w+): (.*)$/.exec(message) ?? []
-  const label = Object.hasOwn(labels, field) ? labels[field] : undefined
-  return label && `${label}: ${said.replace(/^must match pattern .*/, 'has a character that is not allowed')}`
-}
-
 export function describeProblem(error: unknown): {
   title: string
   advice: string | undefined
@@ -50,8 +32,9 @@ export function describeProblem(error: unknown): {
 } {
   if (error instanceof SkerryError) {
     const unreachable = error instanceof UnavailableError && error.status === null
-    const field = sayField(error.message)
-    if (field) return { title: field, advice: 'Choose another.', requestId: error.requestId }
+    const refused = refusedField(error)
+    if (refused)
+      return { title: `${refused.path}: ${refused.message}`, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
     return { title, advice: advice[error.code], requestId: error.requestId }
   }

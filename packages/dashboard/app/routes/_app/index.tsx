@@ -24,7 +24,7 @@ function Start() {
       >
         Make one, or have someone invite you to theirs by your e-mail address.
       </Empty>
-      <NewOrgDialog opened={opened} onClose={() => setOpened(false)} />
+      {opened && <NewOrgDialog onClose={() => setOpened(false)} />}
     </Page>
   )
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
 import { useForgotten } from '../../forgotten.ts'
+import { useApiForm, useSubmit } from '../../form/use-api-form.ts'
 import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
@@ -68,9 +69,9 @@ function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
 
 function BuiltIn({ returnTo }: { returnTo: string }) {
   const router = useRouter()
-  const [email, setEmail] = useState('')
+  const form = useApiForm('signIn', 'requestLink', { email: '' })
   const [sentTo, setSentTo] = useState<string | null>(null)
-  const mail = useAction(async () => {
+  const mail = useSubmit(form, async ({ email }) => {
     await api.signIn.requestLink({ body: { email, returnTo } })
     setSentTo(email)
   })
@@ -99,12 +100,9 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
           <TextInput
             label="E-mail"
             type="email"
-            required
-            withAsterisk={false}
             autoComplete="username webauthn"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
             autoFocus
+            {...form.getInputProps('email')}
           />
           <Button type="submit" fullWidth loading={mail.pending}>
             Mail me a link

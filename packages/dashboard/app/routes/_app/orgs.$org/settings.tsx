@@ -1,9 +1,9 @@
 import { Button, Group, Paper, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
+import { useApiForm, useSubmit } from '../../../form/use-api-form.ts'
 import { queryClient } from '../../../queries.ts'
 import { useReloadMe } from '../../../reload-me.ts'
 import { CommandLine } from '../../../ui/command-line.tsx'
@@ -41,9 +41,10 @@ function Settings() {
 function Name() {
   const { org } = Route.useRouteContext()
   const reloadMe = useReloadMe()
-  const [name, setName] = useState(org.name)
-  const rename = useAction(async () => {
-    await api.orgs.update({ params: { orgId: org.id }, body: { name: name.trim() } })
+  const form = useApiForm('orgs', 'update', { name: org.name })
+  const rename = useSubmit(form, async (body) => {
+    await api.orgs.update({ params: { orgId: org.id }, body })
+    form.resetDirty()
     await reloadMe()
   })
   return (
@@ -51,16 +52,9 @@ function Name() {
       <Paper>
         <Form onSubmit={() => rename.run()}>
           <Stack>
-            <Group align="flex-end" wrap="nowrap">
-              <TextInput
-                label="Name of the organization"
-                flex={1}
-                value={name}
-                maxLength={200}
-                onChange={(event) => setName(event.currentTarget.value)}
-                autoComplete="off"
-              />
-              <Button type="submit" loading={rename.pending} disabled={name.trim() === '' || name.trim() === org.name}>
+            <Group align="flex-start" wrap="nowrap">
+              <TextInput label="Name of the organization" flex={1} autoComplete="off" {...form.getInputProps('name')} />
+              <Button type="submit" mt={24} loading={rename.pending} disabled={!form.isDirty()}>
                 Rename
               </Button>
             </Group>
