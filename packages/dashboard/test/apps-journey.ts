@@ -56,7 +56,7 @@ export async function edit(page: Page, name: string, environment: string, text: 
 export const save = (page: Page): Promise<void> => page.getByRole('button', { name: 'Save', exact: true }).click()
 
 export async function openColumnMenu(page: Page, environment: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `What can be done with ${environment}` }).click()
+  await page.getByRole('button', { name: `Actions for ${environment}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 

@@ -136,7 +136,7 @@ describe('a server that shows another key for a member', () => {
     await lookAgain(page)
     await row(page, grace).getByText('another key than before').waitFor()
     await journey.goTo(page, 'Members')
-    await page.getByRole('button', { name: `What can be done with ${grace}` }).click()
+    await page.getByRole('button', { name: `Actions for ${grace}` }).click()
     await page.getByRole('menuitem', { name: 'Compare the key…' }).click()
     await dialogOf(page).getByRole('alert').waitFor()
     await dialogOf(page).getByLabel(`I compared these words with ${grace}`).check()

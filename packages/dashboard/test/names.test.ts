@@ -19,7 +19,7 @@ const openNew = async (where: string, what: string) => {
   await page.getByRole('button', { name: what }).first().click()
 }
 const choose = async (of: string, item: string) => {
-  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
+  await page.getByRole('button', { name: `Actions for ${of}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Select, Table, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Select, Text, TextInput } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,11 +10,12 @@ import { granteesQuery } from '../secrets/queries.ts'
 import { say } from '../secrets/say.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { slugOf } from '../slug.ts'
+import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { AnchorLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -39,6 +40,12 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
   const query = useQuery(branchesQuery(org.id, environment.id))
   const [forking, setForking] = useState(false)
   const [ending, setEnding] = useState<Environment | null>(null)
+  const mayDelete = holdsKey || org.role !== 'member'
+  const deleteAction = (branch: Environment) => ({
+    label: 'Delete',
+    danger: true,
+    onClick: () => setEnding(branch),
+  })
   const forkButton = holdsKey && (
     <Button variant="default" onClick={() => setForking(true)}>
       Fork a branch
@@ -50,24 +57,28 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
       description="A branch holds only what differs, for a pull request for example. It ends by itself."
       actions={query.data?.branches.length ? forkButton : null}
     >
-      <Loaded query={query}>
-        {({ branches }) =>
-          branches.length === 0 ? (
-            <Empty
-              title="No branch"
-              action={forkButton}
-              command={holdsKey && `skerry branch create pr-1 --from ${environment.slug}`}
-            />
-          ) : (
-            <BranchTable branches={branches} mayEnd={holdsKey || org.role !== 'member'} onEnd={setEnding} />
-          )
+      <List
+        label="Branches"
+        query={query}
+        rows={({ branches }) => branches}
+        columns={columnsOf(org.slug)}
+        minWidth={600}
+        rowId={({ id }) => id}
+        rowName={({ slug }) => slug}
+        {...(mayDelete ? { action: deleteAction } : {})}
+        empty={
+          <Empty
+            title="No branch"
+            action={forkButton}
+            command={holdsKey && `skerry branch create pr-1 --from ${environment.slug}`}
+          />
         }
-      </Loaded>
+      />
       {forking && <ForkDialog environment={environment} onClose={() => setForking(false)} />}
       {ending && (
         <ConfirmDelete
-          title={`Tear down ${ending.slug}?`}
-          confirm="Tear down"
+          title={`Delete ${ending.slug}?`}
+          confirm="Delete"
           opened
           onClose={() => setEnding(null)}
           onConfirm={async () => {
@@ -82,58 +93,36 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
   )
 }
 
-function BranchTable(props: { branches: Environment[]; mayEnd: boolean; onEnd: (branch: Environment) => void }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  return (
-    <div className="rows">
-      <Table miw={600} layout="fixed">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Branch</Table.Th>
-            <Table.Th w={140}>Forked</Table.Th>
-            <Table.Th w={140}>Expires</Table.Th>
-            {props.mayEnd && <Table.Th aria-label="Actions" w={120} />}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {props.branches.map((branch) => (
-            <Table.Tr key={branch.id}>
-              <Table.Td>
-                <AnchorLink
-                  to="/orgs/$org/envs/$env"
-                  params={{ org: org.slug, env: branch.id }}
-                  size="sm"
-                  fw={500}
-                  truncate
-                  display="block"
-                  title={branch.name}
-                >
-                  {branch.name}
-                </AnchorLink>
-                <Text className="mono" size="xs" c="dimmed" truncate title={branch.slug}>
-                  {branch.slug}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <RelativeTime at={branch.createdAt} />
-              </Table.Td>
-              <Table.Td>
-                <RelativeTime at={branch.expiresAt} />
-              </Table.Td>
-              {props.mayEnd && (
-                <Table.Td ta="right">
-                  <Button variant="subtle" color="red" size="xs" onClick={() => props.onEnd(branch)}>
-                    Tear down
-                  </Button>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  )
-}
+const columnsOf = (org: string): ListColumn<Environment>[] => [
+  {
+    header: 'Branch',
+    cell: ({ id, name, slug }) => (
+      <TwoLines
+        main={
+          <AnchorLink to="/orgs/$org/envs/$env" params={{ org, env: id }} size="sm" fw={500}>
+            {name}
+          </AnchorLink>
+        }
+        title={name}
+        below={<span className="mono">{slug}</span>}
+        belowTitle={slug}
+      />
+    ),
+    sort: ({ name }) => name,
+  },
+  {
+    header: 'Forked',
+    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+    sort: ({ createdAt }) => createdAt,
+    width: 140,
+  },
+  {
+    header: 'Expires',
+    cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />,
+    sort: ({ expiresAt }) => expiresAt,
+    width: 140,
+  },
+]
 
 const sayReaders = (others: number, environment: string) =>
   others > 0

@@ -11,7 +11,7 @@ import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Ended, endAccess, Holdings } from './holdings.tsx'
-import { type Asking, type Member, nameOfMember } from './member.ts'
+import { type Member, nameOfMember, type OpenDialog } from './member.ts'
 
 const roles = [
   { role: 'owner', means: 'Everything, and who else is an owner.' },
@@ -134,10 +134,10 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** The one that was asked for. */
-export function MemberDialog(props: { asking: Asking; onClose: () => void; onRemoved: (ended: Ended) => void }) {
-  const { asking, onClose, onRemoved } = props
-  const { kind, member, checked } = asking
+/** Whichever dialog is open. */
+export function MemberDialog(props: { dialog: OpenDialog; onClose: () => void; onRemoved: (ended: Ended) => void }) {
+  const { dialog, onClose, onRemoved } = props
+  const { kind, member, checked } = dialog
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
   if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} onRemoved={onRemoved} />
   if (kind === 'leave') return <LeaveDialog onClose={onClose} />

@@ -64,7 +64,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
       </div>
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
             <IconEllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>

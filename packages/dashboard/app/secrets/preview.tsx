@@ -33,7 +33,7 @@ export const Preview = memo(function Preview(props: {
       <Text size="sm" fw={500} role="status">
         {parts.join(', ')}
       </Text>
-      <ScrollArea.Autosize mah={260} type="auto" className="rows" viewportProps={{ tabIndex: 0 }}>
+      <ScrollArea.Autosize mah={260} type="auto" className="framed" viewportProps={{ tabIndex: 0 }}>
         <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Changes">
           {changes.slice(0, shownMax).map((change) => (
             <Group component="li" key={change.name} px="sm" py={6} gap="xs" wrap="nowrap" justify="space-between">

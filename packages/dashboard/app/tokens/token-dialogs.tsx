@@ -10,17 +10,17 @@ import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 
 export type Token = Answer<typeof endpoints.list>['tokens'][number]
 
-/** What is asked about a token. */
-export interface Asking {
+/** The dialog that is open, and for which token. */
+export interface OpenDialog {
   kind: 'rename' | 'revoke' | 'delete'
   token: Token
 }
 
-/** The one that was asked for. */
-export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnded: (ended: Ended) => void }) {
-  const { asking, onClose, onEnded } = props
+/** Whichever dialog is open. */
+export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; onEnded: (ended: Ended) => void }) {
+  const { dialog, onClose, onEnded } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { id, name } = asking.token
+  const { id, name } = dialog.token
   const params = { orgId: org.id, tokenId: id }
   const reload = () => outdated(tokensQuery(org.id))
   const rename = async (to: string) => {
@@ -35,9 +35,9 @@ export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnde
     await api.tokens.delete({ params })
     await reload()
   }
-  if (asking.kind === 'rename')
+  if (dialog.kind === 'rename')
     return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
-  if (asking.kind === 'revoke')
+  if (dialog.kind === 'revoke')
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
         Its next request is refused, and it can never be used again. <Holdings principalId={id} />

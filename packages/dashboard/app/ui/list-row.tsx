@@ -1,0 +1,88 @@
+import { ActionIcon, Button, Menu, Table } from '@mantine/core'
+import { useId, useState } from 'react'
+import { IconChevronDown, IconChevronRight, IconEllipsis } from './icons.ts'
+import type { ListColumn, RowAction, RowProps } from './list.tsx'
+
+/** One row of a list, with its actions, and its details beneath it when they are open. */
+export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>[] }) {
+  const { row, columns, rowName, action, actions, details } = props
+  const [isOpen, setIsOpen] = useState(false)
+  const detailsId = useId()
+  const Chevron = isOpen ? IconChevronDown : IconChevronRight
+  const single = action?.(row)
+  const several = actions?.(row) ?? []
+  return (
+    <>
+      <Table.Tr role="row">
+        {details && (
+          <Table.Td role="cell" pr={0} className="list-toggle">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={isOpen ? 'Hide details' : 'Show details'}
+              aria-expanded={isOpen}
+              aria-controls={detailsId}
+              onClick={() => setIsOpen(!isOpen)}
+            >
+              <Chevron size={16} />
+            </ActionIcon>
+          </Table.Td>
+        )}
+        {columns.map((column) => (
+          <Table.Td key={column.header} role="cell" data-label={column.header}>
+            <div>{column.cell(row)}</div>
+          </Table.Td>
+        ))}
+        {(action || actions) && (
+          <Table.Td role="cell" ta="right" className="list-actions">
+            {single && <ActionButton action={single} name={rowName(row)} />}
+            {several.length > 0 && <ActionMenu actions={several} name={rowName(row)} />}
+          </Table.Td>
+        )}
+      </Table.Tr>
+      {details && (
+        <Table.Tr role="row" hidden={!isOpen}>
+          <Table.Td role="cell" colSpan={columns.length + 1} id={detailsId}>
+            {isOpen && details(row)}
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
+function ActionButton({ action, name }: { action: RowAction; name: string }) {
+  const { label, danger, disabled = false, onClick } = action
+  return (
+    <Button
+      variant="subtle"
+      color={danger ? 'red' : 'gray'}
+      size="xs"
+      aria-label={`${label} ${name}`}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
+  )
+}
+
+function ActionMenu({ actions, name }: { actions: RowAction[]; name: string }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconEllipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, danger, disabled = false, onClick }) => (
+          <Menu.Item key={label} {...(danger ? { color: 'red' } : {})} disabled={disabled} onClick={onClick}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
