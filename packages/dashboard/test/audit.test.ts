@@ -111,7 +111,7 @@ describe('a filter', () => {
       .first()
       .waitFor({ state: 'detached' })
     await filterBy('To a', 'application')
-    await page.getByText('Nothing of that kind').waitFor()
+    await page.getByText('No matching entry').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Export what is shown' }).count()).toBe(0)
     expect(await axeProblems(page)).toEqual([])
     await cleared()

@@ -36,7 +36,7 @@ describe('a branch', () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
-    await dialogOf(page).getByRole('alert').getByText('Slug: taken').waitFor()
+    await dialogOf(page).getByText('Taken by another environment.').waitFor()
     await expect.poll(() => dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
@@ -78,8 +78,8 @@ describe('a branch', () => {
 
   test('is torn down, and its environment stays as it is', async () => {
     await page.getByRole('link', { name: 'Production' }).first().click()
-    await page.getByRole('button', { name: 'Tear down' }).click()
-    await dialogOf(page).getByRole('button', { name: 'Tear down' }).click()
+    await page.getByRole('button', { name: 'Delete pr-7' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No branch').waitFor()
     await page.getByRole('link', { name: 'Web shop' }).click()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')

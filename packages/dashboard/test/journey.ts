@@ -20,7 +20,7 @@ export async function setUp(page: Page, world: World): Promise<void> {
   await page.getByLabel('Your e-mail').fill(person.email)
   await page.getByLabel('Your name').fill(person.name)
   await page.getByLabel('Organization').fill(person.org)
-  await page.getByRole('button', { name: 'Begin' }).click()
+  await page.getByRole('button', { name: 'Set up' }).click()
   await page.waitForURL('**/account/keyring')
 }
 

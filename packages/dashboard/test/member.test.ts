@@ -111,7 +111,7 @@ describe('a page for admins', () => {
     await page.keyboard.press('Escape')
   })
 
-  test.each(['tokens?begin=true', 'honey-tokens?begin=true', 'audit', 'settings'])(
+  test.each(['tokens?create=true', 'honey-tokens?begin=true', 'audit', 'settings'])(
     'says kindly that it is one, to whoever follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)
@@ -123,7 +123,7 @@ describe('a page for admins', () => {
   )
 
   test('leaves the invitation to admins, too', async () => {
-    await page.goto('/orgs/acme-co/members?begin=true')
+    await page.goto('/orgs/acme-co/members?create=true')
     await page.getByRole('row', { name: grace }).waitFor()
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
     await expect.poll(() => main().getByText('Invitations').count()).toBe(0)

@@ -126,7 +126,7 @@ describe('honey tokens', () => {
   test('look like tokens, and tell where they were tried', async () => {
     await journey.goTo(page, 'Honey tokens')
     await page.getByRole('button', { name: 'New honey token' }).click()
-    await dialog().getByLabel('Where it will lie').fill('old wiki')
+    await dialog().getByLabel('Where you will put it').fill('old wiki')
     await dialog().getByRole('button', { name: 'Create' }).click()
     const shown = page.getByRole('dialog', { name: 'The new decoy' })
     const decoy = await shown.locator('[data-secret]').innerText()
@@ -152,7 +152,7 @@ describe('honey tokens', () => {
   test('are deleted', async () => {
     await row('old wiki').getByRole('button', { name: 'Delete' }).click()
     await dialog().getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('No decoy is laid out').waitFor()
+    await page.getByText('No decoy yet').waitFor()
   })
 })
 

@@ -57,7 +57,7 @@ const empties: Row[] = [
   { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'Nothing waits' },
   { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
   { name: 'tokens-empty', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
-  { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy is laid out' },
+  { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]
 

@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { isCertain } from '../queries.ts'
-import { say } from '../secrets/say.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
@@ -41,7 +41,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
     await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))
-    say(`${to.label} can decrypt ${environment.name} now.`)
+    showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
   return (
     <FormDialog

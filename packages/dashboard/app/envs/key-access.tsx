@@ -1,20 +1,21 @@
 import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
 import { granteesQuery, sealedQuery } from '../secrets/queries.ts'
-import { Sayings } from '../secrets/sayings.tsx'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { GrantDialog } from './grant.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { type Checked, useChecked } from './pins.ts'
 import { Standing } from './standing.tsx'
+
+// Loaded when first asked for.
+const GrantDialog = lazy(async () => ({ default: (await import('./grant.tsx')).GrantDialog }))
 
 /** Who holds the environment's key. */
 export function KeyAccess({ environment }: { environment: Environment }) {
@@ -36,16 +37,17 @@ export function KeyAccess({ environment }: { environment: Environment }) {
         )
       }
     >
-      <Sayings />
       <Holders environment={environment} isAdmin={isAdmin} />
       {sealed === null && (
         <Text size="sm" c="dimmed" mt="xs">
           You hold no key to this environment, so you can grant none. Someone in the list above can grant it to you.
         </Text>
       )}
-      {granting && query.data && (
-        <GrantDialog environment={environment} grantees={query.data.grantees} onClose={() => setGranting(false)} />
-      )}
+      <Suspense>
+        {granting && query.data && (
+          <GrantDialog environment={environment} grantees={query.data.grantees} onClose={() => setGranting(false)} />
+        )}
+      </Suspense>
     </Section>
   )
 }

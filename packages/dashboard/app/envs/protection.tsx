@@ -1,22 +1,18 @@
-import { Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core'
-import { limits } from '@skerry/contract/limits'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
-import { useApiForm } from '../form/use-api-form.ts'
 import { outdated } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import type { ProtectionSettings } from './protection-dialog.tsx'
 
-interface Settings {
-  requiredApprovals: number
-  allowSelfApproval: boolean
-}
+// Loaded when first asked for.
+const ProtectionDialog = lazy(async () => ({ default: (await import('./protection-dialog.tsx')).ProtectionDialog }))
 
 /** Whether changes of an environment wait for approval. */
 export function Protection({ environment }: { environment: Environment }) {
@@ -41,7 +37,7 @@ export function Protection({ environment }: { environment: Environment }) {
   )
 }
 
-const sayProtection = ({ requiredApprovals, allowSelfApproval }: Settings) =>
+const sayProtection = ({ requiredApprovals, allowSelfApproval }: ProtectionSettings) =>
   `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}; ${
     allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
   }.`
@@ -49,7 +45,12 @@ const sayProtection = ({ requiredApprovals, allowSelfApproval }: Settings) =>
 const sayOpen = (open: number) =>
   open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`
 
-function State(props: { environment: Environment; protection: Settings | null; open: number; isAdmin: boolean }) {
+function State(props: {
+  environment: Environment
+  protection: ProtectionSettings | null
+  open: number
+  isAdmin: boolean
+}) {
   const { environment, protection, open, isAdmin } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [asking, setAsking] = useState<'set' | 'end' | null>(null)
@@ -73,17 +74,19 @@ function State(props: { environment: Environment; protection: Settings | null; o
           )}
         </Group>
       )}
-      {asking === 'set' && (
-        <SettingsDialog
-          name={environment.name}
-          before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
-          onClose={() => setAsking(null)}
-          onSave={async (body) => {
-            await api.protection.put({ params, body })
-            await reload()
-          }}
-        />
-      )}
+      <Suspense>
+        {asking === 'set' && (
+          <ProtectionDialog
+            name={environment.name}
+            before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
+            onClose={() => setAsking(null)}
+            onSave={async (body) => {
+              await api.protection.put({ params, body })
+              await reload()
+            }}
+          />
+        )}
+      </Suspense>
       <ConfirmDelete
         title={`Stop protecting ${environment.name}?`}
         confirm="Stop protecting"
@@ -97,33 +100,5 @@ function State(props: { environment: Environment; protection: Settings | null; o
         Changes are stored at once from then on. What waits already keeps waiting for its approvals.
       </ConfirmDelete>
     </Stack>
-  )
-}
-
-function SettingsDialog(props: {
-  name: string
-  before: Settings
-  onSave: (settings: Settings) => Promise<unknown>
-  onClose: () => void
-}) {
-  const { name, before, onSave, onClose } = props
-  const form = useApiForm('protection', 'put', { ...before })
-  return (
-    <FormDialog title={`Protect ${name}`} submit="Save" form={form} opened onClose={onClose} onSubmit={onSave}>
-      <NumberInput
-        label="Approvals that a change needs"
-        min={1}
-        max={limits.requiredApprovalsMax}
-        allowDecimal={false}
-        clampBehavior="strict"
-        data-autofocus
-        {...form.getInputProps('requiredApprovals')}
-      />
-      <Checkbox
-        label="One’s own approval counts"
-        description="Only of owners and admins: they alone approve."
-        {...form.getInputProps('allowSelfApproval', { type: 'checkbox' })}
-      />
-    </FormDialog>
   )
 }

@@ -6,7 +6,7 @@ export type Heading = keyof Endpoints
 export type OperationOf<H extends Heading> = keyof Endpoints[H]
 
 /** Schemas and their checker are fetched with the first form: no page needs them to be shown. */
-const load = () => Promise.all([import('@skerry/contract/endpoints'), import('typebox/schema')])
+const load = () => Promise.all([import('@skerry/contract/endpoints'), import('typebox/value')])
 
 /** Fetches what `fieldErrors` needs, so that it is there when the form is submitted. */
 export const preloadCheck = (): void => void load().catch(() => {})
@@ -34,8 +34,7 @@ export async function fieldErrors<H extends Heading>(
   const endpoint = endpoints[heading][name] as unknown as { body: ObjectSchema }
   const { schema, value } = restrict(endpoint.body, values)
   const errors: Record<string, string> = {}
-  const [, broken] = Errors(schema, value)
-  for (const { instancePath, ...rule } of broken) errors[pathOf(instancePath)] ??= messageOf(rule)
+  for (const { instancePath, ...rule } of Errors(schema, value)) errors[pathOf(instancePath)] ??= messageOf(rule)
   return errors
 }
 

@@ -3,10 +3,10 @@ import { secretNamePattern } from '@skerry/contract/patterns'
 import { useState } from 'react'
 import { forgottenMeans, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { Failures, NoteField, sayOutcome } from './preview.tsx'
-import { say } from './say.ts'
 import { rereadAfter, sealAndWrite } from './write.ts'
 
 const validName = new RegExp(secretNamePattern)
@@ -58,7 +58,7 @@ export function AddSecretDialog({
       await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
     }
-    say(sayOutcome(result))
+    showToast(sayOutcome(result))
   }
   return (
     <FormDialog

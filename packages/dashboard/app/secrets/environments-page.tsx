@@ -21,6 +21,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   title: string
   /** The page that lists the others of its kind. */
   list: { label: string; to: '/orgs/$org/apps' | '/orgs/$org/groups' }
+  tabs?: ReactNode
   query: UseQueryResult<T>
   /** What an environment is here, and the command that makes one. */
   about: string
@@ -28,7 +29,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
   children: (environments: EnvironmentWithAccess[]) => ReactNode
 }) {
-  const { title, list, query, about, command, onCreate, children } = props
+  const { title, list, tabs, query, about, command, onCreate, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [creating, setCreating] = useState(false)
   const mayCreate = org.role !== 'member'
@@ -47,6 +48,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
         </AnchorLink>
       }
       actions={query.data?.environments.length ? newButton : null}
+      tabs={tabs}
     >
       <Loaded query={query}>
         {({ environments }) =>

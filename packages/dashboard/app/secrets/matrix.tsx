@@ -8,6 +8,7 @@ import { queryClient } from '../queries.ts'
 import { unlocking } from '../question.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
+import { Toasts } from '../ui/toasts.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import type { Asking } from './asking.ts'
 import { Row } from './cell.tsx'
@@ -15,7 +16,6 @@ import { ColumnHead } from './column-head.tsx'
 import { type Column, namesOf } from './columns.ts'
 import { rowState, stateKey, useMarks } from './marks.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
-import { Sayings } from './sayings.tsx'
 import { type Filter, Toolbar } from './toolbar.tsx'
 import { useDoings } from './use-doings.ts'
 
@@ -55,7 +55,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   const loading = columns.some((column) => column.loading && !column.error)
   return (
     <>
-      <Sayings />
+      <Toasts />
       <Toolbar
         {...{ search, setSearch, filter, setFilter, choices }}
         count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} ${all.length === 1 ? 'secret' : 'secrets'}`}

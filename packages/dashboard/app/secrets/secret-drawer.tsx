@@ -13,10 +13,10 @@ import { Loaded } from '../ui/loaded.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { Reveal } from '../ui/reveal.tsx'
+import { showToast } from '../ui/toast.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { CopyColumnDialog } from './copy-column.tsx'
 import { NoteField } from './preview.tsx'
-import { say } from './say.ts'
 import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
 import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
@@ -147,7 +147,7 @@ function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'>
         onClose={() => setAsking(null)}
         onConfirm={async () => {
           const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
-          say(
+          showToast(
             outcome === 'queued'
               ? `The deletion of ${name} waits for approval.`
               : `Deleted ${name} from ${column.name}.`,
@@ -202,7 +202,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
       orgId,
       column,
     )
-    say(
+    showToast(
       outcome === 'queued'
         ? `Restoring version ${version.version} of ${name} waits for approval.`
         : `Restored version ${version.version} of ${name}.`,

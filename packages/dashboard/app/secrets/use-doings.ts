@@ -2,10 +2,10 @@ import { useMemo, useRef } from 'react'
 import { KeyringError, keyring } from '../keyring.ts'
 import { Cancelled } from '../question.ts'
 import { describeProblem } from '../ui/problem.tsx'
+import { showErrorToast, showToast } from '../ui/toast.ts'
 import type { Asking } from './asking.ts'
 import type { Column } from './columns.ts'
 import type { Doings } from './doings.ts'
-import { say, sayProblem } from './say.ts'
 import { useEdits } from './use-edits.ts'
 import { type Cell, isShown, openCell, useRevealed } from './use-revealed.ts'
 
@@ -37,12 +37,12 @@ export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking
           try {
             await navigator.clipboard.writeText(value)
           } catch {
-            return sayProblem(
+            return showErrorToast(
               `${name} was not copied`,
               'The browser let nothing into the clipboard. Reveal it, and copy it by hand.',
             )
           }
-          say(`Copied ${name} of ${column.name}.`)
+          showToast(`Copied ${name} of ${column.name}.`)
         }),
       edit: (column, name) =>
         attempt(async () => {
@@ -83,6 +83,6 @@ async function attempt(work: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (error instanceof Cancelled) return
     const { title, advice } = describeProblem(error)
-    sayProblem(title, advice ?? '')
+    showErrorToast(title, advice ?? '')
   }
 }

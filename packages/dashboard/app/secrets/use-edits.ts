@@ -3,8 +3,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { Cancelled } from '../question.ts'
+import { showErrorToast, showToast } from '../ui/toast.ts'
 import type { Column } from './columns.ts'
-import { say, sayProblem } from './say.ts'
 import { keep, sealUnsaved, take, type Unsaved, useUnsaved } from './unsaved.ts'
 import { isConflict, reloadSealed, sealAndWrite } from './write.ts'
 
@@ -114,7 +114,7 @@ async function reopen(edit: Unsaved, change: Change): Promise<void> {
     change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))
   } catch (error) {
     if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
-    sayProblem(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
+    showErrorToast(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
   }
 }
 
@@ -135,7 +135,7 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
       const { wrappedDek } = column.own
       const outcome = await sealAndWrite({ orgId, environmentId, name, value, note, baseVersion, wrappedDek })
       cancel(column, name)
-      if (outcome === 'queued') say(`The change of ${name} waits for approval.`)
+      if (outcome === 'queued') showToast(`The change of ${name} waits for approval.`)
     } catch (error) {
       if (!isConflict(error))
         return update(column, name, { saving: false, error: error instanceof Cancelled ? null : error })

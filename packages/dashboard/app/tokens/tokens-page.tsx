@@ -22,11 +22,11 @@ export function TokensPage<Made>(props: {
 }) {
   const { title, description, newLabel, CreateDialog, shownOnce, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { begin } = useSearch({ strict: false })
+  const { create } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [made, setMade, forgotten] = usePlaintext<Made | null>(null)
   const newButton = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { begin: true } })}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { create: true } })}>
       {newLabel}
     </Button>
   )
@@ -38,7 +38,7 @@ export function TokensPage<Made>(props: {
           {made !== null || forgotten ? (
             <ShownOnce {...shownOnce(made)} onClose={() => setMade(null)} />
           ) : (
-            begin && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />
+            create && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />
           )}
         </Suspense>
       </ForAdmins>

@@ -4,13 +4,13 @@ import type { Answer } from '@skerry/contract/endpoint'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
+import { AccountPage } from '../../../account/account-page.tsx'
 import { api } from '../../../api.ts'
 import { outdated } from '../../../queries.ts'
 import { TwoLines } from '../../../ui/cells.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn } from '../../../ui/list.tsx'
-import { Page } from '../../../ui/page.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
 const cliSessionsQuery = queryOptions({
@@ -37,13 +37,13 @@ const columns: ListColumn<Session>[] = [
     header: 'Last used',
     cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
     sort: ({ lastUsedAt }) => lastUsedAt,
-    width: 150,
+    width: 115,
   },
   {
     header: 'Expires',
     cell: (session) => <Expiry session={session} />,
     sort: ({ expiresAt }) => expiresAt,
-    width: 150,
+    width: 115,
   },
 ]
 
@@ -51,13 +51,13 @@ function CliSessions() {
   const query = useQuery(cliSessionsQuery)
   const [revoking, setRevoking] = useState<Session | null>(null)
   return (
-    <Page title="CLI sessions" description="Terminals that act for you until they are revoked or expire.">
+    <AccountPage part="CLI sessions" description="Terminals that act for you until they are revoked or expire.">
       <List
         label="CLI sessions"
         query={query}
         rows={({ sessions }) => sessions}
         columns={columns}
-        minWidth={720}
+        minWidth={640}
         rowId={({ id }) => id}
         rowName={({ deviceLabel }) => deviceLabel}
         action={(session) =>
@@ -81,7 +81,7 @@ function CliSessions() {
       >
         {revoking?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.
       </ConfirmDelete>
-    </Page>
+    </AccountPage>
   )
 }
 

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
 import { api } from '../../../api.ts'
-import { beginning } from '../../../begin.ts'
+import { parseCreateSearch } from '../../../create-search.ts'
 import { outdated } from '../../../queries.ts'
 import { honeyTokensQuery } from '../../../tokens/queries.ts'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
@@ -21,7 +21,7 @@ const CreateDecoyDialog = lazy(async () => ({
 }))
 
 export const Route = createFileRoute('/_app/orgs/$org/honey-tokens')({
-  validateSearch: beginning,
+  validateSearch: parseCreateSearch,
   loader: ({ context: { queryClient, org } }) => {
     if (org.role !== 'member') void queryClient.prefetchQuery(honeyTokensQuery(org.id))
   },

@@ -2,7 +2,7 @@ import { Badge, Box, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { beginning } from '../../../begin.ts'
+import { parseCreateSearch } from '../../../create-search.ts'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
 import { Standing } from '../../../envs/standing.tsx'
 import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
@@ -21,7 +21,7 @@ const InviteDialog = lazy(async () => ({ default: (await import('../../../people
 const MemberDialog = lazy(async () => ({ default: (await import('../../../people/member-dialogs.tsx')).MemberDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/members')({
-  validateSearch: beginning,
+  validateSearch: parseCreateSearch,
   loader: ({ context: { queryClient, org } }) => {
     void queryClient.prefetchQuery(membersQuery(org.id))
     if (org.role !== 'member') void queryClient.prefetchQuery(invitesQuery(org.id))
@@ -31,7 +31,7 @@ export const Route = createFileRoute('/_app/orgs/$org/members')({
 
 function Members() {
   const { org } = Route.useRouteContext()
-  const { begin } = Route.useSearch()
+  const { create } = Route.useSearch()
   const navigate = Route.useNavigate()
   const [ended, setEnded] = useState<Ended | null>(null)
   const isAdmin = org.role !== 'member'
@@ -41,7 +41,7 @@ function Members() {
       description="Who is in this organization, and the keys to which values are encrypted for them."
       actions={
         isAdmin && (
-          <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { begin: true } })}>
+          <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>
             Invite
           </Button>
         )
@@ -52,7 +52,7 @@ function Members() {
         <MemberList onRemoved={setEnded} />
       </Box>
       {isAdmin && <Invitations />}
-      <Suspense>{isAdmin && begin && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
+      <Suspense>{isAdmin && create && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
     </Page>
   )
 }

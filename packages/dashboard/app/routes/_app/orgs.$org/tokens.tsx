@@ -2,7 +2,7 @@ import { Badge, Code, SegmentedControl, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { beginning } from '../../../begin.ts'
+import { parseCreateSearch } from '../../../create-search.ts'
 import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
 import { placesQuery } from '../../../people/places.ts'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
@@ -22,7 +22,7 @@ const CreateTokenDialog = lazy(async () => ({
 const TokenDialog = lazy(async () => ({ default: (await import('../../../tokens/token-dialogs.tsx')).TokenDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/tokens')({
-  validateSearch: beginning,
+  validateSearch: parseCreateSearch,
   loader: ({ context: { queryClient, org } }) => {
     if (org.role !== 'member') void queryClient.prefetchQuery(tokensQuery(org.id))
   },
