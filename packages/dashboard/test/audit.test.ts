@@ -61,7 +61,7 @@ describe('a long log', () => {
     await expectRows(100)
     await toTheEnd()
     await expectRows(all.length)
-    await page.getByText(`That is all: ${all.length} entries.`).waitFor()
+    await page.getByText(`All ${all.length} entries.`).waitFor()
     await page.getByRole('row', { name: /Organization created/ }).waitFor()
   })
 
@@ -87,7 +87,7 @@ describe('a filter', () => {
     await filterBy('What happened', 'Secret written')
     await expectRows(1)
     await page.reload()
-    await page.getByText('That is all: one entry.').waitFor()
+    await page.getByText('One entry').waitFor()
     const [written] = all.filter(({ action }) => action === 'secret.written')
     expect(idsOf(await exported('JSON'))).toEqual([written?.id])
     await cleared()
@@ -99,7 +99,7 @@ describe('a filter', () => {
     await toTheEnd()
     await expectRows(100)
     await toTheEnd()
-    await page.getByText(`That is all: ${renamings} entries.`).waitFor()
+    await page.getByText(`All ${renamings} entries.`).waitFor()
     await cleared()
   })
 

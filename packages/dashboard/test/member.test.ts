@@ -111,7 +111,7 @@ describe('a page for admins', () => {
     await page.keyboard.press('Escape')
   })
 
-  test.each(['tokens?create=true', 'honey-tokens?begin=true', 'audit', 'settings'])(
+  test.each(['tokens?create=true', 'honey-tokens?create=true', 'audit', 'settings'])(
     'says kindly that it is one, to whoever follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)
@@ -149,17 +149,21 @@ describe('a member with a key', () => {
   })
 
   test('forks branches and ends them, and changes neither access nor protection nor composition', async () => {
-    await openEnvironment(page, 'Production')
-    await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
+    await openEnvironment(page, 'Production', 'Composition')
     await main().getByText('No group is composed in').waitFor()
+    expect(await offered()).toEqual([])
+    await journey.openTab(page, 'Protection')
     await main().getByText('Not protected').waitFor()
+    expect(await offered()).toEqual([])
+    await journey.openTab(page, 'Branches')
+    await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
     await expect.poll(offered).toEqual(['Fork a branch'])
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await page.getByRole('dialog').getByLabel('Slug').fill('pr-7')
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click()
     await page.getByRole('link', { name: 'pr-7' }).click()
     await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
-    await main().getByText('Not protected').waitFor()
+    await journey.openTab(page, 'Settings')
     await page.getByRole('button', { name: 'Delete…' }).waitFor()
     await expect.poll(offered).toEqual(['Delete…'])
     await page.getByRole('button', { name: 'Delete…' }).click()
@@ -171,6 +175,7 @@ describe('a member with a key', () => {
 
 describe('a member in a protected environment', () => {
   beforeAll(async () => {
+    await journey.openTab(owner.page, 'Protection')
     await owner.page.getByRole('button', { name: 'Protect' }).click()
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await owner.page.getByText('Needs one approval').waitFor()

@@ -167,7 +167,7 @@ describe('something that is called otherwise or no longer needed', () => {
   }
 
   test('may be an environment', async () => {
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Settings')
     await page.getByRole('button', { name: 'Rename…' }).click()
     await rename('Live')
     await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor()

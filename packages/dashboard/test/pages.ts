@@ -84,7 +84,12 @@ const filled: Row[] = [
   { name: 'matrix', path: appOf, shows: 'missing', unlocked: true, step: steps.revealOne },
   { name: 'groups', path: at('groups'), shows: 'Changed' },
   { name: 'group', path: groupOf, shows: 'Add secret', unlocked: true },
-  { name: 'environment', path: envOf, shows: 'Stop protecting' },
+  { name: 'environment', path: envOf, shows: 'Replace the key' },
+  { name: 'composition', path: envPart('composition'), shows: 'Add a group' },
+  { name: 'branches', path: envPart('branches'), shows: 'Forked' },
+  { name: 'protection', path: envPart('protection'), shows: 'Stop protecting' },
+  { name: 'environment-settings', path: envPart('settings'), shows: 'Rename…' },
+  { name: 'application-settings', path: (place) => `${appOf(place)}/settings`, shows: 'Rename…' },
   { name: 'branch', path: branchOf, shows: 'a branch of' },
   { name: 'changes', path: at('changes'), shows: 'open' },
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
@@ -92,10 +97,11 @@ const filled: Row[] = [
   { name: 'tokens', path: at('tokens'), shows: 'In use' },
   { name: 'honey-tokens', path: at('honey-tokens'), shows: 'once' },
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
-  { name: 'settings', path: at('settings'), shows: 'Every member needs a second factor' },
+  { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
+  { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
   { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
   { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
-  { name: 'grant', path: envOf, shows: 'Stop protecting', unlocked: true, step: steps.pickGrantee },
+  { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },
 ]
 
 /** What else can be open on a filled page. */
@@ -108,10 +114,10 @@ const dialogs: Row[] = [
   { name: 'paste', path: appOf, shows: 'missing', unlocked: true, step: steps.paste },
   { name: 'copy-column', path: appOf, shows: 'missing', unlocked: true, step: steps.copyColumn },
   { name: 'application-new', path: at('apps'), shows: 'Changed', step: steps.press('New application') },
-  { name: 'protect', path: envOf, shows: 'Stop protecting', step: steps.press('Change') },
-  { name: 'compose', path: envOf, shows: 'Stop protecting', step: steps.press('Add a group') },
-  { name: 'fork', path: envOf, shows: 'Stop protecting', step: steps.press('Fork a branch') },
-  { name: 'rekey', path: envOf, shows: 'Stop protecting', step: steps.press('Re-key') },
+  { name: 'protect', path: envPart('protection'), shows: 'Stop protecting', step: steps.press('Change') },
+  { name: 'compose', path: envPart('composition'), shows: 'Add a group', step: steps.press('Add a group') },
+  { name: 'fork', path: envPart('branches'), shows: 'Fork a branch', step: steps.press('Fork a branch') },
+  { name: 'rekey', path: envOf, shows: 'Replace the key', step: steps.press('Re-key') },
   { name: 'invite', path: at('members'), shows: 'not compared', step: steps.press('Invite') },
   { name: 'member-compare', path: at('members'), shows: 'not compared', step: steps.choose('Compare the key…') },
   { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
@@ -177,6 +183,9 @@ function groupOf(place: Furnished) {
 }
 function envOf(place: Furnished) {
   return at(`envs/${place.envId}`)(place)
+}
+function envPart(part: string) {
+  return (place: Furnished) => `${envOf(place)}/${part}`
 }
 function branchOf(place: Furnished) {
   return at(`envs/${place.branchId}`)(place)

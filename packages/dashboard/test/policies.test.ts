@@ -38,9 +38,11 @@ describe('that every member needs a second factor', () => {
 
   test('is decided by whoever has one, so that nobody is locked out by it', async () => {
     await journey.goTo(first.page, 'Settings')
+    await journey.openTab(first.page, 'Security')
     await policy().click()
     await setOneUp(first.page)
     await journey.goTo(first.page, 'Settings')
+    await journey.openTab(first.page, 'Security')
     await expect.poll(() => policy().isChecked()).toBe(false)
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(true)
