@@ -3,7 +3,7 @@ import type { ErrorCode } from '@skerry/contract/errors'
 import { operations } from '@skerry/contract/operations.gen'
 import { type Client, createClient } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
-import { stepUp } from './question.ts'
+import { stepUpPrompt } from './prompts.ts'
 import { session } from './session.ts'
 
 /** The session's bearer is added here, and nowhere else: requests go to this origin only. */
@@ -51,7 +51,7 @@ async function send(operation: Operation, call: () => Promise<unknown>): Promise
     })
     .catch(async (error) => {
       if (!isRefusal(error, 'mfa_required')) throw error
-      await stepUp.ask()
+      await stepUpPrompt.ask()
       return call()
     })
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { stepUp, unlocking } from './question.ts'
+import { stepUpPrompt, unlockPrompt } from './prompts.ts'
 
 // Loaded when first asked for: nobody needs them to see a page.
 const StepUpDialog = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUpDialog }))
@@ -7,8 +7,8 @@ const UnlockDialog = lazy(async () => ({ default: (await import('./unlock.tsx'))
 
 /** The two questions that any request may raise. */
 export function Dialogs() {
-  const confirming = stepUp.useOpen()
-  const locked = unlocking.useOpen()
+  const confirming = stepUpPrompt.useOpen()
+  const locked = unlockPrompt.useOpen()
   return (
     <Suspense>
       {locked && <UnlockDialog />}

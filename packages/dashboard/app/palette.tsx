@@ -6,7 +6,7 @@ import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { keyring, useUnlocked } from './keyring.ts'
 import { accountNav, createEntries, type NavEntry, navGroups, settingsTabs, usableBy } from './nav.ts'
-import { unlocking } from './question.ts'
+import { unlockPrompt } from './prompts.ts'
 import { appsQuery, groupsQuery } from './secrets/queries.ts'
 import {
   type Icon,
@@ -120,7 +120,7 @@ function useCommands(): SpotlightActionData[] {
           id: 'unlock',
           label: 'Unlock the keyring',
           leftSection: <IconLockOpen size={18} />,
-          onClick: () => void unlocking.ask().catch(() => {}),
+          onClick: () => void unlockPrompt.ask().catch(() => {}),
         },
     {
       id: 'scheme',

@@ -18,7 +18,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useAction } from './action.ts'
 import { keyring, useUnlocked } from './keyring.ts'
 import { accountNav, type NavBadge, type NavEntry, navGroups, usableBy } from './nav.ts'
-import { unlocking } from './question.ts'
+import { unlockPrompt } from './prompts.ts'
 import { session } from './session.ts'
 import {
   IconCheck,
@@ -187,7 +187,7 @@ function KeyringButton() {
         variant="subtle"
         color={unlocked ? 'sea' : 'gray'}
         aria-label={label}
-        onClick={() => (unlocked ? keyring.lock() : unlocking.ask().catch(noop))}
+        onClick={() => (unlocked ? keyring.lock() : unlockPrompt.ask().catch(noop))}
       >
         {unlocked ? <IconLockOpen size={18} /> : <IconLock size={18} />}
       </ActionIcon>

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { useAction } from './action.ts'
 import { KeyringError, keyring, usePlaintext } from './keyring.ts'
 import { evaluate } from './passkeys.ts'
+import { unlockPrompt } from './prompts.ts'
 import { keysQuery, meQuery, passkeysQuery } from './queries.ts'
-import { unlocking } from './question.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { Form } from './ui/form.tsx'
 import { IconFingerprint } from './ui/icons.ts'
@@ -15,7 +15,7 @@ import { ProblemAlert } from './ui/problem.tsx'
 /** Opens when something needs the private key, which goes on once it is there. */
 export function UnlockDialog() {
   return (
-    <Dialog opened onClose={unlocking.cancel} title="Unlock your keyring">
+    <Dialog opened onClose={unlockPrompt.cancel} title="Unlock your keyring">
       <Unlock />
     </Dialog>
   )

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/c
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated, secondFactorQuery } from '../queries.ts'
+import { invalidate, secondFactorQuery } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -19,7 +19,7 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
   const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [removing, setRemoving] = useState(false)
-  const reload = () => outdated(secondFactorQuery)
+  const reload = () => invalidate(secondFactorQuery)
   const begin = useAction(async () => setSecret(await api.secondFactor.enrollTotp()))
   const renew = useAction(async () => {
     setCodes((await api.secondFactor.renewRecoveryCodes()).recoveryCodes)

@@ -4,7 +4,7 @@ import type { sessions } from '@skerry/contract/sign-in'
 import { useQuery } from '@tanstack/react-query'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { session } from '../session.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -20,7 +20,7 @@ export function BrowserSessions() {
   const end = useAction(async (webSessionId: string, current: boolean) => {
     if (current) return session.signOut()
     await api.sessions.end({ params: { webSessionId } })
-    await outdated(sessionsQuery)
+    await invalidate(sessionsQuery)
   })
   const currentId = query.data?.currentSessionId
   const isCurrent = ({ id }: WebSession) => id === currentId

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
-import { keysQuery, outdated } from '../queries.ts'
+import { invalidate, keysQuery } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -23,7 +23,7 @@ export function CreateKeys({ userId }: { userId: string }) {
       throw error
     }
     keyring.opened()
-    await outdated(keysQuery)
+    await invalidate(keysQuery)
     await reloadMe()
   })
   const differs = again !== '' && again !== passphrase

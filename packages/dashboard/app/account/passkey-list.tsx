@@ -2,7 +2,7 @@ import { Button, Text, TextInput } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useApiForm } from '../form/use-api-form.ts'
-import { outdated, passkeysQuery, secondFactorQuery } from '../queries.ts'
+import { invalidate, passkeysQuery, secondFactorQuery } from '../queries.ts'
 import { OneLine } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -18,7 +18,7 @@ interface Listed {
 
 /** One passkey may be of both kinds: to unlock with, and to sign in with. */
 const reload = async () => {
-  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await outdated({ queryKey })
+  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await invalidate({ queryKey })
 }
 
 /** The passkeys of one kind, each with a way to remove it, and a button to add one. */

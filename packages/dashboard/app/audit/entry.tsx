@@ -1,20 +1,20 @@
 import { Badge, Code, Table, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { AnchorLink } from '../ui/links.tsx'
+import { actionLabel, actorLabels, isAlarming } from './labels.ts'
 import type { Entry } from './queries.ts'
-import { actorWords, isAlarming, sayAction } from './words.ts'
 
 /** What happened; alarming actions stand out. */
 export function Action({ entry: { action } }: { entry: Entry }) {
   if (!isAlarming(action))
     return (
       <Text size="sm" fw={500}>
-        {sayAction(action)}
+        {actionLabel(action)}
       </Text>
     )
   return (
     <Badge color="red" variant="light">
-      {sayAction(action)}
+      {actionLabel(action)}
     </Badge>
   )
 }
@@ -25,7 +25,7 @@ interface Props {
 }
 
 export function Actor({ entry: { actorId, actorType }, nameOf }: Props) {
-  const type = actorWords[actorType] ?? actorType
+  const type = actorLabels[actorType] ?? actorType
   if (actorId === null) return <Text size="sm">{type}</Text>
   const name = nameOf(actorId)
   return (

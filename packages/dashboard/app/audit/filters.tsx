@@ -4,10 +4,10 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { Form } from '../ui/form.tsx'
+import { actionLabels } from './labels.ts'
 import { type AuditFilter, filterOf, resourceTypes } from './queries.ts'
-import { actionWords } from './words.ts'
 
-const actions = Object.entries(actionWords).map(([value, label]) => ({ value, label }))
+const actions = Object.entries(actionLabels).map(([value, label]) => ({ value, label }))
 const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
 /** Which entries are listed. */

@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { useComparison } from './difference.tsx'
@@ -19,7 +19,7 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
   const params = { orgId: org.id, changeRequestId: change.id }
   const decided = async () => {
     form.reset()
-    await outdated({ queryKey: ['orgs', org.id] })
+    await invalidate({ queryKey: ['orgs', org.id] })
   }
   const toBody = ({ comment }: { comment: string }) => (comment === '' ? {} : { comment })
   const approve = useSubmit(form, async (values) => {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
-import { unlocking } from '../question.ts'
+import { unlockPrompt } from '../prompts.ts'
 import { IconEye, IconEyeOff, IconLock } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -72,7 +72,7 @@ function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared
       <Button
         variant="default"
         leftSection={<IconLock size={16} />}
-        onClick={() => void unlocking.ask().catch(() => {})}
+        onClick={() => void unlockPrompt.ask().catch(() => {})}
       >
         Unlock to compare
       </Button>

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
 export const branchesQuery = (orgId: string, envId: string) =>
@@ -12,7 +12,7 @@ export const branchesQuery = (orgId: string, envId: string) =>
 /** After a branch was created or deleted. */
 export async function reloadBranches(orgId: string, { id, applicationId }: Environment) {
   await Promise.all([
-    outdated(branchesQuery(orgId, id)),
-    outdated({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
+    invalidate(branchesQuery(orgId, id)),
+    invalidate({ queryKey: ['orgs', orgId, 'apps', applicationId, 'branches'] }),
   ])
 }

@@ -23,7 +23,7 @@ import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { compositionQuery, groupsQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -97,12 +97,12 @@ function Order({
       for (const [i, { groupId }] of ordered.slice(first).entries())
         await api.composition.set({ params, body: { groupId, position: base + i } })
     } finally {
-      await outdated({ queryKey })
+      await invalidate({ queryKey })
     }
   })
   const remove = useAction(async (groupId: string) => {
     await api.composition.delete({ params: { ...params, groupId } })
-    await outdated({ queryKey })
+    await invalidate({ queryKey })
   })
   const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -224,7 +224,7 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       onSubmit={async (body) => {
         const params = { orgId: org.id, envId: environment.id }
         await api.composition.set({ params, body })
-        await outdated(compositionQuery(org.id, environment.id))
+        await invalidate(compositionQuery(org.id, environment.id))
       }}
     >
       {query.data && free.length === 0 ? (

@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { isCertain, queryClient } from '../queries.ts'
+import { isFresh, queryClient } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { slugOf } from '../slug.ts'
@@ -14,7 +14,7 @@ import { showToast } from '../ui/toast.ts'
 import { reloadBranches } from './branch-queries.ts'
 import { type Checked, checkKeys, remember } from './pins.ts'
 
-const sayReaders = (others: number, environment: string) =>
+const readersText = (others: number, environment: string) =>
   others > 0
     ? `You and ${others} other${others === 1 ? '' : 's'} who hold the key of ${environment} can read it.`
     : 'Only you can read it: nobody else holds the key of its environment.'
@@ -43,7 +43,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       const others = grantees.filter(({ principalId }) => principalId !== me.user?.id)
       const checked = await checkKeys(others)
       const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))
-      return Object.groupBy(all, ({ standing }) => (standing === 'changed' ? 'left' : 'readers'))
+      return Object.groupBy(all, ({ status }) => (status === 'changed' ? 'left' : 'readers'))
     },
     staleTime: 0,
   })
@@ -74,7 +74,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       opened
       onClose={onClose}
       onSubmit={fork}
-      disabled={!isCertain(query)}
+      disabled={!isFresh(query)}
     >
       <TextInput
         label="Slug"
@@ -88,8 +88,8 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       <Select label="Ends after" data={lifetimes} allowDeselect={false} {...form.getInputProps('lifetime')} />
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       <Text size="sm" c="dimmed">
-        {isCertain(query)
-          ? sayReaders(readers.length, environment.name)
+        {isFresh(query)
+          ? readersText(readers.length, environment.name)
           : 'It can be read by whoever holds the key of its environment.'}
       </Text>
       {left.length > 0 && (

@@ -5,7 +5,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { isCertain } from '../queries.ts'
+import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -34,7 +34,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const [withBelow, setWithBelow] = useState(true)
   const to = candidates.find(({ principalId }) => principalId === id)
   const checked = useChecked(to ? [to] : [])?.[0]
-  const ready = to && checked && (checked.standing === 'verified' || compared === to.publicKeyJwk)
+  const ready = to && checked && (checked.status === 'verified' || compared === to.publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
     const envIds = [environment.id, ...(withBelow ? below.map(({ environmentId }) => environmentId) : [])]
@@ -50,7 +50,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       opened
       onClose={onClose}
       onSubmit={grant}
-      disabled={!ready || !isCertain(query)}
+      disabled={!ready || !isFresh(query)}
       size="lg"
     >
       <Select

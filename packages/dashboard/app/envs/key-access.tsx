@@ -11,8 +11,8 @@ import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
+import { KeyStatus } from './key-status.tsx'
 import { type Checked, useChecked } from './pins.ts'
-import { Standing } from './standing.tsx'
 
 // Loaded when first asked for.
 const GrantDialog = lazy(async () => ({ default: (await import('./grant.tsx')).GrantDialog }))
@@ -85,7 +85,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
           <Text size="xs" className="mono">
             {one.checked?.words}
           </Text>
-          <Standing checked={one.checked} isSelf={isSelf(one)} />
+          <KeyStatus checked={one.checked} isSelf={isSelf(one)} />
         </>
       ),
     },

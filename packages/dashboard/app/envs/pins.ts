@@ -40,7 +40,7 @@ export interface Checked {
   /** The fingerprint to be read out and compared. */
   words: string
   /** first: never compared here. verified: the key that was. changed: another than was compared or wrapped to. */
-  standing: 'first' | 'verified' | 'changed'
+  status: 'first' | 'verified' | 'changed'
 }
 
 interface Holder {
@@ -55,8 +55,8 @@ export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   const pins = readPins()
   return fingerprints.map(({ fingerprint, words }, i) => {
     const pinned = pins[holders[i]?.principalId ?? '']
-    if (pinned !== undefined && pinned.fingerprint !== fingerprint) return { fingerprint, words, standing: 'changed' }
-    return { fingerprint, words, standing: pinned?.compared ? 'verified' : 'first' }
+    if (pinned !== undefined && pinned.fingerprint !== fingerprint) return { fingerprint, words, status: 'changed' }
+    return { fingerprint, words, status: pinned?.compared ? 'verified' : 'first' }
   })
 }
 

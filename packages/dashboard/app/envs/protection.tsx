@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -37,12 +37,12 @@ export function Protection({ environment }: { environment: Environment }) {
   )
 }
 
-const sayProtection = ({ requiredApprovals, allowSelfApproval }: ProtectionSettings) =>
+const protectionText = ({ requiredApprovals, allowSelfApproval }: ProtectionSettings) =>
   `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}; ${
     allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
   }.`
 
-const sayOpen = (open: number) =>
+const openChangesText = (open: number) =>
   open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`
 
 function State(props: {
@@ -53,33 +53,33 @@ function State(props: {
 }) {
   const { environment, protection, open, isAdmin } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [asking, setAsking] = useState<'set' | 'end' | null>(null)
+  const [dialog, setDialog] = useState<'set' | 'end' | null>(null)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+  const reload = () => invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {protection ? sayProtection(protection) : 'Not protected: whoever holds the key changes secrets at once.'}{' '}
-        {(protection || open > 0) && sayOpen(open)}
+        {protection ? protectionText(protection) : 'Not protected: whoever holds the key changes secrets at once.'}{' '}
+        {(protection || open > 0) && openChangesText(open)}
       </Text>
       {isAdmin && (
         <Group gap="xs">
-          <Button variant="default" size="xs" onClick={() => setAsking('set')}>
+          <Button variant="default" size="xs" onClick={() => setDialog('set')}>
             {protection ? 'Change' : 'Protect'}
           </Button>
           {protection && (
-            <Button variant="subtle" color="red" size="xs" onClick={() => setAsking('end')}>
+            <Button variant="subtle" color="red" size="xs" onClick={() => setDialog('end')}>
               Stop protecting
             </Button>
           )}
         </Group>
       )}
       <Suspense>
-        {asking === 'set' && (
+        {dialog === 'set' && (
           <ProtectionDialog
             name={environment.name}
             before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
-            onClose={() => setAsking(null)}
+            onClose={() => setDialog(null)}
             onSave={async (body) => {
               await api.protection.put({ params, body })
               await reload()
@@ -90,8 +90,8 @@ function State(props: {
       <ConfirmDelete
         title={`Stop protecting ${environment.name}?`}
         confirm="Stop protecting"
-        opened={asking === 'end'}
-        onClose={() => setAsking(null)}
+        opened={dialog === 'end'}
+        onClose={() => setDialog(null)}
         onConfirm={async () => {
           await api.protection.delete({ params })
           await reload()

@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { isCertain, outdated } from '../queries.ts'
+import { invalidate, isFresh } from '../queries.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
@@ -13,8 +13,8 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import type { Grantee } from './grantees.ts'
+import { KeyStatus } from './key-status.tsx'
 import { type Checked, remember, useChecked } from './pins.ts'
-import { Standing } from './standing.tsx'
 
 /** Chooses who keeps access, then replaces the key. */
 export function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
@@ -24,7 +24,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
-  const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.standing === 'changed'
+  const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.status === 'changed'
   const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
   const rekey = async () => {
     const others = grantees
@@ -32,7 +32,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
     remember(others)
     await replaceKey(org.id, environment, me.user?.id ?? '', others)
-    await outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+    await invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     showToast(`${environment.name} has another key. ${who} access.`)
   }
@@ -49,7 +49,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       opened
       onClose={onClose}
       onSubmit={rekey}
-      disabled={!isCertain(query) || !checked || !understood}
+      disabled={!isFresh(query) || !checked || !understood}
     >
       <Alert color="orange" variant="light" title="What this cannot undo">
         <List size="sm" spacing={4}>
@@ -112,7 +112,7 @@ function Keeper(props: {
       label={
         <Group gap="xs">
           {one.name ?? nameOf(one.principalId)}
-          <Standing checked={checked} isSelf={isSelf} />
+          <KeyStatus checked={checked} isSelf={isSelf} />
         </Group>
       }
       description={<span className="mono">{checked?.words}</span>}

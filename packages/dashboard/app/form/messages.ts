@@ -19,9 +19,7 @@ const patterns: Record<string, string> = {
   [slugPattern]: 'Lowercase letters, digits and inner hyphens.',
 }
 
-/** The message for a text that does not match a pattern of the contract. */
-export const patternMessage = (pattern: string): string =>
-  patterns[pattern] ?? 'This has a character that is not allowed.'
+const patternMessage = (pattern: string): string => patterns[pattern] ?? 'This has a character that is not allowed.'
 
 /** A rule of JSON Schema that a value breaks. */
 export interface BrokenRule {

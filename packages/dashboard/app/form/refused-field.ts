@@ -1,5 +1,5 @@
 import { SkerryError } from '@skerry/sdk/errors'
-import { patternMessage } from './messages.ts'
+import { messageOf } from './messages.ts'
 
 /** A field that the server refused, and why, as a sentence. */
 export interface RefusedField {
@@ -20,9 +20,20 @@ export function refusedField(error: unknown): RefusedField | undefined {
   return path && reason ? { path, message: messageFor(reason) } : undefined
 }
 
+/** The server's sentences about broken rules of a schema; they are shown as the form words the same rule. */
+const rules = [
+  { sentence: /^must not have fewer than (\d+) characters$/, keyword: 'minLength' },
+  { sentence: /^must not have more than (\d+) characters$/, keyword: 'maxLength' },
+  { sentence: /^must be >= (\d+)$/, keyword: 'minimum' },
+  { sentence: /^must be <= (\d+)$/, keyword: 'maximum' },
+  { sentence: /^must match pattern "(.*)"$/s, keyword: 'pattern' },
+]
+
 function messageFor(reason: string): string {
-  const [, pattern] = /^must match pattern "?(.*?)"?$/s.exec(reason) ?? []
-  if (pattern !== undefined) return patternMessage(pattern)
-  const sentence = reason.slice(0, 1).toUpperCase() + reason.slice(1)
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
+  for (const { sentence, keyword } of rules) {
+    const [, found] = sentence.exec(reason) ?? []
+    if (found !== undefined) return messageOf({ keyword, params: { limit: Number(found), pattern: found } })
+  }
+  const text = reason.slice(0, 1).toUpperCase() + reason.slice(1)
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -60,7 +60,7 @@ export function Invitations() {
         onClose={() => setRevoking(null)}
         onConfirm={async () => {
           await api.invites.delete({ params: { orgId: org.id, inviteId: revoking?.id ?? '' } })
-          await outdated(invitesQuery(org.id))
+          await invalidate(invitesQuery(org.id))
         }}
       >
         {revoking?.email} can no longer join with it.

@@ -2,7 +2,7 @@ import { Select, TextInput } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { invitesQuery } from './queries.ts'
 
@@ -16,7 +16,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const form = useApiForm('invites', 'create', { email: '', role: 'member' } as Invitation)
   const invite = async (body: Invitation) => {
     await api.invites.create({ params: { orgId: org.id }, body })
-    await outdated(invitesQuery(org.id))
+    await invalidate(invitesQuery(org.id))
   }
   return (
     <FormDialog

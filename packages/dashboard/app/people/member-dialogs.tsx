@@ -5,12 +5,12 @@ import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { type Ended, endAccess, Holdings } from './holdings.tsx'
+import { type Ended, endAccess, HeldKeys } from './held-keys.tsx'
 import { type Member, nameOfMember, type OpenDialog } from './member.ts'
 
 const roles = [
@@ -31,7 +31,7 @@ function RoleDialog({ member, onClose }: OnMember) {
   const change = async (body: { role: Member['role'] }) => {
     const params = { orgId: org.id, userId: member.userId }
     await api.members.update({ params, body })
-    await outdated(membersQuery(org.id))
+    await invalidate(membersQuery(org.id))
     if (member.userId === me.user?.id) await reloadMe()
   }
   return (
@@ -70,7 +70,7 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
   const [compared, setCompared] = useState(false)
   const remember = async () => {
     pin(member.userId, checked.fingerprint)
-    await outdated({ queryKey: ['checked-keys'] })
+    await invalidate({ queryKey: ['checked-keys'] })
   }
   return (
     <FormDialog
@@ -93,7 +93,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
     onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
-    await outdated(membersQuery(org.id))
+    await invalidate(membersQuery(org.id))
   }
   return (
     <ConfirmDelete
@@ -104,7 +104,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
       onClose={onClose}
       onConfirm={remove}
     >
-      They lose this organization and every key grant with the next request. <Holdings principalId={member.userId} />{' '}
+      They lose this organization and every key grant with the next request. <HeldKeys principalId={member.userId} />{' '}
       What they have read or kept, they have: re-key those environments afterwards.
     </ConfirmDelete>
   )

@@ -5,9 +5,9 @@ import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { useLinkToken } from '../link-token.ts'
 import { session } from '../session.ts'
 import { slugOf } from '../slug.ts'
-import { Entrance } from '../ui/entrance.tsx'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { StandalonePage } from '../ui/standalone-page.tsx'
 
 export const Route = createFileRoute('/set-up')({ component: SetUp })
 
@@ -15,11 +15,11 @@ function SetUp() {
   const token = useLinkToken()
   if (token === '')
     return (
-      <Entrance title="Set this server up">
+      <StandalonePage title="Set this server up">
         <Text size="sm">
           Open the whole link that the server wrote to its console. What comes after the # is missing here.
         </Text>
-      </Entrance>
+      </StandalonePage>
     )
   return <FirstPerson token={token} />
 }
@@ -36,7 +36,7 @@ function FirstPerson({ token }: { token: string }) {
     await navigate({ to: '/account/keyring' })
   })
   return (
-    <Entrance title="Set this server up">
+    <StandalonePage title="Set this server up">
       <Text size="sm" c="dimmed">
         You become the first person here and the owner of the first organization.
       </Text>
@@ -57,6 +57,6 @@ function FirstPerson({ token }: { token: string }) {
           </Button>
         </Stack>
       </Form>
-    </Entrance>
+    </StandalonePage>
   )
 }

@@ -1,4 +1,4 @@
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
 import type { Column, Entry } from './columns.ts'
 
 /** What one name would become in an environment. */

@@ -16,7 +16,7 @@ import type { EnvironmentWithAccess } from './use-columns.ts'
 // Fetched while the secrets are: the page is there sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
-/** The page of an application, or of a group: its environments with their secrets, or how to make the first one. */
+/** The page of an application, or of a group: its environments with their secrets, or how to create the first one. */
 export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess[] }>(props: {
   title: string
   /** The page that lists the others of its kind. */
@@ -54,7 +54,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
         {({ environments }) =>
           environments.length === 0 ? (
             <Empty title="No environment yet" action={newButton} command={mayCreate && command}>
-              {about} {!mayCreate && 'An administrator of the organization makes the first one.'}
+              {about} {!mayCreate && 'An administrator of the organization creates the first one.'}
             </Empty>
           ) : (
             children(environments)

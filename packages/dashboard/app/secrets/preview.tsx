@@ -102,7 +102,7 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
   )
 }
 
-export function sayOutcome({ written, queued }: Outcome): string {
+export function outcomeMessage({ written, queued }: Outcome): string {
   const stored = written > 0 ? [`${written} stored`] : []
   const waiting = queued > 0 ? [queued === 1 ? '1 waits for approval' : `${queued} wait for approval`] : []
   return `${[...stored, ...waiting].join(', ')}.`

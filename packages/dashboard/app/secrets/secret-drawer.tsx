@@ -126,25 +126,25 @@ function Expanded({ column, name }: { column: Column; name: string }) {
 }
 
 function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
-  const [asking, setAsking] = useState<'delete' | 'copy' | null>(null)
+  const [dialog, setDialog] = useState<'delete' | 'copy' | null>(null)
   const [note, setNote] = useState('')
   const { name } = entry.secret
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" onClick={() => setAsking('copy')}>
+      <Button size="xs" variant="default" onClick={() => setDialog('copy')}>
         Copy to another environment…
       </Button>
       {entry.own && (
-        <Button size="xs" variant="subtle" color="red" onClick={() => setAsking('delete')}>
+        <Button size="xs" variant="subtle" color="red" onClick={() => setDialog('delete')}>
           Delete…
         </Button>
       )}
-      {asking === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setAsking(null)} />}
+      {dialog === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setDialog(null)} />}
       <ConfirmDelete
         title={`Delete ${name} from ${column.name}?`}
         confirm={column.isProtected ? 'Propose' : 'Delete'}
-        opened={asking === 'delete'}
-        onClose={() => setAsking(null)}
+        opened={dialog === 'delete'}
+        onClose={() => setDialog(null)}
         onConfirm={async () => {
           const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
           showToast(

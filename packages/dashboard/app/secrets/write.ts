@@ -2,7 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -71,8 +71,8 @@ export async function restoreSecret(
 }
 
 async function changedQueue(orgId: string, envId: string): Promise<void> {
-  await outdated(protectionQuery(orgId, envId))
-  await Promise.all([outdated(queuedQuery(orgId, envId)), outdated({ queryKey: ['orgs', orgId, 'changes'] })])
+  await invalidate(protectionQuery(orgId, envId))
+  await Promise.all([invalidate(queuedQuery(orgId, envId)), invalidate({ queryKey: ['orgs', orgId, 'changes'] })])
 }
 
 /** One secret of thousands changed: what is known of the rest stays. */

@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Format, FormatField } from './format-field.tsx'
 import { honeyTokensQuery } from './queries.ts'
@@ -21,7 +21,7 @@ export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; on
     const body = { tokenId, tokenHash, ...(placement === '' ? {} : { placement }) }
     await api.honeyTokens.create({ params: { orgId: org.id }, body })
     onMade(token)
-    await outdated(honeyTokensQuery(org.id))
+    await invalidate(honeyTokensQuery(org.id))
   }
   return (
     <FormDialog title="New honey token" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>

@@ -2,8 +2,8 @@ import { Alert, Checkbox, Select, type SelectProps, Text, TextInput } from '@man
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useApiForm } from '../form/use-api-form.ts'
-import { placesQuery } from '../people/places.ts'
-import { isCertain, outdated } from '../queries.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { invalidate, isFresh } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -58,7 +58,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       expiresAt: expiryOf(lifetime),
     })
     onMade(made)
-    await outdated(tokensQuery(org.id))
+    await invalidate(tokensQuery(org.id))
   }
   return (
     <FormDialog
@@ -68,7 +68,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       opened
       onClose={onClose}
       onSubmit={create}
-      disabled={environmentId !== null && !isCertain(composed)}
+      disabled={environmentId !== null && !isFresh(composed)}
       size="lg"
     >
       <TextInput
@@ -106,7 +106,7 @@ const openable = (below: Below) => below.filter(({ canDecrypt }) => canDecrypt).
 
 function EnvironmentField(props: Omit<SelectProps, 'data'>) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places = [] } = useQuery(placesQuery(org.id))
+  const { data: places = [] } = useQuery(environmentLabelsQuery(org.id))
   const option = ({ id, label, canDecrypt }: (typeof places)[number]) => ({
     value: id,
     label: canDecrypt ? label : `${label} (you hold no key)`,

@@ -2,8 +2,8 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { tokens as endpoints } from '@skerry/contract/tokens'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
-import { type Ended, endAccess, Holdings } from '../people/holdings.tsx'
-import { outdated } from '../queries.ts'
+import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
+import { invalidate } from '../queries.ts'
 import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -22,7 +22,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = dialog.token
   const params = { orgId: org.id, tokenId: id }
-  const reload = () => outdated(tokensQuery(org.id))
+  const reload = () => invalidate(tokensQuery(org.id))
   const rename = async (to: string) => {
     await api.tokens.update({ params, body: { name: to } })
     await reload()
@@ -40,7 +40,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
   if (dialog.kind === 'revoke')
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
-        Its next request is refused, and it can never be used again. <Holdings principalId={id} />
+        Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
       </ConfirmDelete>
     )
   return (

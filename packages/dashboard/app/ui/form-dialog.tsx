@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { setForgotten } from '../forgotten.ts'
 import { type ApiForm, useSubmit } from '../form/use-api-form.ts'
+import { setInputLost } from '../lost-input.ts'
 import { session } from '../session.ts'
 import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
@@ -31,9 +31,9 @@ export function FormDialog<V = void>(props: {
     onClose()
   })
   const close = () => action.pending || onClose()
-  // It ends with its page when the session does.
+  // The end of the session unmounts the page and this dialog with it.
   const typed = useRef(false)
-  useEffect(() => () => void (typed.current && !session.token() && setForgotten(true)), [])
+  useEffect(() => () => void (typed.current && !session.token() && setInputLost(true)), [])
   return (
     <Dialog opened={opened} onClose={close} title={title} closeOnClickOutside={false} {...(size ? { size } : {})}>
       <Form onSubmit={() => action.run()}>

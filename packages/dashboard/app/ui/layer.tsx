@@ -1,5 +1,5 @@
 // Its listener for keys has to be there before the one below, which may cancel a question.
-import '../question.ts'
+import '../prompts.ts'
 import { useEffect, useRef } from 'react'
 
 // What lies over the page, the uppermost last: Escape is for that one alone, and when it ends the focus goes back to where

@@ -3,7 +3,7 @@ import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
 import { refusedField } from '../form/refused-field.ts'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
 import { ValueTooLong } from '../secrets/value-too-long.ts'
 import { IconTriangleAlert } from './icons.ts'
 
@@ -54,7 +54,7 @@ export function describeProblem(error: unknown): {
       advice: 'It lacks the PRF extension. Use another passkey, or the passphrase.',
       requestId: null,
     }
-  if (isOutdated(error))
+  if (isOldBuild(error))
     return { title: 'A newer version of the dashboard is here', advice: 'Reload the page.', requestId: null }
   if (error instanceof Error && error.name === 'SecurityError')
     return {
@@ -78,7 +78,7 @@ export function describeProblem(error: unknown): {
 }
 
 /** A part of the page that the server no longer has. */
-const isOutdated = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
+const isOldBuild = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
@@ -112,5 +112,5 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
 
 /** For the router: a page that failed as a whole. */
 export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
-  return <ProblemAlert error={error} retry={isOutdated(error) ? () => location.reload() : reset} />
+  return <ProblemAlert error={error} retry={isOldBuild(error) ? () => location.reload() : reset} />
 }

@@ -51,7 +51,7 @@ export const layerOperations = {
   openEach: openLayer,
 
   /** Numbers by which equal values of a name can be told, in the order of the secrets; -1 for what does not open. */
-  markSecrets: async (layer: SealedLayer): Promise<number[]> => {
+  identifyValues: async (layer: SealedLayer): Promise<number[]> => {
     const opened = await openLayer(layer)
     return opened.map((one, i) => ('value' in one ? numberOf(layer.secrets[i]!.name, one.value) : unopened))
   },

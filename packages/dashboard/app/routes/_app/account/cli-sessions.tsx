@@ -6,7 +6,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { api } from '../../../api.ts'
-import { outdated } from '../../../queries.ts'
+import { invalidate } from '../../../queries.ts'
 import { TwoLines } from '../../../ui/cells.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
@@ -76,7 +76,7 @@ function CliSessions() {
         onClose={() => setRevoking(null)}
         onConfirm={async () => {
           await api.cliSessions.revoke({ params: { cliSessionId: revoking?.id ?? '' } })
-          await outdated(cliSessionsQuery)
+          await invalidate(cliSessionsQuery)
         }}
       >
         {revoking?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.

@@ -7,8 +7,8 @@ import { CreateKeys } from '../../../account/create-keys.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
+import { unlockPrompt } from '../../../prompts.ts'
 import { keysQuery, passkeysQuery, secondFactorQuery } from '../../../queries.ts'
-import { unlocking } from '../../../question.ts'
 import { Copy } from '../../../ui/copy.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Section } from '../../../ui/page.tsx'
@@ -81,7 +81,7 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
 
 function State() {
   const unlocked = useUnlocked()
-  const unlock = useAction(() => unlocking.ask())
+  const unlock = useAction(() => unlockPrompt.ask())
   return (
     <Paper p="md">
       <Group justify="space-between">

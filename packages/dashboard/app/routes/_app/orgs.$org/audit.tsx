@@ -5,7 +5,7 @@ import { lazy, Suspense } from 'react'
 import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
 import { auditQuery, type Entry, filterOf } from '../../../audit/queries.ts'
-import { placesQuery } from '../../../people/places.ts'
+import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
 import { useNameOf } from '../../../secrets/use-name-of.ts'
 import { Empty } from '../../../ui/empty.tsx'
 import { ForAdmins } from '../../../ui/for-admins.tsx'
@@ -70,7 +70,7 @@ function commandOf(slug: string, { action }: { action?: string }): string {
 function useColumns(): ListColumn<Entry>[] {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
-  const { data: places } = useQuery(placesQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const labels = new Map([...(places ?? []).map(({ id, label }) => [id, label] as const), [org.id, org.name]])
   return [
     { header: 'What happened', cell: (entry) => <Action entry={entry} />, width: 220 },

@@ -6,7 +6,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
 import { api } from '../../../api.ts'
 import { parseCreateSearch } from '../../../create-search.ts'
-import { outdated } from '../../../queries.ts'
+import { invalidate } from '../../../queries.ts'
 import { honeyTokensQuery } from '../../../tokens/queries.ts'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { TwoLines } from '../../../ui/cells.tsx'
@@ -77,7 +77,7 @@ function HoneyTokenList() {
         onClose={() => setDeleting(null)}
         onConfirm={async () => {
           await api.honeyTokens.delete({ params: { orgId: org.id, honeyTokenId: deleting?.id ?? '' } })
-          await outdated(honeyTokensQuery(org.id))
+          await invalidate(honeyTokensQuery(org.id))
         }}
       >
         {deleting && nameOf(deleting)}: nobody is notified any more when it is tried. Also remove the text from where

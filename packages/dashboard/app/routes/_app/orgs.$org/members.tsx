@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
+import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
-import { Standing } from '../../../envs/standing.tsx'
-import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
+import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
 import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
@@ -129,7 +129,7 @@ function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean
       <Text size="xs" className="mono">
         {checked?.words}
       </Text>
-      <Standing checked={checked} isSelf={isSelf} />
+      <KeyStatus checked={checked} isSelf={isSelf} />
     </>
   )
 }

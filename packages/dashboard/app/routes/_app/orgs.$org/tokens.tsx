@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
-import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
-import { placesQuery } from '../../../people/places.ts'
+import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
+import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
 import type { Made } from '../../../tokens/create.ts'
 import type { OpenDialog, Token } from '../../../tokens/token-dialogs.tsx'
@@ -62,7 +62,7 @@ const NotAllGranted = ({ problem }: { problem: unknown }) => (
 function TokenList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(tokensQuery(org.id))
-  const { data: places } = useQuery(placesQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [ended, setEnded] = useState<Ended | null>(null)

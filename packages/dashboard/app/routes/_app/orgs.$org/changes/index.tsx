@@ -1,10 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { actionLabel, StatusBadge } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changesQuery } from '../../../../changes/queries.ts'
 import { filterOf } from '../../../../changes/search.ts'
-import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
-import { placesQuery } from '../../../../people/places.ts'
+import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { OneLine, TwoLines } from '../../../../ui/cells.tsx'
 import { Empty } from '../../../../ui/empty.tsx'
@@ -60,7 +60,7 @@ function Nothing({ open }: { open: boolean }) {
 function useColumns(): ListColumn<ChangeRequest>[] {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
-  const { data: places } = useQuery(placesQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const placeOf = (id: string) => places?.find((place) => place.id === id)?.label ?? id
   return [
     { header: 'Change', cell: (change) => <Summary change={change} />, width: '36%' },
@@ -75,7 +75,7 @@ function Summary({ change }: { change: ChangeRequest }) {
   const { org } = Route.useRouteContext()
   const link = (
     <AnchorLink to="/orgs/$org/changes/$change" params={{ org: org.slug, change: change.id }} size="sm">
-      {sayAction(change)} <span className="mono">{change.secretName}</span>
+      {actionLabel(change)} <span className="mono">{change.secretName}</span>
     </AnchorLink>
   )
   return <TwoLines main={link} title={change.secretName} below={change.note} />

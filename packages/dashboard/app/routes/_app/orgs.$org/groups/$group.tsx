@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { outdated } from '../../../../queries.ts'
+import { invalidate } from '../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { groupQuery, groupsQuery } from '../../../../secrets/queries.ts'
 import { type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
@@ -30,7 +30,7 @@ function Group() {
       command={`skerry env create production --group ${group.slug}`}
       onCreate={async (body) => {
         await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })
-        await outdated(groupQuery(org.id, group.id))
+        await invalidate(groupQuery(org.id, group.id))
       }}
     >
       {(environments) => <GroupSecrets key={group.id} environments={environments} />}

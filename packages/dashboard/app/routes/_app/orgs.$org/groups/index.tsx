@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { outdated } from '../../../../queries.ts'
+import { invalidate } from '../../../../queries.ts'
 import { NamedThingsPage } from '../../../../secrets/named-things.tsx'
 import { groupsQuery } from '../../../../secrets/queries.ts'
 
@@ -12,7 +12,7 @@ export const Route = createFileRoute('/_app/orgs/$org/groups/')({
 
 function Groups() {
   const { org } = Route.useRouteContext()
-  const reload = () => outdated(groupsQuery(org.id))
+  const reload = () => invalidate(groupsQuery(org.id))
   return (
     <NamedThingsPage
       what="group"

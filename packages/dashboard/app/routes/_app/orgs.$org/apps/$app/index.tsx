@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api } from '../../../../../api.ts'
-import { outdated } from '../../../../../queries.ts'
+import { invalidate } from '../../../../../queries.ts'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
@@ -28,7 +28,7 @@ function ApplicationSecrets() {
       command={`skerry env create production --app ${app.slug}`}
       onCreate={async (body) => {
         await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-        await outdated(appQuery(org.id, app.id))
+        await invalidate(appQuery(org.id, app.id))
       }}
     >
       {(environments) => (

@@ -2,7 +2,7 @@ import { Box, Button } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../../../api.ts'
-import { outdated } from '../../../../../queries.ts'
+import { invalidate } from '../../../../../queries.ts'
 import { RenameDialog } from '../../../../../secrets/named-thing-dialogs.tsx'
 import { appsQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
@@ -71,12 +71,12 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
   const params = { orgId: org.id, appId: app.id }
   const rename = async (name: string) => {
     await api.apps.update({ params, body: { name } })
-    await outdated(appsQuery(org.id))
+    await invalidate(appsQuery(org.id))
   }
   const remove = async () => {
     await api.apps.delete({ params })
     await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
-    await outdated(appsQuery(org.id))
+    await invalidate(appsQuery(org.id))
   }
   if (dialog === 'rename')
     return <RenameDialog title={`Rename ${app.name}`} name={app.name} onRename={rename} onClose={onClose} />

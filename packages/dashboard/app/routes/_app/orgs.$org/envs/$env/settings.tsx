@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { useEnvironment, useHoldsKey } from '../../../../../envs/use-environment.ts'
 import { useParent } from '../../../../../envs/use-parent.ts'
-import { outdated } from '../../../../../queries.ts'
+import { invalidate } from '../../../../../queries.ts'
 import { RenameDialog } from '../../../../../secrets/named-thing-dialogs.tsx'
 import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
 import { Section } from '../../../../../ui/page.tsx'
@@ -61,7 +61,7 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
   const navigate = Route.useNavigate()
   const parent = useParent(environment)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => outdated({ queryKey: ['orgs', org.id] })
+  const reload = () => invalidate({ queryKey: ['orgs', org.id] })
   const rename = async (name: string) => {
     await api.envs.update({ params, body: { name } })
     await reload()

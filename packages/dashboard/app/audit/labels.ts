@@ -1,7 +1,7 @@
 import type { AuditAction } from '@skerry/contract/audit-actions'
 
 /** What every audit action is called on the page. */
-export const actionWords: Record<AuditAction, string> = {
+export const actionLabels: Record<AuditAction, string> = {
   'org.created': 'Organization created',
   'org.updated': 'Organization renamed',
   'org.mfa_policy_updated': 'Second-factor policy changed',
@@ -69,13 +69,13 @@ export const actionWords: Record<AuditAction, string> = {
 }
 
 /** Also for what a newer server writes. */
-export const sayAction = (action: string): string =>
-  (Object.hasOwn(actionWords, action) && actionWords[action as AuditAction]) || action
+export const actionLabel = (action: string): string =>
+  (Object.hasOwn(actionLabels, action) && actionLabels[action as AuditAction]) || action
 
 /** Those at which people should look up: access that ended, was refused or fell into a trap. */
 export const isAlarming = (action: string): boolean => ['honey_token.tripped', 'env.resolve_denied'].includes(action)
 
-export const actorWords: Record<string, string> = {
+export const actorLabels: Record<string, string> = {
   user: 'member',
   service_token: 'service token',
   m2m: 'machine client',

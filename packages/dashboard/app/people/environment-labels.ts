@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** Every environment of an organization, with those of groups and branches. */
-export const placesQuery = (orgId: string) =>
+export const environmentLabelsQuery = (orgId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'places'],
     queryFn: async ({ signal }): Promise<Place[]> => {

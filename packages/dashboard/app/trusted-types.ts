@@ -10,7 +10,7 @@ interface TrustedTypes {
  * The policy for what libraries put into the page. Style sheets come as text without a tag, which is no markup; workers
  * come from this build. Anything else throws, and no script can ever be made of text.
  */
-export function trustOwnScriptsOnly(): void {
+export function installTrustedTypes(): void {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   const assets = `${location.origin}/assets/`
   trustedTypes?.createPolicy('default', {

@@ -1,23 +1,23 @@
 import { useMemo, useRef } from 'react'
 import { KeyringError, keyring } from '../keyring.ts'
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
-import type { Asking } from './asking.ts'
+import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
-import type { Doings } from './doings.ts'
+import type { MatrixDialog } from './matrix-dialog.ts'
 import { useEdits } from './use-edits.ts'
 import { type Cell, isShown, openCell, useRevealed } from './use-revealed.ts'
 
-/** Everything that cells can set off, and what has come of it. */
-export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking) => void) {
+/** The actions of cells, with the edits and the revealed values that they lead to. */
+export function useCellActions(orgId: string, columns: Column[], openDialog: (dialog: MatrixDialog) => void) {
   const edits = useEdits(orgId, columns)
   const { shown, reveal, hide } = useRevealed(columns)
   const latestShown = useRef(shown)
   latestShown.current = shown
   const { begin, update, save, cancel } = edits
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these never change, and rows depend on it
-  const doings = useMemo((): Doings => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these never change, and rows depend on the result
+  const actions = useMemo((): CellActions => {
     return {
       toggle: (columns, name) =>
         attempt(async () => {
@@ -51,14 +51,14 @@ export function useDoings(orgId: string, columns: Column[], ask: (asking: Asking
           const [cell] = cellsOf([column], name)
           begin(column, name, cell ? await openOrNull(cell) : null)
         }),
-      open: (column, name) => ask({ kind: 'secret', column, name }),
-      type: update,
+      open: (column, name) => openDialog({ kind: 'secret', column, name }),
+      edited: update,
       save: (column, name) => void save(column, name),
       cancel,
-      settle: (column, name) => ask({ kind: 'conflict', column, name }),
+      resolveConflict: (column, name) => openDialog({ kind: 'conflict', column, name }),
     }
   }, [])
-  return { doings, edits, shown, reveal: (cells: Cell[]) => attempt(() => reveal(cells)), hide }
+  return { actions, edits, shown, reveal: (cells: Cell[]) => attempt(() => reveal(cells)), hide }
 }
 
 const cellsOf = (columns: Column[], name: string): Cell[] =>

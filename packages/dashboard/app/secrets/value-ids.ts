@@ -3,24 +3,24 @@ import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
 import { type Column, type Layer, sealedPart } from './columns.ts'
 import type { Secret } from './queries.ts'
 
-// Which values are the same, without having the values: the keyring's worker opens them and tells only numbers, equal for
-// equal values of one name. What can be seen is asked for first, the rest in pieces.
+// Which values are equal, without the values: the keyring's worker decrypts them and gives each a number, the same for equal
+// values of one name. Rows on the screen are identified first, the rest in batches.
 
 const pieceSize = 200
 const tellEveryMs = 120
 
-export interface Marks {
-  /** Equal for equal values of a name; -1: does not open; undefined: not known yet. */
+export interface ValueIds {
+  /** Equal for equal values of a name; -1 for a value that cannot be decrypted; undefined until it is known. */
   of: (layer: Layer, secret: Secret) => number | undefined
 }
 
-function createMarks() {
-  const known = new Map<string, Map<string, { ciphertext: string; wrappedDek: string; mark: number }>>()
+function createValueIds() {
+  const known = new Map<string, Map<string, { ciphertext: string; wrappedDek: string; id: number }>>()
   const listeners = new Set<() => void>()
   let version = 0
-  const of: Marks['of'] = ({ environmentId, wrappedDek }, { name, ciphertext }) => {
+  const of: ValueIds['of'] = ({ environmentId, wrappedDek }, { name, ciphertext }) => {
     const found = known.get(environmentId)?.get(name)
-    return found?.ciphertext === ciphertext && found.wrappedDek === wrappedDek ? found.mark : undefined
+    return found?.ciphertext === ciphertext && found.wrappedDek === wrappedDek ? found.id : undefined
   }
   const tell = () => {
     version++
@@ -42,11 +42,11 @@ function createMarks() {
       const secrets = [...names].flatMap((name) => layer.secrets.get(name) ?? [])
       return secrets.filter((secret) => of(layer, secret) === undefined)
     },
-    put(layer: Layer, secrets: Secret[], marks: number[]) {
+    put(layer: Layer, secrets: Secret[], valueIds: number[]) {
       const { environmentId, wrappedDek } = layer
       const ofLayer = known.get(environmentId) ?? new Map()
       for (const [i, { name, ciphertext }] of secrets.entries())
-        ofLayer.set(name, { ciphertext, wrappedDek, mark: marks[i] })
+        ofLayer.set(name, { ciphertext, wrappedDek, id: valueIds[i] })
       known.set(environmentId, ofLayer)
       tellSoon()
     },
@@ -64,9 +64,9 @@ function createMarks() {
   }
 }
 
-/** Marks of everything in the columns, of the names in `visible` first. `version` rises with each piece that arrives. */
-export function useMarks(columns: Column[], visible: () => string[]): { marks: Marks; version: number } {
-  const [store] = useState(createMarks)
+/** ValueIds of everything in the columns, of the names in `visible` first. `version` rises with each piece that arrives. */
+export function useValueIds(columns: Column[], visible: () => string[]): { valueIds: ValueIds; version: number } {
+  const [store] = useState(createValueIds)
   const unlocked = useUnlocked()
   const version = useSyncExternalStore(store.subscribe, store.version)
   const latestVisible = useRef(visible)
@@ -84,11 +84,11 @@ export function useMarks(columns: Column[], visible: () => string[]): { marks: M
       ended = true
     }
   }, [store, columns, unlocked])
-  return { marks: store, version }
+  return { valueIds: store, version }
 }
 
 async function fill(
-  store: ReturnType<typeof createMarks>,
+  store: ReturnType<typeof createValueIds>,
   columns: Column[],
   visible: () => string[],
   ended: () => boolean,
@@ -96,22 +96,22 @@ async function fill(
   const layers = [
     ...new Map(columns.flatMap((one) => one.layers).map((layer) => [layer.environmentId, layer])).values(),
   ]
-  const mark = async (layer: Layer, secrets: Secret[]) => {
+  const identify = async (layer: Layer, secrets: Secret[]) => {
     if (secrets.length === 0 || ended()) return
     store.put(layer, secrets, await markLayer(layer, secrets))
   }
-  const first = () => Promise.all(layers.map((layer) => mark(layer, store.missing({ layer, names: visible() }))))
+  const first = () => Promise.all(layers.map((layer) => identify(layer, store.missing({ layer, names: visible() }))))
   try {
     await first()
     for (const layer of layers) {
       const missing = store.missing({ layer, names: layer.secrets.keys() })
       for (let from = 0; from < missing.length && !ended(); from += pieceSize) {
-        await mark(layer, missing.slice(from, from + pieceSize))
+        await identify(layer, missing.slice(from, from + pieceSize))
         await first()
       }
     }
   } catch (error) {
-    // Locked meanwhile, which ends the marks as well.
+    // The keyring was locked meanwhile, which clears the ids as well.
     if (!(error instanceof KeyringError)) throw error
   }
 }
@@ -119,7 +119,7 @@ async function fill(
 /** A key that does not open leaves the other layers usable. */
 async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   try {
-    return await keyring.call('markSecrets', sealedPart(layer, secrets))
+    return await keyring.call('identifyValues', sealedPart(layer, secrets))
   } catch (error) {
     if (!(error instanceof KeyringError) || error.code === 'locked') throw error
     return secrets.map(() => -1)
@@ -134,7 +134,7 @@ export interface RowState {
   tampered: boolean
 }
 
-export function rowState(name: string, columns: Column[], marks: Marks): RowState {
+export function rowState(name: string, columns: Column[], valueIds: ValueIds): RowState {
   const order: number[] = []
   let known = true
   let missing = 0
@@ -145,22 +145,22 @@ export function rowState(name: string, columns: Column[], marks: Marks): RowStat
       if (column.own && !column.loading) missing++
       return null
     }
-    const mark = marks.of(entry.layer, entry.secret)
-    if (mark === undefined) known = false
-    if (mark === -1) tampered = true
-    if (mark === undefined || mark === -1) return null
-    if (!order.includes(mark)) order.push(mark)
-    return String.fromCharCode(65 + (order.indexOf(mark) % 26))
+    const id = valueIds.of(entry.layer, entry.secret)
+    if (id === undefined) known = false
+    if (id === -1) tampered = true
+    if (id === undefined || id === -1) return null
+    if (!order.includes(id)) order.push(id)
+    return String.fromCharCode(65 + (order.indexOf(id) % 26))
   })
   return { letters, kind: !known ? 'unknown' : order.length > 1 ? 'different' : 'same', missing, tampered }
 }
 
 /** The same text for as long as a row looks the same. */
-export function stateKey(name: string, columns: Column[], marks: Marks): string {
-  const { letters, kind, missing, tampered } = rowState(name, columns, marks)
+export function stateKey(name: string, columns: Column[], valueIds: ValueIds): string {
+  const { letters, kind, missing, tampered } = rowState(name, columns, valueIds)
   const broken = columns.map(({ entries }) => {
     const entry = entries.get(name)
-    return entry && marks.of(entry.layer, entry.secret) === -1 ? 1 : 0
+    return entry && valueIds.of(entry.layer, entry.secret) === -1 ? 1 : 0
   })
   return [kind, missing, tampered, ...letters, ...broken].join()
 }

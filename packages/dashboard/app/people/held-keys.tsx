@@ -5,14 +5,14 @@ import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
 import { IconRefresh } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
-import { type Place, placesQuery } from './places.ts'
+import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
 /** The environments whose key a member or token holds. To be asked before the grants go. */
-export const holdingsQuery = (orgId: string, principalId: string) =>
+export const heldKeysQuery = (orgId: string, principalId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'holdings', principalId],
     queryFn: async ({ signal }): Promise<Place[]> => {
-      const places = await queryClient.fetchQuery(placesQuery(orgId))
+      const places = await queryClient.fetchQuery(environmentLabelsQuery(orgId))
       const held = await Promise.all(
         places.map(async ({ id }) => {
           const { grants } = await api.grants.list({ params: { orgId, envId: id } }, { signal })
@@ -25,9 +25,9 @@ export const holdingsQuery = (orgId: string, principalId: string) =>
   })
 
 /** What they can decrypt, before their access ends. */
-export function Holdings({ principalId }: { principalId: string }) {
+export function HeldKeys({ principalId }: { principalId: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places, error } = useQuery(holdingsQuery(org.id, principalId))
+  const { data: places, error } = useQuery(heldKeysQuery(org.id, principalId))
   if (error) return <>Which keys they hold could not be found out.</>
   if (!places) return <>Looking for the keys that they hold…</>
   if (places.length === 0) return <>They hold the key of no environment.</>
@@ -83,7 +83,7 @@ export async function endAccess(
   principal: { id: string; name: string },
   end: () => Promise<unknown>,
 ): Promise<Ended> {
-  const places = await queryClient.fetchQuery(holdingsQuery(orgId, principal.id)).catch(() => undefined)
+  const places = await queryClient.fetchQuery(heldKeysQuery(orgId, principal.id)).catch(() => undefined)
   await end()
   return { who: principal.name, places }
 }

@@ -1,7 +1,7 @@
 import type { Column } from './columns.ts'
 
-/** What a dialog is open for. */
-export type Asking =
+/** The dialog that is open over a matrix, and what for. */
+export type MatrixDialog =
   | { kind: 'add' }
   | { kind: 'paste'; column: Column }
   | { kind: 'copy'; column: Column }

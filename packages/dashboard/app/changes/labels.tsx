@@ -16,7 +16,7 @@ export const StatusBadge = ({ status }: { status: Status }) => (
 )
 
 /** What a change would do, before the name of its secret. */
-export function sayAction({ action, baseVersion, restoreVersion }: ChangeRequest): string {
+export function actionLabel({ action, baseVersion, restoreVersion }: ChangeRequest): string {
   if (action === 'delete') return 'Delete'
   if (action === 'restore') return `Restore version ${restoreVersion} of`
   return baseVersion === 0 ? 'Create' : 'Change'
