@@ -43,7 +43,7 @@ export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>
       </Table.Tr>
       {details && (
         <Table.Tr role="row" hidden={!isOpen}>
-          <Table.Td role="cell" colSpan={columns.length + 1} id={detailsId}>
+          <Table.Td role="cell" colSpan={columns.length + 1} id={detailsId} className="list-details">
             {isOpen && details(row)}
           </Table.Td>
         </Table.Tr>

@@ -113,8 +113,10 @@ function MemberList({ onRemoved }: { onRemoved: (ended: Ended) => void }) {
 }
 
 function Identity({ member, isSelf }: { member: Member; isSelf: boolean }) {
+  const name = nameOfMember(member)
   const address = member.email ?? member.userId
-  return <TwoLines main={nameOfMember(member)} below={isSelf ? `you · ${address}` : address} belowTitle={address} />
+  const below = [isSelf ? 'you' : '', address === name ? '' : address].filter(Boolean).join(' · ')
+  return <TwoLines main={name} below={below === '' ? null : below} belowTitle={address} />
 }
 
 function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean; checked: Checked | undefined }) {
