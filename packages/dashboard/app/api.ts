@@ -31,7 +31,7 @@ type LooseCall = (...args: unknown[]) => Promise<unknown>
 function withRetries(inner: Client): Client {
   const headings = Object.entries(operations).map(([heading, table]) => {
     const calls = Object.entries(table).map(([name, operation]) => {
-      // The client is built from this very table, so each name is there; the type system cannot follow two loops.
+      // The client is built from the same table, so each name exists; the type system cannot follow two loops.
       const call = inner[heading as keyof typeof operations][name as never] as LooseCall
       return [name, (...args: unknown[]) => send(operation, () => call(...args))]
     })

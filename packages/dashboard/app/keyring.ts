@@ -20,10 +20,10 @@ type Name = keyof Operations
 type Input<N extends Name> = Parameters<Operations[N]>[0]
 type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
 
-/** Unused for this long, the keyring locks. */
+/** The keyring locks after being unused for this long. */
 const idleMs = 15 * 60_000
 
-/** The worker of a keyring that locks has this long to seal what is to be kept. */
+/** How long the worker may take, when the keyring locks, to seal edits that are to be kept. */
 const sealingMaxMs = 5000
 
 let worker: Worker | undefined
@@ -44,7 +44,7 @@ export const keyring = {
     return post(name, input)
   },
 
-  /** Asks to be unlocked, unless it is. */
+  /** Prompts to unlock the keyring if it is locked. */
   async unlock() {
     if (!unlocked) await unlockPrompt.ask()
   },
@@ -100,7 +100,7 @@ function start(): Worker {
     // What answers this id is of the type that was promised for it.
     else asker?.resolve(data.value as never)
   }
-  // Its script could not be loaded: after an update of the server, for one.
+  // The worker's script could not be loaded, for example after an update of the server.
   started.onerror = () => keyring.lock()
   return started
 }

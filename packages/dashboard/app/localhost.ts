@@ -1,6 +1,6 @@
 /**
  * Browsers know no passkeys for an IP address. A server on this machine that is called 127.0.0.1 is also called localhost,
- * so the page moves there before anything has begun. True when it does.
+ * so the page moves there before it does anything else. Returns whether it moves.
  */
 export function redirectToLocalhost(): boolean {
   if (!/^(127\.|\[::1\]$)/.test(location.hostname)) return false

@@ -73,7 +73,7 @@ export function Palette({ asked }: { asked: number }) {
   )
 }
 
-/** What an organization keeps secrets in, asked for when the palette opens -> undefined while nothing is known of it */
+/** Applications and groups, loaded when the palette opens; undefined until they are there. */
 function useThings(org: { id: string; slug: string } | undefined, isOpen: boolean): SpotlightActionData[] | undefined {
   const navigate = useNavigate()
   const enabled = isOpen && org !== undefined

@@ -14,5 +14,5 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
-/** Whether the server takes it. */
+/** Whether the server accepts a text as a slug. */
 export const isSlug = (text: string): boolean => slugForm.test(text)

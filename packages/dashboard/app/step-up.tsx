@@ -30,7 +30,7 @@ async function enterPasskey() {
   await enter({ passkey: { challengeId: challenge.challengeId, response: await assertPasskey(challenge) } })
 }
 
-/** Opens when the server wants a fresh second factor; what asked for it goes on once it is entered. */
+/** Opens when the server wants a fresh second factor; the request continues once it is entered. */
 export function StepUpDialog() {
   return (
     <Dialog opened onClose={stepUpPrompt.cancel} title="Confirm that it is you">

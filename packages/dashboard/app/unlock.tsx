@@ -12,7 +12,7 @@ import { IconFingerprint } from './ui/icons.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 
-/** Opens when something needs the private key, which goes on once it is there. */
+/** Opens when code needs the private key; the code continues once the keyring is unlocked. */
 export function UnlockDialog() {
   return (
     <Dialog opened onClose={unlockPrompt.cancel} title="Unlock your keyring">
@@ -55,7 +55,7 @@ function NoKeyring() {
   )
 }
 
-/** A key that opens but is not the one that others wrap to: nothing may be done with it. */
+/** A key that can be decrypted but is not the one that others wrap to; it must not be used. */
 function checkOpened(opened: string, told: string) {
   const point = (jwk: string) => {
     const { x, y } = JSON.parse(jwk) as { x: string; y: string }

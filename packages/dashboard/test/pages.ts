@@ -69,13 +69,18 @@ const ofAccount: Row[] = [
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
   { name: 'unlock', path: '/account/keyring', shows: 'Print the kit', step: steps.press('Unlock the keyring') },
-  { name: 'palette', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Account') },
-  { name: 'switcher', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Harbour') },
-  { name: 'navigation', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openNavigation },
+  { name: 'palette', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openPalette },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Account') },
+  { name: 'switcher', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Harbour') },
+  { name: 'navigation', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
   { name: 'no-such-application', path: '/orgs/harbour/apps/none', shows: 'There is no such page' },
-  { name: 'server-lost', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.loseServer(steps.goToMembers) },
+  {
+    name: 'server-lost',
+    path: '/orgs/harbour',
+    shows: 'The programs that get secrets',
+    step: steps.loseServer(steps.goToMembers),
+  },
 ]
 
 /** Filled pages, for which names may be long. */

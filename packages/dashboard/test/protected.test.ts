@@ -42,7 +42,7 @@ describe('an owner', () => {
     const { page } = owner
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Protection')
-    await page.getByText('Not protected: whoever holds the key changes secrets at once.').waitFor()
+    await page.getByText('Not protected: holders of the key change secrets directly.').waitFor()
     await page.getByRole('button', { name: 'Protect' }).click()
     await dialogOf(page).getByLabel('One’s own approval counts').waitFor()
     expect(await axeProblems(page)).toEqual([])

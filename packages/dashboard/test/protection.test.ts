@@ -92,7 +92,7 @@ describe('loosening protection', () => {
     await page.getByRole('button', { name: 'Stop protecting' }).click()
     await dialogOf(page).getByText('What waits already keeps waiting').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Stop protecting' }).click()
-    await page.getByText('Not protected: whoever holds the key changes secrets at once. 2 changes wait.').waitFor()
+    await page.getByText('Not protected: holders of the key change secrets directly. 2 changes wait.').waitFor()
     await openApp(page, 'Web shop')
     await queued(page, /MAIL_KEY/).waitFor()
     await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)

@@ -14,7 +14,7 @@ const SetUpAuthenticator = lazy(async () => ({
   default: (await import('./set-up-authenticator.tsx')).SetUpAuthenticator,
 }))
 
-/** The authenticator app, and the codes for the day it is lost. */
+/** The authenticator app, and recovery codes in case it is lost. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
   const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)

@@ -64,7 +64,7 @@ export function CreateKeys({ userId }: { userId: string }) {
   )
 }
 
-/** The rule is the worker's, where the key is sealed; until it has answered, nothing is known to be wrong. */
+/** The worker, which seals the key, checks the passphrase; until it answers there is no problem to show. */
 function usePassphraseProblem(passphrase: string): string | null {
   const [problem, setProblem] = useState<string | null>(null)
   useEffect(() => {

@@ -40,7 +40,7 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
   const factors = useQuery(secondFactorQuery)
   const add = async (label: string) => {
     const { managed } = await queryClient.ensureQueryData(secondFactorQuery)
-    // First: the ceremony's result must find the key to seal.
+    // First, because the key must be there when the ceremony's result seals it.
     await keyring.unlock()
     await (signsIn && managed ? enrollForBoth : enrollToUnlock)(label, person)
   }

@@ -16,7 +16,7 @@ interface Listed {
   label: string
 }
 
-/** One passkey may be of both kinds: to unlock with, and to sign in with. */
+/** One passkey can be of both kinds: for unlocking and for signing in. */
 const reload = async () => {
   for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await invalidate({ queryKey })
 }

@@ -83,7 +83,7 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
   )
 }
 
-/** Members and tokens; whoever is gone by now is in an address by their id. */
+/** Members and tokens; an actor who no longer exists is listed by the id in the address. */
 function useActors(current: string | undefined) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useQuery(membersQuery(org.id)).data?.members ?? []

@@ -68,11 +68,11 @@ export const actionLabels: Record<AuditAction, string> = {
   'secret.deleted': 'Secret deleted',
 }
 
-/** Also for what a newer server writes. */
+/** Works for actions of newer servers, too. */
 export const actionLabel = (action: string): string =>
   (Object.hasOwn(actionLabels, action) && actionLabels[action as AuditAction]) || action
 
-/** Those at which people should look up: access that ended, was refused or fell into a trap. */
+/** Actions that people should notice: access that ended or was refused, and decoys that were tried. */
 export const isAlarming = (action: string): boolean => ['honey_token.tripped', 'env.resolve_denied'].includes(action)
 
 export const actorLabels: Record<string, string> = {

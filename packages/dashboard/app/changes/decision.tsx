@@ -9,7 +9,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import type { useComparison } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
-/** Approve, reject, withdraw: what of these this person may do. */
+/** Approving, rejecting and withdrawing, as far as this person may. */
 export function Decision(props: { change: ChangeRequest; compared: ReturnType<typeof useComparison> }) {
   const { change, compared } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -77,7 +77,7 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
   )
 }
 
-/** Whoever holds the key looks first: one value that does not open fails every read of the environment. */
+/** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
 function mayApprove(change: ChangeRequest, isOwn: boolean, { sides, sealed, comparison }: Props['compared']): boolean {
   if (isOwn && !change.allowSelfApproval) return false
   if (sides.data === null) return true

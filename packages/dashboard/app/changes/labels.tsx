@@ -15,7 +15,7 @@ export const StatusBadge = ({ status }: { status: Status }) => (
   </Badge>
 )
 
-/** What a change would do, before the name of its secret. */
+/** The verb for a change; the secret's name follows it. */
 export function actionLabel({ action, baseVersion, restoreVersion }: ChangeRequest): string {
   if (action === 'delete') return 'Delete'
   if (action === 'restore') return `Restore version ${restoreVersion} of`

@@ -68,7 +68,7 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
             await reloadBranches(org.id, environment)
           }}
         >
-          The values that it overrides and their history are deleted. {environment.name} stays as it is.
+          The values that it overrides are deleted with their history. {environment.name} stays as it is.
         </ConfirmDelete>
       )}
     </Section>

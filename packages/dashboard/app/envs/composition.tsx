@@ -91,7 +91,7 @@ function Order({
   const reorder = useAction(async (ordered: Composed[]) => {
     queryClient.setQueryData(queryKey, { groups: ordered })
     try {
-      // From the first that has to move, each to a place of its own, so that two never share one.
+      // From the first group that moves, each gets a position of its own, so that two never share one.
       const first = ordered.findIndex((group, i) => group !== groups[i])
       const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
       for (const [i, { groupId }] of ordered.slice(first).entries())
@@ -161,7 +161,7 @@ function Item(props: { group: Composed; mayChange: boolean; isStoring: boolean; 
   const { group, mayChange, isStoring, onRemove } = props
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
     id: group.groupId,
-    // One order at a time: a second one would be made of positions that are about to change.
+    // One change at a time: a second one would use positions that are about to change.
     disabled: !mayChange || isStoring,
   })
   const style = {
@@ -241,8 +241,7 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
             {...form.getInputProps('groupId')}
           />
           <Text size="sm" c="dimmed">
-            Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug}{' '}
-            too.
+            Programs of {environment.name} also need the key of the group’s environment {environment.slug}.
           </Text>
         </>
       )}

@@ -97,7 +97,7 @@ const options = (candidates: Candidate[], type: Candidate['principalType']) =>
     .filter(({ principalType }) => principalType === type)
     .map(({ principalId, label }) => ({ value: principalId, label }))
 
-/** Whoever holds it already keeps what they hold. */
+/** A principal who holds the key already keeps it. */
 async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
   const params = { orgId, envId }
   const { principalType, principalId, publicKeyJwk } = to

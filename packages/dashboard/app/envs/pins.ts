@@ -28,7 +28,7 @@ const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringi
 export const pin = (principalId: string, fingerprint: string): void =>
   writePins({ ...readPins(), [principalId]: { fingerprint, compared: true } })
 
-/** Remembers keys that are wrapped to without having been compared: from now on, another one is found out. */
+/** Remembers keys that were wrapped to without being compared, so that a different key is noticed from now on. */
 export function remember(holders: { principalId: string; fingerprint: string }[]): void {
   const pins = readPins()
   for (const { principalId, fingerprint } of holders) pins[principalId] ??= { fingerprint, compared: false }
@@ -39,7 +39,7 @@ export interface Checked {
   fingerprint: string
   /** The fingerprint to be read out and compared. */
   words: string
-  /** first: never compared here. verified: the key that was. changed: another than was compared or wrapped to. */
+  /** first: never compared here. verified: compared. changed: not the key that was compared or wrapped to before. */
   status: 'first' | 'verified' | 'changed'
 }
 
@@ -48,7 +48,7 @@ interface Holder {
   publicKeyJwk: string
 }
 
-/** Their keys against those that this person knows. */
+/** Compares keys with those that this person remembers. */
 export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   const publicKeyJwks = holders.map(({ publicKeyJwk }) => publicKeyJwk)
   const fingerprints = await keyring.callLocked('fingerprints', { publicKeyJwks })

@@ -59,7 +59,7 @@ function State(props: {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {protection ? protectionText(protection) : 'Not protected: whoever holds the key changes secrets at once.'}{' '}
+        {protection ? protectionText(protection) : 'Not protected: holders of the key change secrets directly.'}{' '}
         {(protection || open > 0) && openChangesText(open)}
       </Text>
       {isAdmin && (
@@ -97,7 +97,7 @@ function State(props: {
           await reload()
         }}
       >
-        Changes are stored at once from then on. What waits already keeps waiting for its approvals.
+        From then on changes are stored directly. Changes that wait already keep waiting for their approvals.
       </ConfirmDelete>
     </Stack>
   )

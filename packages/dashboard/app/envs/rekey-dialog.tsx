@@ -54,9 +54,9 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       <Alert color="orange" variant="light" title="What this cannot undo">
         <List size="sm" spacing={4}>
           <List.Item>
-            Whoever had the key may have kept the values. Change those that matter where they are used.
+            People who had the key may have kept the values. Change important values where they are used.
           </List.Item>
-          <List.Item>Machines that keep values for when the server is away go on using them for a while.</List.Item>
+          <List.Item>Machines that keep values for times without the server go on using them for a while.</List.Item>
           <List.Item>
             Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
           </List.Item>
@@ -64,7 +64,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
           {environment.applicationId !== null && environment.parentEnvironmentId === null && (
             <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
           )}
-          <List.Item>Whoever is left out below loses access, and programs with their tokens no longer start.</List.Item>
+          <List.Item>Anyone left out below loses access, and programs with their tokens no longer start.</List.Item>
         </List>
       </Alert>
       <Stack gap="xs">

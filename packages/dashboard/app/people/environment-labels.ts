@@ -1,13 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 
-/** An environment as it is called where several are listed. */
+/** An environment with its full label, for lists of several. */
 export interface Place {
   id: string
   /** `Web shop / Production`, of a branch `Web shop / Production @ fix-login`. */
   label: string
   kind: 'application' | 'group' | 'branch'
-  /** This person holds its key; undefined for branches, of which lists do not say so. */
+  /** Whether this person holds its key; undefined for branches, whose lists do not contain it. */
   canDecrypt: boolean | undefined
 }
 

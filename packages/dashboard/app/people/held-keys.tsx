@@ -7,7 +7,7 @@ import { IconRefresh } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
-/** The environments whose key a member or token holds. To be asked before the grants go. */
+/** The environments whose key a member or token holds. Load it before the grants are deleted. */
 export const heldKeysQuery = (orgId: string, principalId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'holdings', principalId],
@@ -28,7 +28,7 @@ export const heldKeysQuery = (orgId: string, principalId: string) =>
 export function HeldKeys({ principalId }: { principalId: string }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: places, error } = useQuery(heldKeysQuery(org.id, principalId))
-  if (error) return <>Which keys they hold could not be found out.</>
+  if (error) return <>The keys that they hold could not be loaded.</>
   if (!places) return <>Looking for the keys that they hold…</>
   if (places.length === 0) return <>They hold the key of no environment.</>
   return <>They hold the key of {places.map(({ label }) => label).join(', ')}.</>
@@ -36,7 +36,7 @@ export function HeldKeys({ principalId }: { principalId: string }) {
 
 export interface Ended {
   who: string
-  /** undefined where it is not known. */
+  /** undefined if they could not be loaded. */
   places: Place[] | undefined
 }
 
@@ -77,7 +77,7 @@ export function RekeyHint({ ended, onClose }: { ended: Ended | null; onClose: ()
   )
 }
 
-/** Ends somebody's access, and remembers which keys they held. That this cannot be found out must not keep them in. */
+/** Ends somebody's access, and returns which keys they held. Failing to load those must not stop the removal. */
 export async function endAccess(
   orgId: string,
   principal: { id: string; name: string },

@@ -104,8 +104,8 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
       onClose={onClose}
       onConfirm={remove}
     >
-      They lose this organization and every key grant with the next request. <HeldKeys principalId={member.userId} />{' '}
-      What they have read or kept, they have: re-key those environments afterwards.
+      Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
+      They may have kept what they have read: re-key those environments afterwards.
     </ConfirmDelete>
   )
 }
@@ -128,7 +128,7 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onConfirm={leave}
     >
-      You lose the keys that you were granted here, and come back only by an invitation. Somebody else has to hold the
+      You lose the keys that you were granted here, and come back only by an invitation. Somebody else must hold the
       keys of what you leave behind, or nobody can read it any more.
     </ConfirmDelete>
   )

@@ -13,16 +13,16 @@ interface RowProps {
   name: string
   columns: Column[]
   valueIds: ValueIds
-  /** Changes when what is known of the row does. */
+  /** Changes whenever the row would look different. */
   state: string
   shown: RowShown | undefined
   drafts: RowDrafts | undefined
   actions: CellActions
 }
 
-/** Without the components of the toolkit: hundreds of cells are made while one scrolls. */
+/** Without the toolkit's components: scrolling renders hundreds of cells. */
 export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, actions }: RowProps) {
-  // Its tools are made when it is pointed at or gets the focus: most rows are only scrolled past.
+  // The tools are rendered on hover or focus, since most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
   const state = rowState(name, columns, valueIds)
@@ -146,7 +146,7 @@ export const brokenMeans =
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {
   const { entry, where, shown, onClick } = props
   const value = isShown(entry, shown) && shown && 'value' in shown ? firstLines(shown.value) : null
-  // A label stands in for what is in the button, so it says a shown value as well.
+  // The label replaces the button's content for screen readers, so it contains a revealed value, too.
   return (
     <button
       type="button"
@@ -160,7 +160,7 @@ function Value(props: { entry: Entry; where: string; shown: RowShown[string] | u
   )
 }
 
-/** One line is what a cell has room for; the drawer has all of it. */
+/** A cell has room for one line; the drawer shows the whole value. */
 function firstLines(value: string): string {
   const end = value.indexOf('\n')
   const line = end < 0 ? value : `${value.slice(0, end)} ↵`

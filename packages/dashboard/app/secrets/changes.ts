@@ -9,7 +9,7 @@ export interface Change {
   baseVersion: number
 }
 
-/** What a new value would do to a column. `same`: whether it is the one that stands there. */
+/** What a new value would do to a column. `same`: whether it equals the present one. */
 export function changeOf(name: string, entry: Entry | undefined, same: boolean): Change {
   if (!entry) return { name, kind: 'added', baseVersion: 0 }
   const baseVersion = entry.own ? entry.secret.version : 0

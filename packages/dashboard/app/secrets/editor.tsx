@@ -12,7 +12,7 @@ interface Props {
   actions: CellActions
 }
 
-/** A value being typed, in its cell. Enter saves, Shift+Enter breaks the line, Escape gives up. */
+/** The editor of a cell. Enter saves, Shift+Enter breaks the line, Escape cancels. */
 export function CellEditor({ column, name, draft, actions }: Props) {
   const save = () => actions.save(column, name)
   // A save may still be refused; the draft must be here then.

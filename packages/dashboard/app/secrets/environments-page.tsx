@@ -13,7 +13,7 @@ import type { Column } from './columns.ts'
 import { NewEnvironmentDialog } from './new-environment.tsx'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 
-// Fetched while the secrets are: the page is there sooner.
+// Fetched while the secrets load, so that the page is there sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
 /** The page of an application, or of a group: its environments with their secrets, or how to create the first one. */
@@ -66,7 +66,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   )
 }
 
-/** Their secrets. `command` stores one. */
+/** The secrets of environments. `command` stores one. */
 export function Secrets({ columns, command, choices }: { columns: Column[]; command: string; choices?: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (

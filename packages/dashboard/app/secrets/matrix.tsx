@@ -22,13 +22,13 @@ import { rowState, stateKey, useValueIds } from './value-ids.ts'
 interface Props {
   orgId: string
   columns: Column[]
-  /** Stands where no secret is yet. */
+  /** Shown when there is no secret yet. */
   empty: ReactNode
   /** Beside the search. */
   choices?: ReactNode
 }
 
-/** Fetched when first needed: the page is there sooner. */
+/** Fetched when first needed, so that the page loads sooner. */
 const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dialogs }))
 
 /** Secrets by environments: masked, compared, edited in place. */
@@ -142,7 +142,7 @@ function Locked({ waiting }: { waiting: number }) {
   )
 }
 
-/** What could not be asked for. The rest is there all the same. */
+/** Columns that could not be loaded; the others are shown. */
 function Failed({ columns }: { columns: Column[] }) {
   const failed = columns.filter(({ loading, error }) => loading && error)
   const [first] = failed
@@ -191,7 +191,7 @@ function Grid(props: {
   drafts: Edits['drafts']
   actions: Parameters<typeof Row>[0]['actions']
   loading: boolean
-  /** Made outside: scrolling leaves them alone. */
+  /** Rendered outside, so that scrolling does not render them again. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
@@ -204,7 +204,7 @@ function Grid(props: {
     getItemKey: (index) => rows[index] as string,
     overscan: 6,
   })
-  // Rows are alike, but for those in which something is being typed.
+  // All rows have the same height, except those with an editor.
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
   useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
   const items = virtual.getVirtualItems()

@@ -33,7 +33,7 @@ export function NamedThingsPage<T>(
     description: string
     query: UseQueryResult<T>
     thingsOf: (data: T) => Thing[]
-    /** How an admin makes the first one. */
+    /** How an admin creates the first one. */
     begin: string
     command: string
     placeholder: string

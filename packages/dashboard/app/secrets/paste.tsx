@@ -100,7 +100,7 @@ function Remarks({ title, color, remarks }: { title: string; color: string; rema
   )
 }
 
-/** Compared here, with what the column's values open to. */
+/** Compares the file with the column's decrypted values, in the page. */
 function useChanges(column: Column, file: DotenvFile) {
   const [current, setCurrent] = usePlaintext<ReadonlyMap<string, string> | null>(null)
   const [error, setError] = useState<unknown>(null)

@@ -84,7 +84,7 @@ export function Progressing({ done, of }: { done: number; of: number }) {
   return <Progress value={(100 * done) / of} aria-label={`${done} of ${of} stored`} />
 }
 
-/** What could not be stored. The rest is. */
+/** The secrets that could not be stored; the others were. */
 export function Failures({ outcome }: { outcome: Outcome | null }) {
   if (!outcome || outcome.failed.length === 0) return null
   return (

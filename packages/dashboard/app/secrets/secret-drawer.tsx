@@ -36,7 +36,7 @@ interface Props {
   onClose: () => void
 }
 
-/** One secret of one environment: its value, what it leads to, how it came about. */
+/** One secret of one environment: its value, its references and its history. */
 export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
   const entry = column.entries.get(name)
   return (
@@ -243,7 +243,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
   )
 }
 
-/** Only what is current was sealed anew when the environment was given another key. */
+/** A re-key seals only the current version anew; earlier ones stay under the old key. */
 async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
   const { secret } = entry
   try {

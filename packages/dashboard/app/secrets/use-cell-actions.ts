@@ -46,7 +46,7 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
         }),
       edit: (column, name) =>
         attempt(async () => {
-          // Also for what is new: what is typed can be kept then, should it lock.
+          // For new secrets, too: with an unlocked keyring, typed values can be sealed should it lock.
           await keyring.unlock()
           const [cell] = cellsOf([column], name)
           begin(column, name, cell ? await openOrNull(cell) : null)
@@ -67,7 +67,7 @@ const cellsOf = (columns: Column[], name: string): Cell[] =>
     return entry ? [{ column, entry }] : []
   })
 
-/** What does not open can be set anew all the same. */
+/** A value that cannot be decrypted can still be replaced. */
 async function openOrNull(cell: Cell): Promise<string | null> {
   try {
     return await openCell(cell)

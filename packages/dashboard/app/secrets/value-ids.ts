@@ -27,7 +27,7 @@ function createValueIds() {
     for (const listener of listeners) listener()
   }
   let telling = false
-  /** What arrives in many pieces is told a few times a second. */
+  /** Listeners hear of many batches only a few times a second. */
   const tellSoon = () => {
     if (telling) return
     telling = true
@@ -50,7 +50,7 @@ function createValueIds() {
       known.set(environmentId, ofLayer)
       tellSoon()
     },
-    /** The numbers mean nothing to another worker. */
+    /** The numbers of one worker mean nothing to the next one. */
     clear() {
       if (known.size === 0) return
       known.clear()
@@ -64,7 +64,7 @@ function createValueIds() {
   }
 }
 
-/** ValueIds of everything in the columns, of the names in `visible` first. `version` rises with each piece that arrives. */
+/** The ids of all values in the columns, those of `visible` names first. `version` rises with each batch. */
 export function useValueIds(columns: Column[], visible: () => string[]): { valueIds: ValueIds; version: number } {
   const [store] = useState(createValueIds)
   const unlocked = useUnlocked()
@@ -116,7 +116,7 @@ async function fill(
   }
 }
 
-/** A key that does not open leaves the other layers usable. */
+/** A key that cannot be unwrapped leaves the other layers usable. */
 async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   try {
     return await keyring.call('identifyValues', sealedPart(layer, secrets))

@@ -20,7 +20,7 @@ export function Page(props: {
   useEffect(() => {
     document.title = `${documentTitle} · Skerry`
   }, [documentTitle])
-  // Below the end there is room for a notice, which would lie over the last buttons otherwise. A matrix scrolls by itself.
+  // Room below the content for a toast, which would cover the last buttons otherwise. A matrix scrolls by itself.
   return (
     <Box maw={widths[width]} mx="auto" pb={width === 'wide' ? 'xl' : 88}>
       <Group justify="space-between" align="flex-start" mb="lg" gap="md">

@@ -10,7 +10,7 @@ const units = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** When something was or will be, in people's words; the exact instant beneath the pointer. */
+/** An instant relative to now, such as `3 days ago`; a tooltip has the exact time. */
 export function RelativeTime({ at }: { at: string | null }) {
   if (at === null) return <>never</>
   return (

@@ -126,7 +126,7 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   )
 }
 
-/** For whoever was editing when the session ended. */
+/** For a person who was editing when the session ended. */
 function Waiting() {
   const isInputLost = useInputLost()
   const unsaved = useUnsaved()

@@ -9,7 +9,7 @@ import { AnchorLink } from '../../ui/links.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
 import { StandalonePage } from '../../ui/standalone-page.tsx'
 
-/** Where a mailed link leads. One click is left to the person: programs that look at mails open links, too. */
+/** The target of a mailed link. The person has to click once more, because mail scanners open links, too. */
 export const Route = createFileRoute('/sign-in/link')({ component: SignInLink })
 
 function SignInLink() {

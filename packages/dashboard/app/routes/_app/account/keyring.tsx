@@ -62,7 +62,7 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
       </Section>
       <Section
         title="Fingerprint"
-        description="Whoever shares with you can compare these words with you, over the phone for example."
+        description="People who share with you can compare these words with you, for example over the phone."
       >
         <Paper p="md">
           <Group justify="space-between" wrap="nowrap">

@@ -33,7 +33,7 @@ function Tokens() {
   return (
     <TokensPage<Made>
       title="Service tokens"
-      description="With which programs read secrets. Each has a key of its own, made where the token is made."
+      description="Programs read secrets with these. Each token has its own key, created together with it."
       newLabel="New token"
       CreateDialog={CreateTokenDialog}
       shownOnce={(made) => ({

@@ -17,10 +17,10 @@ function Applications() {
     <NamedThingsPage
       what="application"
       title="Applications"
-      description="What gets secrets. Each has environments, such as production and staging."
+      description="The programs that get secrets. Each has environments, such as production and staging."
       query={useQuery(appsQuery(org.id))}
       thingsOf={({ apps }) => apps}
-      begin="Make one here, or run the command in the folder of a project."
+      begin="Create one here, or run the command in a project’s folder."
       command={`skerry init --org ${org.slug} --app my-app`}
       placeholder="Web shop"
       linkTo={(slug) => ({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app: slug } })}

@@ -29,7 +29,10 @@ function Changes() {
   const filter = Route.useSearch()
   const navigate = Route.useNavigate()
   return (
-    <Page title="Changes" description="What waits for approval in protected environments, and what became of the rest.">
+    <Page
+      title="Changes"
+      description="Changes to protected environments: those that wait for approval, and earlier ones."
+    >
       <Suspense fallback={<div style={{ height: 46 }} />}>
         <Filters filter={filter} onChange={(search) => navigate({ search, replace: true })} />
       </Suspense>

@@ -20,7 +20,7 @@ function Groups() {
       description="Secrets that several applications share. A group is composed into an application’s environment of the same slug."
       query={useQuery(groupsQuery(org.id))}
       thingsOf={({ groups }) => groups}
-      begin="Put what several applications need into one, instead of copying it into each."
+      begin="Put secrets that several applications need into one group instead of copying them."
       command={`skerry group create shared --org ${org.slug}`}
       placeholder="Shared"
       linkTo={(slug) => ({ to: '/orgs/$org/groups/$group', params: { org: org.slug, group: slug } })}

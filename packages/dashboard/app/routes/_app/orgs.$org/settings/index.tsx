@@ -37,7 +37,7 @@ function Name() {
           <Stack>
             <Group align="flex-start" wrap="nowrap">
               <TextInput label="Name of the organization" flex={1} autoComplete="off" {...form.getInputProps('name')} />
-              <Button type="submit" mt={24} loading={rename.pending} disabled={!form.isDirty()}>
+              <Button type="submit" mt={20} loading={rename.pending} disabled={!form.isDirty()}>
                 Rename
               </Button>
             </Group>

@@ -37,7 +37,7 @@ function SecondFactor() {
     queryClient.setQueryData(mfaPolicyQuery(org.id).queryKey, policy)
   })
   return (
-    <Section title="Second factor" description="An authenticator app or a passkey, beside what one signs in with.">
+    <Section title="Second factor" description="An authenticator app or a passkey, in addition to signing in.">
       <Loaded query={query}>
         {({ required, configured }) => (
           <Paper>
@@ -46,8 +46,8 @@ function SecondFactor() {
                 label="Every member needs a second factor"
                 description={
                   configured
-                    ? 'Whoever has entered none is kept out of this organization until they do. Service tokens are not asked.'
-                    : 'This server has no way to sign people in, so none could enter a second factor.'
+                    ? 'Members who have not entered one are kept out of this organization until they do. Service tokens are not affected.'
+                    : 'This server cannot sign people in, so nobody could enter a second factor.'
                 }
                 checked={required}
                 disabled={change.pending || (!configured && !required)}

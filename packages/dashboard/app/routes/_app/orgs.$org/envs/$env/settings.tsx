@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Box, Button, Text } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../../../api.ts'
@@ -7,7 +7,6 @@ import { useParent } from '../../../../../envs/use-parent.ts'
 import { invalidate } from '../../../../../queries.ts'
 import { RenameDialog } from '../../../../../secrets/named-thing-dialogs.tsx'
 import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
-import { Section } from '../../../../../ui/page.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/settings')({ component: EnvironmentSettings })
@@ -21,7 +20,7 @@ function EnvironmentSettings() {
   const isAdmin = org.role !== 'member'
   const mayDelete = isAdmin || (environment.parentEnvironmentId !== null && holdsKey)
   return (
-    <Section title="Settings">
+    <Box maw={720}>
       <SettingsRow
         title="Name"
         action={
@@ -51,7 +50,7 @@ function EnvironmentSettings() {
         </Text>
       )}
       <Dialogs dialog={dialog} onClose={() => setDialog(null)} />
-    </Section>
+    </Box>
   )
 }
 
