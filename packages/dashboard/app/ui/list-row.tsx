@@ -1,7 +1,35 @@
 import { ActionIcon, Button, Menu, Table } from '@mantine/core'
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { IconChevronDown, IconChevronRight, IconEllipsis } from './icons.ts'
-import type { ListColumn, RowAction, RowProps } from './list.tsx'
+
+export interface ListColumn<R> {
+  header: string
+  cell: (row: R) => ReactNode
+  /** In pixels or percent; columns without one share the rest. */
+  width?: number | string
+  /** What to sort by. Without it the column cannot be sorted; leave it out where the server has more pages. */
+  sort?: (row: R) => string | number | null
+}
+
+export interface RowAction {
+  label: string
+  onClick: () => void
+  /** It takes something away. */
+  danger?: boolean
+  disabled?: boolean
+}
+
+export interface RowProps<R> {
+  rowId: (row: R) => string
+  /** How a row is called, in the names of its buttons. */
+  rowName: (row: R) => string
+  /** A button at the end of each row. */
+  action?: (row: R) => RowAction | null
+  /** A menu at the end of each row; nothing for a row without actions. */
+  actions?: (row: R) => RowAction[]
+  /** What a row shows beneath when it is opened. */
+  details?: (row: R) => ReactNode
+}
 
 /** One row of a list, with its actions, and its details beneath it when they are open. */
 export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>[] }) {

@@ -12,37 +12,10 @@ import {
 } from '@tanstack/react-table'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { IconChevronDown, IconChevronsUpDown, IconChevronUp } from './icons.ts'
-import { ListRow } from './list-row.tsx'
+import { type ListColumn, ListRow, type RowProps } from './list-row.tsx'
 import { Loaded } from './loaded.tsx'
 
-export interface ListColumn<R> {
-  header: string
-  cell: (row: R) => ReactNode
-  /** In pixels or percent; columns without one share the rest. */
-  width?: number | string
-  /** What to sort by. Without it the column cannot be sorted; leave it out where the server has more pages. */
-  sort?: (row: R) => string | number | null
-}
-
-export interface RowAction {
-  label: string
-  onClick: () => void
-  /** It takes something away. */
-  danger?: boolean
-  disabled?: boolean
-}
-
-export interface RowProps<R> {
-  rowId: (row: R) => string
-  /** How a row is called, in the names of its buttons. */
-  rowName: (row: R) => string
-  /** A button at the end of each row. */
-  action?: (row: R) => RowAction | null
-  /** A menu at the end of each row; nothing for a row without actions. */
-  actions?: (row: R) => RowAction[]
-  /** What a row shows beneath when it is opened. */
-  details?: (row: R) => ReactNode
-}
+export type { ListColumn, RowAction } from './list-row.tsx'
 
 /** A query whose answers come in pages, as `useInfiniteQuery` gives it. */
 interface Pages {
