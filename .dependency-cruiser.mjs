@@ -18,6 +18,10 @@ const above = (...folders) =>
     to: { path: `^packages/server/src/(?:${folders.slice(index + 1).join('|')})/` },
   }))
 
+/** Names, limits and patterns: what clients need of the contract at run time. */
+const plainContract =
+  '^packages/contract/src/(audit-actions|errors|headers|limits|notification-types|operations\\.gen|patterns|prefixes)\\.ts$'
+
 export default {
   forbidden: [
     only('contract'),
@@ -26,6 +30,24 @@ export default {
     only('providers', 'contract'),
     only('cli', 'contract', 'crypto', 'sdk', 'providers'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
+    {
+      name: 'clients-start-without-schemas',
+      comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',
+      severity: 'error',
+      from: { path: '^packages/((crypto|sdk|cli)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: ours('contract'),
+        pathNot: plainContract,
+        dependencyTypesNot: ['type-only'],
+        dynamic: false,
+      },
+    },
+    {
+      name: 'plain-contract-stays-plain',
+      severity: 'error',
+      from: { path: plainContract },
+      to: { pathNot: plainContract, dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'server-holds-no-keys',
       comment: 'Only server/src/keys may decrypt anything, so that anyone can review all of it',

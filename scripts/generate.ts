@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
 import { markdownTable, referenceMarkdown } from '../packages/contract/src/reference.ts'
 import { routes } from '../packages/server/src/app.ts'
@@ -14,7 +15,26 @@ export function generatedFiles(): Record<string, string> {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
     'docs/api.md': referenceMarkdown(accessFacts(routes)),
     'docs/settings.md': settingsMarkdown(),
+    'packages/contract/src/operations.gen.ts': operationsTable(),
   }
+}
+
+/** Method and path of every endpoint without its schemas, which clients have no use for at run time. */
+function operationsTable(): string {
+  const rows = Object.entries(Object.groupBy(listEndpoints(), ({ heading }) => heading)).map(([heading, all = []]) => {
+    const lines = all.map(({ name, endpoint: { method, path, surface } }) => {
+      return `    ${name}: { method: '${method}', path: '${path}', surface: '${surface}' },`
+    })
+    return [`  ${heading}: {`, ...lines, '  },'].join('\n')
+  })
+  return `// Generated from endpoints.ts by \`npm run generate\`. Loads no schemas, so clients start with it.
+import type { Operation } from './endpoint.ts'
+
+/** Heading and name -> what a client needs to call the endpoint. */
+export const operations = {
+${rows.join('\n')}
+} as const satisfies Record<string, Record<string, Operation>>
+`
 }
 
 function settingsMarkdown(): string {

@@ -1,12 +1,11 @@
+import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
 import { usage } from './failure.ts'
 
-// The contract's patterns, spelled here so that starting the command does not load the contract's schemas.
+const secretNameForm = new RegExp(secretNamePattern)
+const slugForm = new RegExp(slugPattern)
 
-const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
-const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-
-export const isSecretName = (name: string) => secretName.test(name)
-const isSlug = (slug: string) => slugPattern.test(slug)
+export const isSecretName = (name: string) => secretNameForm.test(name)
+const isSlug = (slug: string) => slugForm.test(slug)
 
 /** The text is not repeated when it is no name: it may be a value that got into the wrong place. */
 export function checkSecretName(name: string): string {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { del, get, post, put } from './endpoint.ts'
+import { changeNoteHeader } from './headers.ts'
 import { limits } from './limits.ts'
 import { FreeText, Id, Instant, NextCursor, Nullable, Ok, Page, SecretName, Strict, Version } from './schema.ts'
 
@@ -38,11 +39,6 @@ export const ChangeRequest = Strict({
   closedAt: Nullable(Instant),
 })
 
-/**
- * Carries why a change is proposed. Header values are bytes, so clients send percent-encoded UTF-8
- * (`encodeURIComponent`); what holds no valid escapes is taken as it is. Ignored where nothing is queued.
- */
-export const changeNoteHeader = 'x-skerry-change-note'
 export const changeNote = {
   [changeNoteHeader]: {
     ...FreeText,

@@ -62,6 +62,9 @@ export interface Endpoint<
   bodyBytes: number
 }
 
+/** What a client needs to call an endpoint. Its types come from the endpoint, without the schemas behind them. */
+export type Operation = Readonly<Pick<Endpoint, 'method' | 'path' | 'surface'>>
+
 interface Shape<Q, B, R, A> {
   summary: string
   query?: Q

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, patch, post } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { secretNamePattern } from './patterns.ts'
 import {
   Ciphertext,
   DisplayName,
@@ -16,7 +17,6 @@ import {
   SecretName,
   Slug,
   Strict,
-  secretNamePattern,
   Version,
   WrappedKey,
 } from './schema.ts'

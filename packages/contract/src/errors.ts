@@ -1,5 +1,3 @@
-import { type Static, Type } from 'typebox'
-
 /** Every refusal there is: its code and the one HTTP status that goes with it. */
 export const errorStatus = {
   invalid_request: 400,
@@ -14,12 +12,3 @@ export const errorStatus = {
 } as const
 
 export type ErrorCode = keyof typeof errorStatus
-
-/** The body of every refusal. */
-export const ErrorBody = Type.Object({
-  error: Type.Object({
-    code: Type.String({ description: 'Stable, for programs' }),
-    message: Type.String({ description: 'For people; names the place that is wrong' }),
-  }),
-})
-export type ErrorBody = Static<typeof ErrorBody>

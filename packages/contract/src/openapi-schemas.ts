@@ -3,7 +3,6 @@ import { Application } from './apps.ts'
 import { AuditEntry } from './audit.ts'
 import { ChangeRequest } from './changes.ts'
 import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from './envs.ts'
-import { ErrorBody } from './errors.ts'
 import { KeyGrant } from './grants.ts'
 import { Composition, Group } from './groups.ts'
 import { HoneyToken } from './honey-tokens.ts'
@@ -34,7 +33,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Email: shared.Email,
   Environment,
   EnvironmentWithAccess,
-  ErrorBody,
+  ErrorBody: shared.ErrorBody,
   ExpectedVersion: shared.ExpectedVersion,
   Group,
   HoneyToken,

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { auditActions } from './audit-actions.ts'
 import { listEndpoints } from './endpoints.ts'
-import { ErrorBody, errorStatus } from './errors.ts'
+import { errorStatus } from './errors.ts'
 import { headingTitles, type OpenApiOperation, openApiDocument } from './openapi.ts'
 import { namedSchemas, nameOf } from './openapi-schemas.ts'
+import { ErrorBody } from './schema.ts'
 
 /** As a reader gets it: what JSON does not carry is not in it. */
 const document = JSON.parse(JSON.stringify(openApiDocument())) as ReturnType<typeof openApiDocument>

@@ -2,10 +2,11 @@ import { type TSchema, Type } from 'typebox'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Endpoint } from './endpoint.ts'
 import { type endpoints, listEndpoints } from './endpoints.ts'
-import { ErrorBody, type ErrorCode } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
 import { type JsonSchema, namedSchemas, referTo, spellOut } from './openapi-schemas.ts'
 import { pathParamNames, pathParamRule, pathParams } from './params.ts'
 import { errorMeanings, refusalsOf } from './refusals.ts'
+import { ErrorBody } from './schema.ts'
 
 /** The version of the API and of everything in this repository: that of this package. */
 export const version: string = packageJson.version

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { get } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { slugForm } from './patterns.ts'
 import { Id, SecretName, Strict } from './schema.ts'
-
-const slug = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 
 /** One environment's secrets and the key to them, wrapped to the caller. Later layers override earlier ones. */
 export const Layer = Strict({
@@ -32,13 +31,13 @@ export const resolve = {
     query: Strict({
       env: Type.Optional(Id('environment')),
       with: Type.Optional(
-        Type.Array(Type.String({ pattern: `^${slug}:${slug}$` }), {
+        Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
           maxItems: limits.resolveWithMax,
           description: 'group slug:environment slug; repeatable',
         }),
       ),
       branch: Type.Optional(
-        Type.String({ pattern: `^(?:${slug}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),
+        Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),
       ),
     }),
     responses: { 200: Strict({ scope: Scope, layers: Type.Array(Layer) }) },

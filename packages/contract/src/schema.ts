@@ -1,5 +1,13 @@
-import { type TProperties, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { limits } from './limits.ts'
+import {
+  cliLoginCodePattern,
+  displayNamePattern,
+  emailPattern,
+  freeTextPattern,
+  secretNamePattern,
+  slugPattern,
+} from './patterns.ts'
 import { type BlobPrefix, blobPattern, type IdKind, idPattern } from './prefixes.ts'
 
 // The small schemas that every feature shares. Each free text forbids NUL, which PostgreSQL cannot store.
@@ -19,37 +27,31 @@ export const Instant = Type.String({
   description: 'ISO 8601, UTC, milliseconds',
 })
 
-/** A slug never changes: composition, resolve and committed client settings match on it. */
 export const Slug = Type.String({
-  pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
+  pattern: slugPattern,
   description: 'lowercase letters, digits and inner hyphens, at most 63',
 })
 
-/** Printed by terminals as it is, so it holds nothing that steers one: U+0080 to U+009F do, in some. */
 export const DisplayName = Type.String({
   minLength: 1,
   maxLength: limits.displayNameCharacters,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  pattern: displayNamePattern,
 })
 
-/** What people write to each other; lines may break. */
 export const FreeText = Type.String({
   maxLength: limits.noteCharacters,
-  pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$',
+  pattern: freeTextPattern,
   description: 'free text',
 })
 
-export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 export const SecretName = Type.String({
   pattern: secretNamePattern,
   description: 'an environment variable name',
 })
 
-const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f-\\u009f]+'
 export const Email = Type.String({
   maxLength: limits.emailCharacters,
-  // Without what separates addresses in a header, so that one can never be read as several.
-  pattern: `^${emailCharacters}@${emailCharacters}\\.${emailCharacters}$`,
+  pattern: emailPattern,
 })
 
 export const Blob = (maxLength: number, ...prefixes: BlobPrefix[]) =>
@@ -82,8 +84,7 @@ export const ExpectedVersion = Type.Integer({
   description: 'refused with 409 unless this is the current version; 0: must not exist',
 })
 
-/** Short enough to read out: `WDJB-MJHT`, without vowels and look-alikes. */
-export const CliLoginCode = Type.String({ pattern: '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$' })
+export const CliLoginCode = Type.String({ pattern: cliLoginCodePattern })
 
 export const Ok = Strict({ ok: Type.Literal(true) })
 
@@ -93,3 +94,12 @@ export const Page = Strict({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
 })
 export const NextCursor = Nullable(Type.String())
+
+/** The body of every refusal. */
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: Type.String({ description: 'Stable, for programs' }),
+    message: Type.String({ description: 'For people; names the place that is wrong' }),
+  }),
+})
+export type ErrorBody = Static<typeof ErrorBody>

@@ -1,8 +1,8 @@
 import { useCallback, useRef, useState } from 'react'
-import { Cancelled } from './question.ts'
+import { Cancelled } from './prompts.ts'
 
 /**
- * Something that a person sets off: one at a time, with its failure to show. A dialog that was closed is no failure.
+ * An action that a person starts: one run at a time, with its error to show. A prompt that the person cancelled is no error.
  *
  * @example const rename = useAction(async () => { await api.orgs.update(...) })
  */

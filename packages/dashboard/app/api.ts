@@ -1,9 +1,9 @@
-import type { Endpoint } from '@skerry/contract/endpoint'
-import { endpoints } from '@skerry/contract/endpoints'
+import type { Operation } from '@skerry/contract/endpoint'
 import type { ErrorCode } from '@skerry/contract/errors'
+import { operations } from '@skerry/contract/operations.gen'
 import { type Client, createClient } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
-import { stepUp } from './question.ts'
+import { stepUpPrompt } from './prompts.ts'
 import { session } from './session.ts'
 
 /** The session's bearer is added here, and nowhere else: requests go to this origin only. */
@@ -29,19 +29,19 @@ export const api: Client = withRetries(client)
 type LooseCall = (...args: unknown[]) => Promise<unknown>
 
 function withRetries(inner: Client): Client {
-  const headings = Object.entries(endpoints).map(([heading, operations]) => {
-    const calls = Object.entries(operations).map(([name, endpoint]) => {
-      // The client is built from this very table, so each name is there; the type system cannot follow two loops.
-      const call = inner[heading as keyof typeof endpoints][name as never] as LooseCall
-      return [name, (...args: unknown[]) => send(endpoint as Endpoint, () => call(...args))]
+  const headings = Object.entries(operations).map(([heading, table]) => {
+    const calls = Object.entries(table).map(([name, operation]) => {
+      // The client is built from the same table, so each name exists; the type system cannot follow two loops.
+      const call = inner[heading as keyof typeof operations][name as never] as LooseCall
+      return [name, (...args: unknown[]) => send(operation, () => call(...args))]
     })
     return [heading, Object.fromEntries(calls)]
   })
   return { ...Object.fromEntries(headings), baseUrl: inner.baseUrl, request: inner.request }
 }
 
-async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<unknown> {
-  if (endpoint.surface === 'none') return call()
+async function send(operation: Operation, call: () => Promise<unknown>): Promise<unknown> {
+  if (operation.surface === 'none') return call()
   await session.fresh()
   const used = session.token()
   return call()
@@ -51,7 +51,7 @@ async function send(endpoint: Endpoint, call: () => Promise<unknown>): Promise<u
     })
     .catch(async (error) => {
       if (!isRefusal(error, 'mfa_required')) throw error
-      await stepUp.ask()
+      await stepUpPrompt.ask()
       return call()
     })
 }

@@ -5,7 +5,7 @@ import { Dialogs } from './dialogs.tsx'
 import { queryClient } from './queries.ts'
 import { router } from './router.ts'
 import { cssVariables, theme } from './theme.ts'
-import { styleNonce } from './trust.ts'
+import { styleNonce } from './trusted-types.ts'
 
 export function App() {
   return (

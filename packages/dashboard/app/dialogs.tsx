@@ -1,16 +1,16 @@
 import { lazy, Suspense } from 'react'
-import { stepUp, swapped, unlocking } from './question.ts'
+import { stepUpPrompt, swappedPrompt, unlockPrompt } from './prompts.ts'
 
-// Loaded when first asked for: nobody needs them to see a page.
+// Loaded when first opened: pages are shown without them.
 const StepUpDialog = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUpDialog }))
 const SwappedDialog = lazy(async () => ({ default: (await import('./envs/swapped.tsx')).SwappedDialog }))
 const UnlockDialog = lazy(async () => ({ default: (await import('./unlock.tsx')).UnlockDialog }))
 
-/** The questions that any request may raise. */
+/** The prompts that any request may open. */
 export function Dialogs() {
-  const confirming = stepUp.useOpen()
-  const locked = unlocking.useOpen()
-  const isSwapped = swapped.useOpen()
+  const confirming = stepUpPrompt.useOpen()
+  const locked = unlockPrompt.useOpen()
+  const isSwapped = swappedPrompt.useOpen()
   return (
     <Suspense>
       {isSwapped && <SwappedDialog />}

@@ -1,5 +1,5 @@
 import { type SetStateAction, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
-import { unlocking } from './question.ts'
+import { unlockPrompt } from './prompts.ts'
 import { session } from './session.ts'
 import type { Operations } from './worker/operations.ts'
 import type { Answer, Question } from './worker/worker.ts'
@@ -20,10 +20,10 @@ type Name = keyof Operations
 type Input<N extends Name> = Parameters<Operations[N]>[0]
 type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
 
-/** Unused for this long, the keyring locks. */
+/** The keyring locks after being unused for this long. */
 const idleMs = 15 * 60_000
 
-/** The worker of a keyring that locks has this long to seal what is to be kept. */
+/** How long the worker may take, when the keyring locks, to seal edits that are to be kept. */
 const sealingMaxMs = 5000
 
 let worker: Worker | undefined
@@ -40,13 +40,13 @@ export const keyring = {
    * @example const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
    */
   async call<N extends Name>(name: N, input: Input<N>): Promise<Output<N>> {
-    if (!unlocked) await unlocking.ask()
+    if (!unlocked) await unlockPrompt.ask()
     return post(name, input)
   },
 
-  /** Asks to be unlocked, unless it is. */
+  /** Prompts to unlock the keyring if it is locked. */
   async unlock() {
-    if (!unlocked) await unlocking.ask()
+    if (!unlocked) await unlockPrompt.ask()
   },
 
   /** Has the worker do something that needs no key of the person, as a first key has to be made. */
@@ -57,7 +57,7 @@ export const keyring = {
     unlocked = true
     touch()
     tell()
-    unlocking.answer()
+    unlockPrompt.complete()
   },
 
   /**
@@ -100,7 +100,7 @@ function start(): Worker {
     // What answers this id is of the type that was promised for it.
     else asker?.resolve(data.value as never)
   }
-  // Its script could not be loaded: after an update of the server, for one.
+  // The worker's script could not be loaded, for example after an update of the server.
   started.onerror = () => keyring.lock()
   return started
 }
@@ -120,30 +120,30 @@ export const useUnlocked = () => useSyncExternalStore(subscribe, () => unlocked)
 /**
  * State that holds plaintext: it returns to `empty` when the keyring locks, and ends with its component. Decrypted values
  * live here and nowhere else, neither in Query's cache nor in storage nor in the address. The last part says whether
- * locking took something, until it is set again: what a person typed is not to vanish without a word.
+ * locking cleared it, until it is set again, so that the page can tell the person.
  *
  * @example const [shown, setShown] = usePlaintext<string | null>(null)
  */
 export function usePlaintext<T>(empty: T) {
   const [first] = useState<T>(empty)
-  const [state, setState] = useState({ value: first, forgotten: false })
+  const [state, setState] = useState({ value: first, wasCleared: false })
   const set = useCallback(
     (to: SetStateAction<T>) =>
-      setState(({ value }) => ({ value: to instanceof Function ? to(value) : to, forgotten: false })),
+      setState(({ value }) => ({ value: to instanceof Function ? to(value) : to, wasCleared: false })),
     [],
   )
   useEffect(
     () =>
       subscribe(() => {
-        if (!unlocked) setState((was) => (was.value === first ? was : { value: first, forgotten: true }))
+        if (!unlocked) setState((was) => (was.value === first ? was : { value: first, wasCleared: true }))
       }),
     [first],
   )
-  return [state.value, set, state.forgotten] as const
+  return [state.value, set, state.wasCleared] as const
 }
 
-/** For a field that locking has emptied. */
-export const forgottenMeans = 'The keyring locked, and what stood here was forgotten. Type it again.'
+/** The error of a field that locking has cleared. */
+export const clearedMessage = 'The keyring locked, and what stood here was forgotten. Type it again.'
 
 // Timers stand still while a machine sleeps, so the clock is looked at again when it wakes.
 let touchedAtMs = Date.now()

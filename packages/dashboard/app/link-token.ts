@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** The token behind the # of a mailed link; it leaves the address at once, and so the history. */
+/** The token after the # of a mailed link. It is removed from the address, and so from the history, at once. */
 export function useLinkToken(): string {
   const [token] = useState(() => {
     const hash = location.hash.slice(1)

@@ -1,9 +1,9 @@
 import '@mantine/core/styles.css'
 import './app.css'
 import { createRoot } from 'react-dom/client'
-import { moveToName } from './address.ts'
 import { App } from './app.tsx'
-import { trustOwnScriptsOnly } from './trust.ts'
+import { redirectToLocalhost } from './localhost.ts'
+import { installTrustedTypes } from './trusted-types.ts'
 
-trustOwnScriptsOnly()
-if (!moveToName()) createRoot(document.getElementById('root') as HTMLElement).render(<App />)
+installTrustedTypes()
+if (!redirectToLocalhost()) createRoot(document.getElementById('root') as HTMLElement).render(<App />)

@@ -1,6 +1,9 @@
 import type { LinkProps } from '@tanstack/react-router'
+import { countOpenChanges } from './changes/queries.ts'
+import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
+  IconBell,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -9,44 +12,127 @@ import {
   IconLayoutGrid,
   IconPlus,
   IconSettings,
+  IconShieldLock,
+  IconSquareTerminal,
   IconUserPlus,
   IconUsers,
 } from './ui/icons.ts'
 
+// Every place that one can go to. A new section is a route file and a row here; a group without rows is not shown.
+
+type To = NonNullable<LinkProps['to']>
+
+/** A number beside an entry that asks for attention. */
+export interface NavBadge {
+  /** Its place in the cache below the organization: refreshed with what it counts. */
+  key: readonly string[]
+  /** The text; null shows nothing. */
+  load: (orgId: string, signal: AbortSignal) => Promise<string | null>
+  /** What it counts, for screen readers: "3 open". */
+  meaning: string
+}
+
 export interface NavEntry {
   label: string
   icon: Icon
-  to: NonNullable<LinkProps['to']>
-  /** Words by which the command palette finds it too. */
+  to: To
+  /** More words by which the command palette finds it. */
   also?: string
-  /** Shown to owners and admins alone; the server refuses others. */
+  /** For owners and admins only; the server refuses others. */
   admins?: true
+  badge?: NavBadge
 }
 
-/** The pages of an organization, in the order of the sidebar: a page adds its line here. */
-export const nav: NavEntry[] = [
-  { label: 'Applications', icon: IconLayoutGrid, to: '/orgs/$org/apps', also: 'secrets environments apps' },
-  { label: 'Groups', icon: IconLayers, to: '/orgs/$org/groups', also: 'shared secrets composition' },
+export interface NavGroup {
+  label: string
+  entries: NavEntry[]
+}
+
+const openChanges: NavBadge = { key: ['changes', 'open-count'], load: countOpenChanges, meaning: 'open' }
+
+/** The sections of an organization, as the sidebar shows them. */
+export const navGroups: NavGroup[] = [
   {
-    label: 'Changes',
-    icon: IconGitPullRequest,
-    to: '/orgs/$org/changes',
-    also: 'change requests review approve queue',
+    label: 'Secrets',
+    entries: [
+      { label: 'Applications', icon: IconLayoutGrid, to: '/orgs/$org/apps', also: 'secrets environments apps' },
+      { label: 'Groups', icon: IconLayers, to: '/orgs/$org/groups', also: 'shared secrets composition' },
+      {
+        label: 'Changes',
+        icon: IconGitPullRequest,
+        to: '/orgs/$org/changes',
+        also: 'change requests review approve queue',
+        badge: openChanges,
+      },
+    ],
   },
-  { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
-  { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
-  { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
-  { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
-  { label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename second factor mfa', admins: true },
+  {
+    label: 'Access',
+    entries: [
+      { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
+      { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
+    ],
+  },
+  { label: 'Automation', entries: [] },
+  {
+    label: 'Security',
+    entries: [
+      { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
+      { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
+    ],
+  },
+  {
+    label: 'Organization',
+    entries: [{ label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true }],
+  },
 ]
 
-/** What the command palette can begin in an organization: a page with its dialog open. */
-export const beginnings: NavEntry[] = [
+/** What the command palette can create in an organization: a page with its dialog open. */
+export const createEntries: NavEntry[] = [
   { label: 'Invite someone', icon: IconUserPlus, to: '/orgs/$org/members', also: 'invitation member', admins: true },
   { label: 'New service token', icon: IconPlus, to: '/orgs/$org/tokens', also: 'create machine', admins: true },
   { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
 ]
 
+/** A person's own pages: entries of their menu, and tabs of one another. */
+export const accountNav: NavEntry[] = [
+  { label: 'Keyring', icon: IconKey, to: '/account/keyring', also: 'passphrase passkey recovery kit fingerprint' },
+  { label: 'Signing in', icon: IconShieldLock, to: '/account/signing-in', also: 'second factor totp passkey sessions' },
+  { label: 'CLI sessions', icon: IconSquareTerminal, to: '/account/cli-sessions', also: 'terminal device login' },
+  { label: 'Notifications', icon: IconBell, to: '/account/notifications', also: 'mail' },
+]
+
+export interface Tab {
+  label: string
+  to: To
+  /** More words by which the command palette finds it; without them it does not. */
+  also?: string
+}
+
+export const settingsTabs: Tab[] = [
+  { label: 'General', to: '/orgs/$org/settings' },
+  { label: 'Security', to: '/orgs/$org/settings/security', also: 'second factor mfa policy' },
+]
+
+/** The sections of an application; `admins` as in the sidebar. */
+export const appTabs: (Tab & { admins?: true })[] = [
+  { label: 'Secrets', to: '/orgs/$org/apps/$app' },
+  { label: 'Settings', to: '/orgs/$org/apps/$app/settings', admins: true },
+]
+
+/** The sections of an environment, and which environments have them. */
+export const envTabs: (Tab & { when?: (environment: Environment) => boolean })[] = [
+  { label: 'Access', to: '/orgs/$org/envs/$env' },
+  { label: 'Composition', to: '/orgs/$org/envs/$env/composition', when: isOfApplication },
+  { label: 'Branches', to: '/orgs/$org/envs/$env/branches', when: isOfApplication },
+  { label: 'Protection', to: '/orgs/$org/envs/$env/protection' },
+  { label: 'Settings', to: '/orgs/$org/envs/$env/settings' },
+]
+
+function isOfApplication({ applicationId, parentEnvironmentId }: Environment): boolean {
+  return applicationId !== null && parentEnvironmentId === null
+}
+
 /** The entries that someone of this role can use; none outside of an organization. */
-export const usableBy = (role: string | undefined, entries: NavEntry[]): NavEntry[] =>
+export const usableBy = <E extends { admins?: true }>(role: string | undefined, entries: E[]): E[] =>
   role === undefined ? [] : entries.filter(({ admins }) => !admins || role !== 'member')

@@ -2,12 +2,11 @@ import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useRouteContext } from '@tanstack/react-router'
+import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { accountNav } from './account-nav.ts'
 import { keyring, useUnlocked } from './keyring.ts'
-import { beginnings, type NavEntry, nav, usableBy } from './nav.ts'
-import { unlocking } from './question.ts'
+import { accountNav, createEntries, type NavEntry, navGroups, settingsTabs, usableBy } from './nav.ts'
+import { unlockPrompt } from './prompts.ts'
 import { appsQuery, groupsQuery } from './secrets/queries.ts'
 import {
   type Icon,
@@ -18,7 +17,9 @@ import {
   IconLockOpen,
   IconMoon,
   IconSearch,
+  IconSettings,
 } from './ui/icons.ts'
+import { useNavOrg } from './use-nav-org.ts'
 
 /**
  * Everything that one can go to or do, by its name: fed by the same tables as the sidebar. Opens each time that it is
@@ -30,10 +31,9 @@ export function Palette({ asked }: { asked: number }) {
   }, [asked])
   const [isOpen, setOpen] = useState(false)
   const { me } = useRouteContext({ from: '/_app' })
-  const { org } = useParams({ strict: false })
   const navigate = useNavigate()
   const commands = useCommands()
-  const current = me.orgs.find(({ slug }) => slug === org)
+  const current = useNavOrg()
   const role = current?.role
   const things = useThings(current, isOpen)
   const go = ({ label, icon: Icon, to, also }: NavEntry, search = {}): SpotlightActionData => ({
@@ -41,10 +41,14 @@ export function Palette({ asked }: { asked: number }) {
     label,
     keywords: also ?? '',
     leftSection: <Icon size={18} strokeWidth={1.6} />,
-    onClick: () => void navigate({ to, params: { org }, search }),
+    onClick: () => void navigate({ to, params: { org: current?.slug }, search }),
   })
-  const pages = [...usableBy(role, nav), ...accountNav].map((entry) => go(entry))
-  const begin = usableBy(role, beginnings).map((entry) => go(entry, { begin: true }))
+  const sections = navGroups.flatMap(({ entries }) => entries)
+  const parts = settingsTabs.flatMap(({ label, to, also }): NavEntry[] =>
+    also === undefined ? [] : [{ label: `Settings: ${label}`, to, also, icon: IconSettings, admins: true }],
+  )
+  const pages = [...usableBy(role, [...sections, ...parts]), ...accountNav].map((entry) => go(entry))
+  const creations = usableBy(role, createEntries).map((entry) => go(entry, { create: true }))
   const orgs = me.orgs.map(
     ({ id, slug, name }): SpotlightActionData => ({
       id,
@@ -56,7 +60,7 @@ export function Palette({ asked }: { asked: number }) {
   )
   return (
     <Spotlight
-      actions={[...pages, ...begin, ...commands, ...(things ?? []), ...orgs]}
+      actions={[...pages, ...creations, ...commands, ...(things ?? []), ...orgs]}
       onSpotlightOpen={() => setOpen(true)}
       onSpotlightClose={() => setOpen(false)}
       shortcut={null}
@@ -69,7 +73,7 @@ export function Palette({ asked }: { asked: number }) {
   )
 }
 
-/** What an organization keeps secrets in, asked for when the palette opens -> undefined while nothing is known of it */
+/** Applications and groups, loaded when the palette opens; undefined until they are there. */
 function useThings(org: { id: string; slug: string } | undefined, isOpen: boolean): SpotlightActionData[] | undefined {
   const navigate = useNavigate()
   const enabled = isOpen && org !== undefined
@@ -116,7 +120,7 @@ function useCommands(): SpotlightActionData[] {
           id: 'unlock',
           label: 'Unlock the keyring',
           leftSection: <IconLockOpen size={18} />,
-          onClick: () => void unlocking.ask().catch(() => {}),
+          onClick: () => void unlockPrompt.ask().catch(() => {}),
         },
     {
       id: 'scheme',

@@ -65,7 +65,7 @@ export async function makePasskey({ options }: Pick<Challenge, 'options'>, prfIn
   return { response: forServer(made), credentialId: made.id, prfOutput: prfInput ? resultOf(made) : undefined }
 }
 
-/** Devices that compute nothing while they make a passkey are asked again. */
+/** Some devices compute nothing while they create a passkey, so they are asked again. */
 export async function prfOfNew(credentialId: string, prfInput: string): Promise<PrfResult> {
   return evaluate([{ credentialId, prfInput }])
 }

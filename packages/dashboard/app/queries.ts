@@ -1,21 +1,20 @@
 import { SkerryError } from '@skerry/sdk/errors'
 import { notifyManager, QueryClient, type QueryKey, queryOptions, type UseQueryResult } from '@tanstack/react-query'
 import { api } from './api.ts'
-import { Cancelled } from './question.ts'
+import { Cancelled } from './prompts.ts'
 
-// At once, and not after a timer: what is stored is on the page before the field that it was typed into goes, and the focus
-// goes back to it.
+// At once instead of after a timer: a stored value is on the page before its editor closes, so that the focus can return.
 notifyManager.setScheduler(queueMicrotask)
 
-/** What the server answered: ciphertext, names, times. Plaintext never gets in here; it lives in `useRevealed`. */
+/** The server's answers: ciphertext, names, times. Plaintext never gets in here; it lives in `usePlaintext`. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A server on this machine is there without a network, and one that is not has to be told of, not waited for.
+      // A server on this machine works without a network, and a failure to reach another one must be shown, not waited out.
       networkMode: 'always',
-      // As long as a page takes to open: whoever comes back to a list sees what others did meanwhile.
+      // About as long as a page takes to open: someone who returns to a list sees what others have done meanwhile.
       staleTime: 1000,
-      // The client below has repeated already what may be repeated.
+      // The API client has already repeated what may be repeated.
       retry: false,
       throwOnError: (error) => !(error instanceof SkerryError || error instanceof Cancelled),
     },
@@ -23,22 +22,23 @@ export const queryClient = new QueryClient({
 })
 
 /**
- * After a change: what is on the page is asked for again, and the rest is forgotten, so that no page begins with how it
- * was. -> once it is there
+ * After a change: queries on the page are loaded again, others are removed from the cache, so that no page starts with the
+ * old state. Resolves when the page's queries have loaded.
  *
- * @example await outdated({ queryKey: ['orgs', org.id] })
+ * @example await invalidate({ queryKey: ['orgs', org.id] })
  */
-export async function outdated({ queryKey }: { queryKey: QueryKey }): Promise<void> {
+export async function invalidate({ queryKey }: { queryKey: QueryKey }): Promise<void> {
   queryClient.removeQueries({ queryKey, type: 'inactive', fetchStatus: 'idle' })
   await queryClient.invalidateQueries({ queryKey })
 }
 
 /**
- * Whether the server has just said so: what was known before may decide what is shown, and not whom a key is wrapped to.
+ * Whether a query's data has just come from the server. Cached data may decide what is shown, but not whom a key is wrapped
+ * to.
  *
- * @example disabled={!isCertain(grantees)} // of a query with `staleTime: 0`
+ * @example disabled={!isFresh(grantees)} // of a query with `staleTime: 0`
  */
-export const isCertain = ({ isSuccess, isFetching }: Pick<UseQueryResult, 'isSuccess' | 'isFetching'>): boolean =>
+export const isFresh = ({ isSuccess, isFetching }: Pick<UseQueryResult, 'isSuccess' | 'isFetching'>): boolean =>
   isSuccess && !isFetching
 
 export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => api.me.get({}, { signal }) })

@@ -2,7 +2,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { meQuery, queryClient } from './queries.ts'
 
-/** Asks again who one is and which organizations one is in; `me` and `org` of every page follow. */
+/** Reloads the person and their organizations; `me` and `org` of every page are updated. */
 export function useReloadMe(): () => Promise<void> {
   const router = useRouter()
   return useCallback(async () => {

@@ -2,7 +2,7 @@ import { createRouter } from '@tanstack/react-router'
 import { queryClient } from './queries.ts'
 import { routeTree } from './routes.gen.ts'
 import { session } from './session.ts'
-import { Missing } from './ui/missing.tsx'
+import { NotFound } from './ui/not-found.tsx'
 import { RouteProblem } from './ui/problem.tsx'
 
 export const router = createRouter({
@@ -12,7 +12,7 @@ export const router = createRouter({
   // Query decides what is stale.
   defaultPreloadStaleTime: 0,
   defaultErrorComponent: RouteProblem,
-  defaultNotFoundComponent: Missing,
+  defaultNotFoundComponent: NotFound,
 })
 
 session.onEnd(() => {

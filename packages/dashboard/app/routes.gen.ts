@@ -25,7 +25,6 @@ import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/ind
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
-import { Route as AppOrgsOrgSettingsRouteImport } from './routes/_app/orgs.$org/settings.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
 import { Route as AppOrgsOrgAppsAppRouteImport } from './routes/_app/orgs.$org/apps/$app.tsx'
@@ -34,6 +33,15 @@ import { Route as AppOrgsOrgChangesChangeRouteImport } from './routes/_app/orgs.
 import { Route as AppOrgsOrgEnvsEnvRouteImport } from './routes/_app/orgs.$org/envs/$env.tsx'
 import { Route as AppOrgsOrgGroupsIndexRouteImport } from './routes/_app/orgs.$org/groups/index.tsx'
 import { Route as AppOrgsOrgGroupsGroupRouteImport } from './routes/_app/orgs.$org/groups/$group.tsx'
+import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
+import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/orgs.$org/settings/security.tsx'
+import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
+import { Route as AppOrgsOrgAppsAppSettingsRouteImport } from './routes/_app/orgs.$org/apps/$app/settings.tsx'
+import { Route as AppOrgsOrgEnvsEnvIndexRouteImport } from './routes/_app/orgs.$org/envs/$env/index.tsx'
+import { Route as AppOrgsOrgEnvsEnvBranchesRouteImport } from './routes/_app/orgs.$org/envs/$env/branches.tsx'
+import { Route as AppOrgsOrgEnvsEnvCompositionRouteImport } from './routes/_app/orgs.$org/envs/$env/composition.tsx'
+import { Route as AppOrgsOrgEnvsEnvProtectionRouteImport } from './routes/_app/orgs.$org/envs/$env/protection.tsx'
+import { Route as AppOrgsOrgEnvsEnvSettingsRouteImport } from './routes/_app/orgs.$org/envs/$env/settings.tsx'
 
 const AppRoute = AppRouteImport.update({
   id: '/_app',
@@ -114,11 +122,6 @@ const AppOrgsOrgMembersRoute = AppOrgsOrgMembersRouteImport.update({
   path: '/members',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
-const AppOrgsOrgSettingsRoute = AppOrgsOrgSettingsRouteImport.update({
-  id: '/settings',
-  path: '/settings',
-  getParentRoute: () => AppOrgsOrgRoute,
-} as any)
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
   id: '/tokens',
   path: '/tokens',
@@ -159,6 +162,57 @@ const AppOrgsOrgGroupsGroupRoute = AppOrgsOrgGroupsGroupRouteImport.update({
   path: '/groups/$group',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgSettingsIndexRoute = AppOrgsOrgSettingsIndexRouteImport.update({
+  id: '/settings/',
+  path: '/settings/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgSettingsSecurityRoute =
+  AppOrgsOrgSettingsSecurityRouteImport.update({
+    id: '/settings/security',
+    path: '/settings/security',
+    getParentRoute: () => AppOrgsOrgRoute,
+  } as any)
+const AppOrgsOrgAppsAppIndexRoute = AppOrgsOrgAppsAppIndexRouteImport.update({
+  id: '/',
+  path: '/',
+  getParentRoute: () => AppOrgsOrgAppsAppRoute,
+} as any)
+const AppOrgsOrgAppsAppSettingsRoute =
+  AppOrgsOrgAppsAppSettingsRouteImport.update({
+    id: '/settings',
+    path: '/settings',
+    getParentRoute: () => AppOrgsOrgAppsAppRoute,
+  } as any)
+const AppOrgsOrgEnvsEnvIndexRoute = AppOrgsOrgEnvsEnvIndexRouteImport.update({
+  id: '/',
+  path: '/',
+  getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
+} as any)
+const AppOrgsOrgEnvsEnvBranchesRoute =
+  AppOrgsOrgEnvsEnvBranchesRouteImport.update({
+    id: '/branches',
+    path: '/branches',
+    getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
+  } as any)
+const AppOrgsOrgEnvsEnvCompositionRoute =
+  AppOrgsOrgEnvsEnvCompositionRouteImport.update({
+    id: '/composition',
+    path: '/composition',
+    getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
+  } as any)
+const AppOrgsOrgEnvsEnvProtectionRoute =
+  AppOrgsOrgEnvsEnvProtectionRouteImport.update({
+    id: '/protection',
+    path: '/protection',
+    getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
+  } as any)
+const AppOrgsOrgEnvsEnvSettingsRoute =
+  AppOrgsOrgEnvsEnvSettingsRouteImport.update({
+    id: '/settings',
+    path: '/settings',
+    getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
+  } as any)
 
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
@@ -175,16 +229,24 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
-  '/orgs/$org/settings': typeof AppOrgsOrgSettingsRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
-  '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRoute
+  '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
-  '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRoute
+  '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
+  '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
+  '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
+  '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
+  '/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/orgs/$org/apps/$app/': typeof AppOrgsOrgAppsAppIndexRoute
+  '/orgs/$org/envs/$env/': typeof AppOrgsOrgEnvsEnvIndexRoute
 }
 export interface FileRoutesByTo {
   '/set-up': typeof SetUpRoute
@@ -200,16 +262,22 @@ export interface FileRoutesByTo {
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
-  '/orgs/$org/settings': typeof AppOrgsOrgSettingsRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
-  '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
-  '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRoute
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
+  '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
+  '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
+  '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
+  '/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppIndexRoute
+  '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvIndexRoute
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
@@ -228,16 +296,24 @@ export interface FileRoutesById {
   '/_app/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
-  '/_app/orgs/$org/settings': typeof AppOrgsOrgSettingsRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
-  '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRoute
+  '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/_app/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
-  '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRoute
+  '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
+  '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
+  '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
+  '/_app/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
+  '/_app/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/_app/orgs/$org/apps/$app/': typeof AppOrgsOrgAppsAppIndexRoute
+  '/_app/orgs/$org/envs/$env/': typeof AppOrgsOrgEnvsEnvIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
@@ -256,16 +332,24 @@ export interface FileRouteTypes {
     | '/orgs/$org/audit'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
-    | '/orgs/$org/settings'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
     | '/orgs/$org/apps/$app'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/envs/$env'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/settings/security'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
+    | '/orgs/$org/settings/'
+    | '/orgs/$org/apps/$app/settings'
+    | '/orgs/$org/envs/$env/branches'
+    | '/orgs/$org/envs/$env/composition'
+    | '/orgs/$org/envs/$env/protection'
+    | '/orgs/$org/envs/$env/settings'
+    | '/orgs/$org/apps/$app/'
+    | '/orgs/$org/envs/$env/'
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/set-up'
@@ -281,16 +365,22 @@ export interface FileRouteTypes {
     | '/orgs/$org/audit'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
-    | '/orgs/$org/settings'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
-    | '/orgs/$org/apps/$app'
     | '/orgs/$org/changes/$change'
-    | '/orgs/$org/envs/$env'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/settings/security'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
+    | '/orgs/$org/settings'
+    | '/orgs/$org/apps/$app/settings'
+    | '/orgs/$org/envs/$env/branches'
+    | '/orgs/$org/envs/$env/composition'
+    | '/orgs/$org/envs/$env/protection'
+    | '/orgs/$org/envs/$env/settings'
+    | '/orgs/$org/apps/$app'
+    | '/orgs/$org/envs/$env'
   id:
     | '__root__'
     | '/_app'
@@ -308,16 +398,24 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/audit'
     | '/_app/orgs/$org/honey-tokens'
     | '/_app/orgs/$org/members'
-    | '/_app/orgs/$org/settings'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
     | '/_app/orgs/$org/apps/$app'
     | '/_app/orgs/$org/changes/$change'
     | '/_app/orgs/$org/envs/$env'
     | '/_app/orgs/$org/groups/$group'
+    | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
+    | '/_app/orgs/$org/settings/'
+    | '/_app/orgs/$org/apps/$app/settings'
+    | '/_app/orgs/$org/envs/$env/branches'
+    | '/_app/orgs/$org/envs/$env/composition'
+    | '/_app/orgs/$org/envs/$env/protection'
+    | '/_app/orgs/$org/envs/$env/settings'
+    | '/_app/orgs/$org/apps/$app/'
+    | '/_app/orgs/$org/envs/$env/'
   fileRoutesById: FileRoutesById
 }
 export interface RootRouteChildren {
@@ -441,13 +539,6 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgMembersRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
-    '/_app/orgs/$org/settings': {
-      id: '/_app/orgs/$org/settings'
-      path: '/settings'
-      fullPath: '/orgs/$org/settings'
-      preLoaderRoute: typeof AppOrgsOrgSettingsRouteImport
-      parentRoute: typeof AppOrgsOrgRoute
-    }
     '/_app/orgs/$org/tokens': {
       id: '/_app/orgs/$org/tokens'
       path: '/tokens'
@@ -504,39 +595,136 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgGroupsGroupRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/settings/': {
+      id: '/_app/orgs/$org/settings/'
+      path: '/settings'
+      fullPath: '/orgs/$org/settings/'
+      preLoaderRoute: typeof AppOrgsOrgSettingsIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/settings/security': {
+      id: '/_app/orgs/$org/settings/security'
+      path: '/settings/security'
+      fullPath: '/orgs/$org/settings/security'
+      preLoaderRoute: typeof AppOrgsOrgSettingsSecurityRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/apps/$app/': {
+      id: '/_app/orgs/$org/apps/$app/'
+      path: '/'
+      fullPath: '/orgs/$org/apps/$app/'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppIndexRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
+    '/_app/orgs/$org/apps/$app/settings': {
+      id: '/_app/orgs/$org/apps/$app/settings'
+      path: '/settings'
+      fullPath: '/orgs/$org/apps/$app/settings'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppSettingsRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
+    '/_app/orgs/$org/envs/$env/': {
+      id: '/_app/orgs/$org/envs/$env/'
+      path: '/'
+      fullPath: '/orgs/$org/envs/$env/'
+      preLoaderRoute: typeof AppOrgsOrgEnvsEnvIndexRouteImport
+      parentRoute: typeof AppOrgsOrgEnvsEnvRoute
+    }
+    '/_app/orgs/$org/envs/$env/branches': {
+      id: '/_app/orgs/$org/envs/$env/branches'
+      path: '/branches'
+      fullPath: '/orgs/$org/envs/$env/branches'
+      preLoaderRoute: typeof AppOrgsOrgEnvsEnvBranchesRouteImport
+      parentRoute: typeof AppOrgsOrgEnvsEnvRoute
+    }
+    '/_app/orgs/$org/envs/$env/composition': {
+      id: '/_app/orgs/$org/envs/$env/composition'
+      path: '/composition'
+      fullPath: '/orgs/$org/envs/$env/composition'
+      preLoaderRoute: typeof AppOrgsOrgEnvsEnvCompositionRouteImport
+      parentRoute: typeof AppOrgsOrgEnvsEnvRoute
+    }
+    '/_app/orgs/$org/envs/$env/protection': {
+      id: '/_app/orgs/$org/envs/$env/protection'
+      path: '/protection'
+      fullPath: '/orgs/$org/envs/$env/protection'
+      preLoaderRoute: typeof AppOrgsOrgEnvsEnvProtectionRouteImport
+      parentRoute: typeof AppOrgsOrgEnvsEnvRoute
+    }
+    '/_app/orgs/$org/envs/$env/settings': {
+      id: '/_app/orgs/$org/envs/$env/settings'
+      path: '/settings'
+      fullPath: '/orgs/$org/envs/$env/settings'
+      preLoaderRoute: typeof AppOrgsOrgEnvsEnvSettingsRouteImport
+      parentRoute: typeof AppOrgsOrgEnvsEnvRoute
+    }
   }
 }
+
+interface AppOrgsOrgAppsAppRouteChildren {
+  AppOrgsOrgAppsAppSettingsRoute: typeof AppOrgsOrgAppsAppSettingsRoute
+  AppOrgsOrgAppsAppIndexRoute: typeof AppOrgsOrgAppsAppIndexRoute
+}
+
+const AppOrgsOrgAppsAppRouteChildren: AppOrgsOrgAppsAppRouteChildren = {
+  AppOrgsOrgAppsAppSettingsRoute: AppOrgsOrgAppsAppSettingsRoute,
+  AppOrgsOrgAppsAppIndexRoute: AppOrgsOrgAppsAppIndexRoute,
+}
+
+const AppOrgsOrgAppsAppRouteWithChildren =
+  AppOrgsOrgAppsAppRoute._addFileChildren(AppOrgsOrgAppsAppRouteChildren)
+
+interface AppOrgsOrgEnvsEnvRouteChildren {
+  AppOrgsOrgEnvsEnvBranchesRoute: typeof AppOrgsOrgEnvsEnvBranchesRoute
+  AppOrgsOrgEnvsEnvCompositionRoute: typeof AppOrgsOrgEnvsEnvCompositionRoute
+  AppOrgsOrgEnvsEnvProtectionRoute: typeof AppOrgsOrgEnvsEnvProtectionRoute
+  AppOrgsOrgEnvsEnvSettingsRoute: typeof AppOrgsOrgEnvsEnvSettingsRoute
+  AppOrgsOrgEnvsEnvIndexRoute: typeof AppOrgsOrgEnvsEnvIndexRoute
+}
+
+const AppOrgsOrgEnvsEnvRouteChildren: AppOrgsOrgEnvsEnvRouteChildren = {
+  AppOrgsOrgEnvsEnvBranchesRoute: AppOrgsOrgEnvsEnvBranchesRoute,
+  AppOrgsOrgEnvsEnvCompositionRoute: AppOrgsOrgEnvsEnvCompositionRoute,
+  AppOrgsOrgEnvsEnvProtectionRoute: AppOrgsOrgEnvsEnvProtectionRoute,
+  AppOrgsOrgEnvsEnvSettingsRoute: AppOrgsOrgEnvsEnvSettingsRoute,
+  AppOrgsOrgEnvsEnvIndexRoute: AppOrgsOrgEnvsEnvIndexRoute,
+}
+
+const AppOrgsOrgEnvsEnvRouteWithChildren =
+  AppOrgsOrgEnvsEnvRoute._addFileChildren(AppOrgsOrgEnvsEnvRouteChildren)
 
 interface AppOrgsOrgRouteChildren {
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
-  AppOrgsOrgSettingsRoute: typeof AppOrgsOrgSettingsRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
-  AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRoute
+  AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRouteWithChildren
   AppOrgsOrgChangesChangeRoute: typeof AppOrgsOrgChangesChangeRoute
-  AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRoute
+  AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRouteWithChildren
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
+  AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
+  AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
 }
 
 const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgAuditRoute: AppOrgsOrgAuditRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
-  AppOrgsOrgSettingsRoute: AppOrgsOrgSettingsRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
-  AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRoute,
+  AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRouteWithChildren,
   AppOrgsOrgChangesChangeRoute: AppOrgsOrgChangesChangeRoute,
-  AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRoute,
+  AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRouteWithChildren,
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
+  AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,
+  AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
 }
 
 const AppOrgsOrgRouteWithChildren = AppOrgsOrgRoute._addFileChildren(

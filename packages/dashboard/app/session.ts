@@ -9,7 +9,7 @@ type Session = Answer<typeof signIn.redeemLink>['session']
 // Who is signed in. The token lives in this variable and nowhere else: no storage keeps it, and the cookie that renews it
 // is out of reach of scripts.
 
-/** Without settings: what is sent from here needs no bearer, only the cookie. */
+/** Requests from here need no bearer, only the cookie. */
 const open = createClient({ baseUrl: location.origin, userAgent: 'skerry-dashboard' })
 
 let current: Session | null = null

@@ -1,12 +1,24 @@
-import { ActionIcon, AppShell, Burger, Group, Menu, NavLink, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  AppShell,
+  Badge,
+  Box,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  Text,
+  Tooltip,
+  UnstyledButton,
+} from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { accountNav } from './account-nav.ts'
 import { useAction } from './action.ts'
 import { keyring, useUnlocked } from './keyring.ts'
-import { nav, usableBy } from './nav.ts'
-import { unlocking } from './question.ts'
+import { accountNav, type NavBadge, type NavEntry, navGroups, usableBy } from './nav.ts'
+import { unlockPrompt } from './prompts.ts'
 import { session } from './session.ts'
 import {
   IconCheck,
@@ -20,6 +32,7 @@ import {
 import { isCovered } from './ui/layer.tsx'
 import { MenuLink } from './ui/links.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
+import { useNavOrg } from './use-nav-org.ts'
 
 const noop = () => {}
 
@@ -27,14 +40,11 @@ const noop = () => {}
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const NewOrgDialog = lazy(async () => ({ default: (await import('./new-org.tsx')).NewOrgDialog }))
 
-/** What surrounds every page: where one is, where one can go, whether the keyring is open. */
+/** What surrounds every page: the navigation, the search, the keyring's lock and the person's menu. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure()
-  const { org } = useParams({ strict: false })
-  const { me } = useRouteContext({ from: '/_app' })
-  const role = me.orgs.find(({ slug }) => slug === org)?.role
   const [search, setSearch] = useState(0)
-  // Over a dialog it would lead away from what is being typed there.
+  // Not over a dialog: the palette would lead away from what is being typed there.
   const openPalette = () => isCovered() || setSearch(search + 1)
   useHotkeys([['mod + K', openPalette]], [])
   return (
@@ -68,14 +78,7 @@ export function Shell() {
           </Group>
         </AppShell.Section>
         <AppShell.Section grow mih={0} style={{ overflowY: 'auto' }} onClick={close}>
-          {org !== undefined &&
-            usableBy(role, nav).map((entry) => <Entry key={entry.to} {...entry} params={{ org }} />)}
-          <Text size="xs" c="dimmed" px="sm" pt="md" pb={4} fw={500}>
-            Account
-          </Text>
-          {accountNav.map((entry) => (
-            <Entry key={entry.to} {...entry} />
-          ))}
+          <OrgNav />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main>
@@ -86,21 +89,61 @@ export function Shell() {
   )
 }
 
-function Entry({ label, icon: Icon, to, params }: (typeof nav)[number] & { params?: { org: string } }) {
+/** The sections of the organization, in groups. */
+function OrgNav() {
+  const org = useNavOrg()
+  if (!org) return null
+  return navGroups.map(({ label, entries }) => {
+    const usable = usableBy(org.role, entries)
+    if (usable.length === 0) return null
+    return (
+      <Box key={label} role="group" aria-label={label} mb="sm">
+        <Text size="xs" c="dimmed" px="sm" py={4} fw={500} aria-hidden>
+          {label}
+        </Text>
+        {usable.map((entry) => (
+          <Entry key={entry.to} entry={entry} org={org} />
+        ))}
+      </Box>
+    )
+  })
+}
+
+function Entry({ entry, org }: { entry: NavEntry; org: { id: string; slug: string } }) {
+  const { label, icon: Icon, to, badge } = entry
   return (
     <NavLink
       label={label}
       leftSection={<Icon size={18} strokeWidth={1.6} />}
-      renderRoot={(props) => <Link to={to} params={params} activeProps={{ 'data-active': true }} {...props} />}
+      rightSection={badge && <EntryBadge badge={badge} orgId={org.id} />}
+      renderRoot={(props) => (
+        <Link to={to} params={{ org: org.slug }} activeProps={{ 'data-active': true }} {...props} />
+      )}
     />
+  )
+}
+
+function EntryBadge({ badge, orgId }: { badge: NavBadge; orgId: string }) {
+  const { org } = useParams({ strict: false })
+  const { data } = useQuery({
+    queryKey: ['orgs', orgId, ...badge.key],
+    queryFn: ({ signal }) => badge.load(orgId, signal),
+    staleTime: 30_000,
+    // The account pages must not depend on an organization: it may ask for a second factor that is set up there.
+    enabled: org !== undefined,
+  })
+  if (!data) return null
+  return (
+    <Badge size="sm" variant="light" circle={data.length === 1} aria-label={`${data} ${badge.meaning}`}>
+      {data}
+    </Badge>
   )
 }
 
 function OrgSwitcher() {
   const { me } = useRouteContext({ from: '/_app' })
-  const params = useParams({ strict: false })
+  const current = useNavOrg()
   const [creating, setCreating] = useState(false)
-  const current = me.orgs.find(({ slug }) => slug === params.org)
   return (
     <Menu width={208} position="bottom-start">
       <Menu.Target>
@@ -130,7 +173,7 @@ function OrgSwitcher() {
           New organization
         </Menu.Item>
       </Menu.Dropdown>
-      <Suspense>{creating && <NewOrgDialog opened onClose={() => setCreating(false)} />}</Suspense>
+      <Suspense>{creating && <NewOrgDialog onClose={() => setCreating(false)} />}</Suspense>
     </Menu>
   )
 }
@@ -144,7 +187,7 @@ function KeyringButton() {
         variant="subtle"
         color={unlocked ? 'sea' : 'gray'}
         aria-label={label}
-        onClick={() => (unlocked ? keyring.lock() : unlocking.ask().catch(noop))}
+        onClick={() => (unlocked ? keyring.lock() : unlockPrompt.ask().catch(noop))}
       >
         {unlocked ? <IconLockOpen size={18} /> : <IconLock size={18} />}
       </ActionIcon>
@@ -164,7 +207,13 @@ function AccountMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{me.user?.email ?? me.user?.name}</Menu.Label>
-        {/* It stays, to say so when one is still signed in. */}
+        {accountNav.map(({ label, to, icon: Icon }) => (
+          <MenuLink key={to} to={to} leftSection={<Icon size={16} strokeWidth={1.6} />}>
+            {label}
+          </MenuLink>
+        ))}
+        <Menu.Divider />
+        {/* The menu stays open: it shows a failure, after which the person is still signed in. */}
         <Menu.Item closeMenuOnClick={false} disabled={signOut.pending} onClick={() => signOut.run()}>
           Sign out
         </Menu.Item>

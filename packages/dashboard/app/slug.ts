@@ -1,3 +1,7 @@
+import { slugPattern } from '@skerry/contract/patterns'
+
+const slugForm = new RegExp(slugPattern)
+
 /** A slug for a name, as far as one can be made: `Acme & Söhne` gives `acme-sohne`. */
 export function slugOf(name: string): string {
   const ascii = name
@@ -10,5 +14,5 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
-/** Whether the server takes it. */
-export const isSlug = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+/** Whether the server accepts a text as a slug. */
+export const isSlug = (text: string): boolean => slugForm.test(text)

@@ -6,8 +6,8 @@ import { useState } from 'react'
 import { useAction } from './action.ts'
 import { api } from './api.ts'
 import { assertPasskey } from './passkeys.ts'
+import { stepUpPrompt } from './prompts.ts'
 import { secondFactorQuery } from './queries.ts'
-import { stepUp } from './question.ts'
 import { router } from './router.ts'
 import { session } from './session.ts'
 import { Dialog } from './ui/dialog.tsx'
@@ -22,7 +22,7 @@ type Factor = Body<typeof secondFactor.stepUp>
 async function enter(body: Factor) {
   const { session: renewed } = await api.secondFactor.stepUp({ body })
   session.begin(renewed)
-  stepUp.answer()
+  stepUpPrompt.complete()
 }
 
 async function enterPasskey() {
@@ -30,10 +30,10 @@ async function enterPasskey() {
   await enter({ passkey: { challengeId: challenge.challengeId, response: await assertPasskey(challenge) } })
 }
 
-/** Opens when the server wants a fresh second factor; what asked for it goes on once it is entered. */
+/** Opens when the server wants a fresh second factor; the request continues once it is entered. */
 export function StepUpDialog() {
   return (
-    <Dialog opened onClose={stepUp.cancel} title="Confirm that it is you">
+    <Dialog opened onClose={stepUpPrompt.cancel} title="Confirm that it is you">
       <StepUp />
     </Dialog>
   )
@@ -57,7 +57,7 @@ function NoFactor({ managed }: { managed: boolean }) {
           : 'This asks for a second factor entered lately. Sign in again with your identity provider, then repeat this.'}
       </Text>
       <Group justify="flex-end">
-        <Button variant="default" onClick={stepUp.cancel}>
+        <Button variant="default" onClick={stepUpPrompt.cancel}>
           Not now
         </Button>
         {managed ? <Button onClick={setOneUp}>Set one up</Button> : <SignInAgain />}
@@ -67,7 +67,7 @@ function NoFactor({ managed }: { managed: boolean }) {
 }
 
 function setOneUp() {
-  stepUp.cancel()
+  stepUpPrompt.cancel()
   void router.navigate({ to: '/account/signing-in' })
 }
 

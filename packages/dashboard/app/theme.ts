@@ -28,14 +28,14 @@ export const theme = createTheme({
     fontWeight: '600',
     sizes: { h1: { fontSize: '1.375rem' }, h2: { fontSize: '1.0625rem' }, h3: { fontSize: '0.9375rem' } },
   },
-  // By name alone: what imports a component here puts it into the first load.
+  // By name: importing a component here would put it into the first load.
   components: {
     Badge: { defaultProps: { tt: 'none', fw: 500 } },
     Breadcrumbs: { styles: { root: { flexWrap: 'wrap' }, breadcrumb: { whiteSpace: 'normal', lineHeight: 1.4 } } },
     Button: { defaultProps: { size: 'sm' } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     InputWrapper: { styles: { label: { maxWidth: '100%', overflowWrap: 'anywhere' } } },
-    // What it would focus instead of the first item is not allowed in a menu.
+    // The placeholder that it would focus before the first item is not allowed in a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: {
       defaultProps: { centered: true, transitionProps: { duration: 100 }, closeButtonProps: { 'aria-label': 'Close' } },
@@ -50,7 +50,7 @@ export const theme = createTheme({
 
 const tinted = ['gray', 'red', 'orange', 'yellow', 'green', 'teal', 'blue', 'sea']
 
-/** What is written on a tinted ground, of badges and alerts for example: dark enough to be read on it. */
+/** Text on a tinted background, of badges and alerts for example: dark enough to be read there. */
 const lightTints = Object.fromEntries(
   tinted.map((color) => [
     `--mantine-color-${color}-light-color`,
@@ -58,7 +58,7 @@ const lightTints = Object.fromEntries(
   ]),
 )
 
-/** In the dark such a ground is a breath of the colour, not a block of it. */
+/** In the dark scheme such a background has only a little of the colour. */
 const darkTints = Object.fromEntries(
   tinted.flatMap((color) => [
     [`--mantine-color-${color}-light`, `color-mix(in srgb, var(--mantine-color-${color}-5) 14%, transparent)`],
@@ -69,7 +69,7 @@ const darkTints = Object.fromEntries(
 
 const redFilled = { '--mantine-color-red-filled': '#c92a2a', '--mantine-color-red-filled-hover': '#b02525' }
 
-/** Quiet and red text that is still read easily: a contrast of 4.5 to 1 on what it stands on (WCAG 2.2, 1.4.3). */
+/** Dimmed and red text has a contrast of at least 4.5 to 1 with its background (WCAG 2.2, 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -4,18 +4,18 @@ import { useState } from 'react'
 import { useAction } from './action.ts'
 import { KeyringError, keyring, usePlaintext } from './keyring.ts'
 import { evaluate } from './passkeys.ts'
+import { unlockPrompt } from './prompts.ts'
 import { keysQuery, meQuery, passkeysQuery } from './queries.ts'
-import { unlocking } from './question.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { Form } from './ui/form.tsx'
 import { IconFingerprint } from './ui/icons.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 
-/** Opens when something needs the private key, which goes on once it is there. */
+/** Opens when code needs the private key; the code continues once the keyring is unlocked. */
 export function UnlockDialog() {
   return (
-    <Dialog opened onClose={unlocking.cancel} title="Unlock your keyring">
+    <Dialog opened onClose={unlockPrompt.cancel} title="Unlock your keyring">
       <Unlock />
     </Dialog>
   )
@@ -55,7 +55,7 @@ function NoKeyring() {
   )
 }
 
-/** A key that opens but is not the one that others wrap to: nothing may be done with it. */
+/** A key that can be decrypted but is not the one that others wrap to; it must not be used. */
 function checkOpened(opened: string, told: string) {
   const point = (jwk: string) => {
     const { x, y } = JSON.parse(jwk) as { x: string; y: string }

@@ -3,7 +3,7 @@ import { me } from '@skerry/contract/me'
 import type { Locator, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import type { World } from '../../server/test/world.ts'
-import { goTo, person } from './journey.ts'
+import { goTo, openTab, person } from './journey.ts'
 
 /** What a person does with applications and secrets, in the words of the pages. */
 
@@ -56,16 +56,17 @@ export async function edit(page: Page, name: string, environment: string, text: 
 export const save = (page: Page): Promise<void> => page.getByRole('button', { name: 'Save', exact: true }).click()
 
 export async function openColumnMenu(page: Page, environment: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `What can be done with ${environment}` }).click()
+  await page.getByRole('button', { name: `Actions for ${environment}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-export async function openEnvironment(page: Page, environment: string): Promise<void> {
+export async function openEnvironment(page: Page, environment: string, tab?: string): Promise<void> {
   await openColumnMenu(page, environment, 'Access and settings')
   await page.getByRole('heading', { name: environment, level: 1 }).waitFor()
+  if (tab !== undefined) await openTab(page, tab)
 }
 
-/** On an environment's page: composes a group in. */
+/** On an environment's page, under Composition: composes a group in. */
 export async function compose(page: Page, group: string): Promise<void> {
   await page.getByRole('button', { name: 'Add a group' }).click()
   await dialogOf(page).getByLabel('Group').click()

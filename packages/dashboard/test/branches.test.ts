@@ -10,6 +10,7 @@ import {
   save,
   value,
 } from './apps-journey.ts'
+import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
 
@@ -23,7 +24,7 @@ const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 describe('a branch', () => {
   test('is forked, and ends by itself', async () => {
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).first().click()
     await dialogOf(page).getByLabel('Slug').fill('PR 7')
     await dialogOf(page).getByText('Becomes pr-7').waitFor()
@@ -36,7 +37,7 @@ describe('a branch', () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
-    await dialogOf(page).getByRole('alert').getByText('Slug: taken').waitFor()
+    await dialogOf(page).getByText('Taken by another environment.').waitFor()
     await expect.poll(() => dialogOf(page).getByLabel('Slug', { exact: true }).inputValue()).toBe('pr-7')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
@@ -62,7 +63,7 @@ describe('a branch', () => {
   })
 
   test('gets a secret of its own beside an environment of the same name', async () => {
-    await openEnvironment(page, 'pr-7')
+    await openEnvironment(page, 'pr-7', 'Settings')
     await page.getByRole('button', { name: 'Rename…' }).click()
     await dialogOf(page).getByLabel('Name').fill('Production')
     await dialogOf(page).getByRole('button', { name: 'Rename' }).click()
@@ -78,8 +79,9 @@ describe('a branch', () => {
 
   test('is torn down, and its environment stays as it is', async () => {
     await page.getByRole('link', { name: 'Production' }).first().click()
-    await page.getByRole('button', { name: 'Tear down' }).click()
-    await dialogOf(page).getByRole('button', { name: 'Tear down' }).click()
+    await journey.openTab(page, 'Branches')
+    await page.getByRole('button', { name: /^Delete/ }).click()
+    await dialogOf(page).getByRole('button', { name: 'Delete' }).click()
     await page.getByText('No branch').waitFor()
     await page.getByRole('link', { name: 'Web shop' }).click()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')

@@ -9,8 +9,9 @@ export const row = (page: Page, name: string | RegExp): Locator => page.getByRol
 /** The tag of a secret that a change waits for. */
 export const queued = (page: Page, name: RegExp): Locator => row(page, name).getByText('queued', { exact: true })
 
-/** On the page of an environment. What is not given stays as it is. */
+/** On the page of an environment, where it opens the tab. What is not given stays as it is. */
 export async function protect(page: Page, settings: { approvals?: number; ownCounts?: boolean }): Promise<void> {
+  await journey.openTab(page, 'Protection')
   await page.getByRole('button', { name: /^(Protect|Change)$/ }).click()
   const dialog = dialogOf(page)
   if (settings.approvals) await dialog.getByLabel('Approvals that a change needs').fill(`${settings.approvals}`)

@@ -88,7 +88,7 @@ describe('what a group gives', () => {
     await create(page, 'New environment', 'Production')
     await addSecret(page, 'MAIL_KEY', 'planted-mail-of-the-company', ['Production'])
     await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Composition')
     for (const name of ['Company', 'Shared']) await compose(page, name)
     await page.getByRole('link', { name: 'Web shop' }).click()
     await row('MAIL_KEY').getByTitle('from shared').waitFor()
@@ -153,7 +153,7 @@ describe('the order of groups', () => {
   }
 
   test('is changed with the mouse, and decides which value counts', async () => {
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Composition')
     await expectOrder('Company', 'Shared')
     await take('Company', 'Shared')
     await said('Company is at place 2 of 2.')
@@ -166,7 +166,7 @@ describe('the order of groups', () => {
   })
 
   test('stays when a drag is given up', async () => {
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Composition')
     await expectOrder('Shared', 'Company')
     await take('Company', 'Shared')
     await said('Company is at place 1 of 2.')

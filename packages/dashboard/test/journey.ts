@@ -20,7 +20,7 @@ export async function setUp(page: Page, world: World): Promise<void> {
   await page.getByLabel('Your e-mail').fill(person.email)
   await page.getByLabel('Your name').fill(person.name)
   await page.getByLabel('Organization').fill(person.org)
-  await page.getByRole('button', { name: 'Begin' }).click()
+  await page.getByRole('button', { name: 'Set up' }).click()
   await page.waitForURL('**/account/keyring')
 }
 
@@ -66,9 +66,26 @@ export async function late(route: Route): Promise<void> {
 
 /** Goes to a page by the sidebar, as people do: a reload would lock the keyring. */
 export async function goTo(page: Page, label: string): Promise<void> {
-  await page.getByRole('navigation').getByRole('link', { name: label }).click()
+  if (ofAccount.includes(label)) return goToAccount(page, label)
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: label }).click()
   await page.getByRole('heading', { name: label, level: 1 }).waitFor()
 }
+
+const ofAccount = ['Keyring', 'Signing in', 'CLI sessions', 'Notifications']
+
+async function goToAccount(page: Page, label: string): Promise<void> {
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: label }).click()
+  await currentTab(page, label).waitFor()
+}
+
+/** Another part of the environment, application or settings that the page is about. */
+export async function openTab(page: Page, label: string): Promise<void> {
+  await page.locator('.tabs').getByRole('link', { name: label }).click()
+  await currentTab(page, label).waitFor()
+}
+
+const currentTab = (page: Page, label: string) => page.locator('.tabs [aria-current=page]', { hasText: label })
 
 /** Enrolls an authenticator app -> its secret. */
 export async function setUpAuthenticator(page: Page, world: World): Promise<string> {

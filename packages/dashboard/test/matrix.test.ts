@@ -170,7 +170,7 @@ describe('the keyboard', () => {
     await isFocused(deleting)
     await page.keyboard.press('Escape')
     await isFocused(details)
-    const menu = page.getByRole('button', { name: 'What can be done with Production' })
+    const menu = page.getByRole('button', { name: 'Actions for Production' })
     await menu.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('menuitem', { name: 'Paste .env…' }).press('Enter')

@@ -35,10 +35,10 @@ page.on('response', (response) => {
 
 const main = () => page.getByRole('main')
 
-/** The names of all buttons of the page itself, without those that only show or copy something. */
+/** The names of all buttons of the page itself, without those that only show, sort or copy something. */
 async function offered(): Promise<string[]> {
   await expect.poll(() => main().locator('[aria-busy=true]').count()).toBe(0)
-  const buttons = await main().getByRole('button').all()
+  const buttons = await main().locator('button:not(.list-sort)').all()
   const names = await Promise.all(
     buttons.map(async (button) => (await button.getAttribute('aria-label')) ?? (await button.innerText())),
   )
@@ -60,7 +60,7 @@ describe('a member without a key', () => {
     ] as const) {
       await journey.goTo(page, where)
       await page.getByRole('link', { name, exact: true }).click()
-      await main().getByText('An administrator of the organization makes the first one').waitFor()
+      await main().getByText('An administrator of the organization creates the first one').waitFor()
       expect([await offered(), await commands()]).toEqual([[], []])
     }
   })
@@ -71,10 +71,16 @@ describe('a member without a key', () => {
     expect((await offered()).filter((name) => /Add|Paste|New/.test(name))).toEqual([])
     await main().getByRole('link', { name: 'Production' }).click()
     await main().getByText('You hold no key to this environment').waitFor()
-    await main().getByText('No branch').waitFor()
-    await main().getByText('No group is composed in').waitFor()
-    await main().getByText('Not protected').waitFor()
     expect([await offered(), await commands()]).toEqual([[], []])
+    for (const [tab, text] of [
+      ['Branches', 'No branch'],
+      ['Composition', 'No group is composed in'],
+      ['Protection', 'Not protected'],
+    ] as const) {
+      await journey.openTab(page, tab)
+      await main().getByText(text).waitFor()
+      expect([await offered(), await commands()]).toEqual([[], []])
+    }
     expect(await axeProblems(page)).toEqual([])
   })
 
@@ -89,12 +95,12 @@ describe('a member without a key', () => {
       .getByRole('row', { name: /Ada/ })
       .getByText(/^(\w+ ){11}\w+$/)
       .waitFor()
-    await expect.poll(offered).toEqual(['What can be done with Ada', `What can be done with ${grace}`])
-    await page.getByRole('button', { name: 'What can be done with Ada' }).click()
+    await expect.poll(offered).toEqual(['Actions for Ada', `Actions for ${grace}`])
+    await page.getByRole('button', { name: 'Actions for Ada' }).click()
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Compare the key…'])
     await page.keyboard.press('Escape')
     await page.getByRole('menuitem').waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: `What can be done with ${grace}` }).click()
+    await page.getByRole('button', { name: `Actions for ${grace}` }).click()
     await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Leave Acme & Co…'])
     await page.keyboard.press('Escape')
   })
@@ -111,7 +117,7 @@ describe('a page for admins', () => {
     await page.keyboard.press('Escape')
   })
 
-  test.each(['tokens?begin=true', 'honey-tokens?begin=true', 'audit', 'settings'])(
+  test.each(['tokens?create=true', 'honey-tokens?create=true', 'audit', 'settings'])(
     'says kindly that it is one, to whoever follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)
@@ -123,7 +129,7 @@ describe('a page for admins', () => {
   )
 
   test('leaves the invitation to admins, too', async () => {
-    await page.goto('/orgs/acme-co/members?begin=true')
+    await page.goto('/orgs/acme-co/members?create=true')
     await page.getByRole('row', { name: grace }).waitFor()
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
     await expect.poll(() => main().getByText('Invitations').count()).toBe(0)
@@ -149,17 +155,21 @@ describe('a member with a key', () => {
   })
 
   test('forks branches and ends them, and changes neither access nor protection nor composition', async () => {
-    await openEnvironment(page, 'Production')
-    await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
+    await openEnvironment(page, 'Production', 'Composition')
     await main().getByText('No group is composed in').waitFor()
+    expect(await offered()).toEqual([])
+    await journey.openTab(page, 'Protection')
     await main().getByText('Not protected').waitFor()
+    expect(await offered()).toEqual([])
+    await journey.openTab(page, 'Branches')
+    await page.getByRole('button', { name: 'Fork a branch' }).waitFor()
     await expect.poll(offered).toEqual(['Fork a branch'])
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await page.getByRole('dialog').getByLabel('Slug').fill('pr-7')
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click()
     await page.getByRole('link', { name: 'pr-7' }).click()
     await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
-    await main().getByText('Not protected').waitFor()
+    await journey.openTab(page, 'Settings')
     await page.getByRole('button', { name: 'Delete…' }).waitFor()
     await expect.poll(offered).toEqual(['Delete…'])
     await page.getByRole('button', { name: 'Delete…' }).click()
@@ -171,6 +181,7 @@ describe('a member with a key', () => {
 
 describe('a member in a protected environment', () => {
   beforeAll(async () => {
+    await journey.openTab(owner.page, 'Protection')
     await owner.page.getByRole('button', { name: 'Protect' }).click()
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await owner.page.getByText('Needs one approval').waitFor()

@@ -22,9 +22,9 @@ export async function invite(page: Page, email: string): Promise<void> {
   await page.getByRole('row', { name: email }).waitFor()
 }
 
-/** What can be done with one row of a list. */
+/** Actions for one row of a list. */
 export async function choose(page: Page, of: string, item: string): Promise<void> {
-  await page.getByRole('button', { name: `What can be done with ${of}` }).click()
+  await page.getByRole('button', { name: `Actions for ${of}` }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 

@@ -126,7 +126,7 @@ describe('honey tokens', () => {
   test('look like tokens, and tell where they were tried', async () => {
     await journey.goTo(page, 'Honey tokens')
     await page.getByRole('button', { name: 'New honey token' }).click()
-    await dialog().getByLabel('Where it will lie').fill('old wiki')
+    await dialog().getByLabel('Where you will put it').fill('old wiki')
     await dialog().getByRole('button', { name: 'Create' }).click()
     const shown = page.getByRole('dialog', { name: 'The new decoy' })
     const decoy = await shown.locator('[data-secret]').innerText()
@@ -152,7 +152,7 @@ describe('honey tokens', () => {
   test('are deleted', async () => {
     await row('old wiki').getByRole('button', { name: 'Delete' }).click()
     await dialog().getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('No decoy is laid out').waitFor()
+    await page.getByText('No decoy yet').waitFor()
   })
 })
 
@@ -234,7 +234,7 @@ describe('the audit log', () => {
     await page.getByRole('combobox', { name: 'What happened' }).fill('Member rem')
     await page.getByRole('option', { name: 'Member removed' }).click()
     await row(/Change withdrawn/).waitFor({ state: 'detached' })
-    await page.getByText('That is all: one entry.').waitFor()
+    await page.getByText('One entry').waitFor()
   })
 
   test('is saved as it is shown', async () => {
@@ -257,7 +257,8 @@ describe('an organization', () => {
     await journey.goTo(page, 'Settings')
     await page.getByLabel('Name of the organization').fill('Acme Holding')
     await page.getByRole('button', { name: 'Rename' }).click()
-    await page.getByText('Of Acme Holding as a whole.').waitFor()
+    await page.getByText('They apply to all of Acme Holding.').waitFor()
+    await journey.openTab(page, 'Security')
     await page.getByLabel('Every member needs a second factor').waitFor()
     expect(await axeProblems(page)).toEqual([])
   })

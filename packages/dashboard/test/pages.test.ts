@@ -68,6 +68,32 @@ test('the command palette goes to a page by the keyboard alone', async () => {
   await page.waitForURL('**/account/notifications')
 })
 
+test('a list is sorted by the column whose name is pressed', async () => {
+  const { page } = site.visitors.owner
+  await page.goto('/orgs/harbour/apps')
+  const names = () => page.getByRole('cell').getByRole('link').allInnerTexts()
+  const head = page.getByRole('columnheader', { name: 'Name' })
+  await head.getByRole('button').click()
+  await expect.poll(names).toEqual(['Billing', 'Web shop'])
+  expect(await head.getAttribute('aria-sort')).toBe('ascending')
+  await head.getByRole('button').click()
+  await expect.poll(names).toEqual(['Web shop', 'Billing'])
+  expect(await head.getAttribute('aria-sort')).toBe('descending')
+})
+
+test('the navigation counts open changes, and stays on the pages of the account', async () => {
+  const { page } = site.visitors.owner
+  const changes = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Changes' })
+  await page.goto('/orgs/harbour/apps')
+  await changes.getByLabel('2 open').waitFor()
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Notifications' }).click()
+  await page.waitForURL('**/account/notifications')
+  await page.reload()
+  await changes.click()
+  await page.waitForURL('**/orgs/harbour/changes')
+})
+
 test('nothing was complained about', () => {
   const complaints = Object.values(site.visitors).flatMap((visitor) => visitor.complaints)
   // Some of the scenes are without a server.

@@ -57,7 +57,7 @@ const empties: Row[] = [
   { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'Nothing waits' },
   { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
   { name: 'tokens-empty', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
-  { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy is laid out' },
+  { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]
 
@@ -69,13 +69,18 @@ const ofAccount: Row[] = [
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
   { name: 'unlock', path: '/account/keyring', shows: 'Print the kit', step: steps.press('Unlock the keyring') },
-  { name: 'palette', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Account') },
-  { name: 'switcher', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.press('Harbour') },
-  { name: 'navigation', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.openNavigation },
+  { name: 'palette', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openPalette },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Account') },
+  { name: 'switcher', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Harbour') },
+  { name: 'navigation', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
   { name: 'no-such-application', path: '/orgs/harbour/apps/none', shows: 'There is no such page' },
-  { name: 'server-lost', path: '/orgs/harbour', shows: 'What gets secrets', step: steps.loseServer(steps.goToMembers) },
+  {
+    name: 'server-lost',
+    path: '/orgs/harbour',
+    shows: 'The programs that get secrets',
+    step: steps.loseServer(steps.goToMembers),
+  },
 ]
 
 /** Filled pages, for which names may be long. */
@@ -84,7 +89,12 @@ const filled: Row[] = [
   { name: 'matrix', path: appOf, shows: 'missing', unlocked: true, step: steps.revealOne },
   { name: 'groups', path: at('groups'), shows: 'Changed' },
   { name: 'group', path: groupOf, shows: 'Add secret', unlocked: true },
-  { name: 'environment', path: envOf, shows: 'Stop protecting' },
+  { name: 'environment', path: envOf, shows: 'Replace the key' },
+  { name: 'composition', path: envPart('composition'), shows: 'Add a group' },
+  { name: 'branches', path: envPart('branches'), shows: 'Forked' },
+  { name: 'protection', path: envPart('protection'), shows: 'Stop protecting' },
+  { name: 'environment-settings', path: envPart('settings'), shows: 'Rename…' },
+  { name: 'application-settings', path: (place) => `${appOf(place)}/settings`, shows: 'Rename…' },
   { name: 'branch', path: branchOf, shows: 'a branch of' },
   { name: 'changes', path: at('changes'), shows: 'open' },
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
@@ -92,10 +102,11 @@ const filled: Row[] = [
   { name: 'tokens', path: at('tokens'), shows: 'In use' },
   { name: 'honey-tokens', path: at('honey-tokens'), shows: 'once' },
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
-  { name: 'settings', path: at('settings'), shows: 'Every member needs a second factor' },
+  { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
+  { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
   { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
   { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
-  { name: 'grant', path: envOf, shows: 'Stop protecting', unlocked: true, step: steps.pickGrantee },
+  { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },
 ]
 
 /** What else can be open on a filled page. */
@@ -103,15 +114,15 @@ const dialogs: Row[] = [
   { name: 'matrix-locked', path: appOf, shows: 'missing' },
   { name: 'matrix-broken', path: appOf, shows: 'missing', unlocked: true, step: steps.showBroken },
   { name: 'matrix-edit', path: appOf, shows: 'missing', unlocked: true, step: steps.beginEdit },
-  { name: 'matrix-column', path: appOf, shows: 'missing', step: steps.press('What can be done with Staging') },
+  { name: 'matrix-column', path: appOf, shows: 'missing', step: steps.press('Actions for Staging') },
   { name: 'secret-new', path: appOf, shows: 'missing', step: steps.press('Add secret') },
   { name: 'paste', path: appOf, shows: 'missing', unlocked: true, step: steps.paste },
   { name: 'copy-column', path: appOf, shows: 'missing', unlocked: true, step: steps.copyColumn },
   { name: 'application-new', path: at('apps'), shows: 'Changed', step: steps.press('New application') },
-  { name: 'protect', path: envOf, shows: 'Stop protecting', step: steps.press('Change') },
-  { name: 'compose', path: envOf, shows: 'Stop protecting', step: steps.press('Add a group') },
-  { name: 'fork', path: envOf, shows: 'Stop protecting', step: steps.press('Fork a branch') },
-  { name: 'rekey', path: envOf, shows: 'Stop protecting', step: steps.press('Re-key') },
+  { name: 'protect', path: envPart('protection'), shows: 'Stop protecting', step: steps.press('Change') },
+  { name: 'compose', path: envPart('composition'), shows: 'Add a group', step: steps.press('Add a group') },
+  { name: 'fork', path: envPart('branches'), shows: 'Fork a branch', step: steps.press('Fork a branch') },
+  { name: 'rekey', path: envOf, shows: 'Replace the key', step: steps.press('Re-key') },
   { name: 'invite', path: at('members'), shows: 'not compared', step: steps.press('Invite') },
   { name: 'member-compare', path: at('members'), shows: 'not compared', step: steps.choose('Compare the key…') },
   { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
@@ -179,6 +190,9 @@ function groupOf(place: Furnished) {
 }
 function envOf(place: Furnished) {
   return at(`envs/${place.envId}`)(place)
+}
+function envPart(part: string) {
+  return (place: Furnished) => `${envOf(place)}/${part}`
 }
 function branchOf(place: Furnished) {
   return at(`envs/${place.branchId}`)(place)

@@ -41,8 +41,8 @@ describe('an owner', () => {
   test('protects an environment on its page, and sees what that means', async () => {
     const { page } = owner
     await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production')
-    await page.getByText('Not protected: whoever holds the key changes secrets at once.').waitFor()
+    await openEnvironment(page, 'Production', 'Protection')
+    await page.getByText('Not protected: holders of the key change secrets directly.').waitFor()
     await page.getByRole('button', { name: 'Protect' }).click()
     await dialogOf(page).getByLabel('One’s own approval counts').waitFor()
     expect(await axeProblems(page)).toEqual([])
@@ -62,7 +62,7 @@ describe('a member', () => {
 
   test('may not change the protection', async () => {
     const { page } = member
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Protection')
     await page.getByText('Needs one approval').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Change|Stop protecting)$/ }).count()).toBe(0)
     await openApp(page, 'Web shop')

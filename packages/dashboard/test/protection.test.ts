@@ -88,11 +88,11 @@ describe('loosening protection', () => {
     await propose(member.page, 'MAIL_KEY', 'Production', planted.waiting)
     const { page } = owner
     await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Protection')
     await page.getByRole('button', { name: 'Stop protecting' }).click()
     await dialogOf(page).getByText('What waits already keeps waiting').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Stop protecting' }).click()
-    await page.getByText('Not protected: whoever holds the key changes secrets at once. 2 changes wait.').waitFor()
+    await page.getByText('Not protected: holders of the key change secrets directly. 2 changes wait.').waitFor()
     await openApp(page, 'Web shop')
     await queued(page, /MAIL_KEY/).waitFor()
     await expectShown(page, 'API_KEY', 'Production', planted.ownAgain)
@@ -135,7 +135,7 @@ describe('loosening protection', () => {
 describe('a branch', () => {
   test('is protected by itself, and its environment is not', async () => {
     const { page } = owner
-    await openEnvironment(page, 'Production')
+    await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()

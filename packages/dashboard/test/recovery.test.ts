@@ -31,7 +31,7 @@ test('the recovery kit is printed alone, on one sheet, black on white', async ()
 test('other pages are printed as they are', async () => {
   await journey.goTo(page, 'Notifications')
   await page.emulateMedia({ media: 'print' })
-  await page.getByRole('heading', { name: 'Notifications' }).waitFor()
+  await page.getByRole('heading', { name: 'Account' }).waitFor()
   await page.emulateMedia({ media: 'screen' })
 })
 

@@ -19,7 +19,7 @@ export function press(name: string) {
 export function choose(item: string) {
   return async (page: Page) => {
     await page
-      .getByRole('button', { name: /^What can be done with/ })
+      .getByRole('button', { name: /^Actions for/ })
       .last()
       .click()
     await page.getByRole('menuitem', { name: item }).click()

@@ -1,5 +1,6 @@
-import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
-import { endpoints } from '@skerry/contract/endpoints'
+import type { Answer, Body, Endpoint, Operation, Params, Query } from '@skerry/contract/endpoint'
+import type { endpoints } from '@skerry/contract/endpoints'
+import { operations } from '@skerry/contract/operations.gen'
 import { parseBaseUrl } from './base-url.ts'
 import { clientError, invalid } from './errors.ts'
 import { checkHeaders, type Fetch, type Incoming, send, type TransportSettings } from './transport.ts'
@@ -61,23 +62,27 @@ type Arguments<E extends Endpoint, O> =
 /** One operation: resolves with the endpoint's answer. */
 export type Call<E extends Endpoint> = (...args: Arguments<E, RequestOptions>) => Promise<Answer<E>>
 
-type Operations<H> = { readonly [N in keyof H]: H[N] extends Endpoint ? Call<H[N]> : never }
+type Endpoints = typeof endpoints
+type EndpointAt<H extends keyof Endpoints, N extends keyof Endpoints[H]> = Extract<Endpoints[H][N], Endpoint>
+
+type Calls<H extends keyof Endpoints> = { readonly [N in keyof Endpoints[H]]: Call<EndpointAt<H, N>> }
 
 /** The whole API under the contract's headings and names, `request` for what HTTP says beside, and where it goes. */
-export type Client = { readonly [H in keyof typeof endpoints]: Operations<(typeof endpoints)[H]> } & {
+export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & {
   readonly baseUrl: string
   /**
    * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
    *
    * @example
-   * const received = await client.request(endpoints.resolve.get, { query: {} }, { etag })
+   * const received = await client.request('resolve', 'get', { query: {} }, { etag })
    * if (received.status !== 304) use(received.body)
    */
-  request<E extends Endpoint>(
-    endpoint: E,
-    input: Input<E>,
+  request<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
+    heading: H,
+    name: N,
+    input: Input<EndpointAt<H, N>>,
     options?: RequestOptions & { etag?: string | undefined },
-  ): Promise<Received<Answer<E>> | NotModified>
+  ): Promise<Received<Answer<EndpointAt<H, N>>> | NotModified>
 }
 
 /**
@@ -98,10 +103,10 @@ export function createClient(settings: ClientSettings): Client {
   const headers = headersOf(settings)
   const transport = transportOf(settings)
 
-  const request = async (endpoint: Endpoint, input: LooseInput = {}, options: LooseOptions = {}) => {
+  const perform = async ({ method, path }: Operation, input: LooseInput = {}, options: LooseOptions = {}) => {
     const outgoing = {
-      method: endpoint.method,
-      path: pathOf(endpoint.path, input.params ?? {}) + queryOf(input.query ?? {}),
+      method,
+      path: pathOf(path, input.params ?? {}) + queryOf(input.query ?? {}),
       headers: {
         ...lowerCase(options.headers),
         ...(options.etag === undefined ? {} : { 'if-none-match': options.etag }),
@@ -119,17 +124,26 @@ export function createClient(settings: ClientSettings): Client {
     return { status, etag, requestId }
   }
 
-  const headings = Object.entries(endpoints).map(([heading, operations]) => {
-    const calls = Object.entries(operations).map(([name, endpoint]) => {
+  const headings = Object.entries(operations).map(([heading, table]) => {
+    const calls = Object.entries(table).map(([name, operation]) => {
       const call = async (input?: LooseInput, { signal, headers }: LooseOptions = {}) => {
-        const received = await request(endpoint as Endpoint, input, { signal, headers })
+        const received = await perform(operation, input, { signal, headers })
         return 'body' in received ? received.body : undefined
       }
       return [name, call]
     })
     return [heading, Object.freeze(Object.fromEntries(calls))]
   })
+  const request = (heading: string, name: string, input: LooseInput, options?: LooseOptions) =>
+    perform(lookUp(heading, name), input, options)
   return Object.freeze({ ...Object.fromEntries(headings), baseUrl: transport.baseUrl, request }) as Client
+}
+
+function lookUp(heading: string, name: string): Operation {
+  const table: Record<string, Record<string, Operation>> = operations
+  const operation = table[heading]?.[name]
+  if (!operation) throw invalid(`${heading}.${name}: no such operation`)
+  return operation
 }
 
 interface LooseInput {

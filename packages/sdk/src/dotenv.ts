@@ -1,3 +1,4 @@
+import { secretNamePattern } from '@skerry/contract/patterns'
 /** Where in a file, counted from 1, and what is to be said about it. Never holds the line's text: it may be a value. */
 export interface LineRemark {
   line: number
@@ -21,7 +22,7 @@ const entryPattern =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?(\s*)(#.*)?$/gm
 
 /** The contract's pattern, spelled here so that a command that starts does not load all schemas. */
-const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const secretName = new RegExp(secretNamePattern)
 
 /**
  * Text of a `.env` file -> its values, with every line named that needs the author's eye. Reads any text: what is wrong

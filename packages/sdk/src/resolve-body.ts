@@ -1,4 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
+import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
 import type { resolve } from '@skerry/contract/resolve'
 import { clientError, invalid } from './errors.ts'
 
@@ -15,10 +16,10 @@ export interface ResolveQuery {
   with: string[]
 }
 
-const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const slug = new RegExp(slugPattern)
 const id = /^[a-z0-9]+_[0-9A-Za-z]{1,64}$/
 const environmentId = /^env_[0-9A-Za-z]{1,64}$/
-const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const secretName = new RegExp(secretNamePattern)
 
 /**
  * Groups to take at another environment slug -> the form of the query.

@@ -1,6 +1,7 @@
-import { changeNoteHeader, type changes } from '@skerry/contract/changes'
+import type { changes } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { grants } from '@skerry/contract/grants'
+import { changeNoteHeader } from '@skerry/contract/headers'
 import { limits } from '@skerry/contract/limits'
 import type { secrets } from '@skerry/contract/secrets'
 import type { Bytes } from '@skerry/crypto/base64url'

@@ -1,4 +1,3 @@
-import { endpoints } from '@skerry/contract/endpoints'
 import { expandReferences } from '@skerry/crypto/references'
 import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
@@ -235,7 +234,7 @@ async function fetchCopy(
   const { with: groups, ...rest } = query
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
-  const received = await client.request(endpoints.resolve.get, input, options)
+  const received = await client.request('resolve', 'get', input, options)
   if (received.status === 304) return { ...known!, fetchedAtMs: now() }
   return { text: received.text, etag: received.etag, fetchedAtMs: now() }
 }

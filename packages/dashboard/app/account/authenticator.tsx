@@ -2,7 +2,7 @@ import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/c
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated, secondFactorQuery } from '../queries.ts'
+import { invalidate, secondFactorQuery } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -14,12 +14,12 @@ const SetUpAuthenticator = lazy(async () => ({
   default: (await import('./set-up-authenticator.tsx')).SetUpAuthenticator,
 }))
 
-/** The authenticator app, and the codes for the day it is lost. */
+/** The authenticator app, and recovery codes in case it is lost. */
 export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; recoveryCodesLeft: number }) {
   const [secret, setSecret] = useState<{ secret: string; uri: string } | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [removing, setRemoving] = useState(false)
-  const reload = () => outdated(secondFactorQuery)
+  const reload = () => invalidate(secondFactorQuery)
   const begin = useAction(async () => setSecret(await api.secondFactor.enrollTotp()))
   const renew = useAction(async () => {
     setCodes((await api.secondFactor.renewRecoveryCodes()).recoveryCodes)

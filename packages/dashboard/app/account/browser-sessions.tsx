@@ -1,12 +1,13 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core'
+import { Badge, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { sessions } from '@skerry/contract/sign-in'
 import { useQuery } from '@tanstack/react-query'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { session } from '../session.ts'
-import { Loaded } from '../ui/loaded.tsx'
+import { TwoLines } from '../ui/cells.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -19,69 +20,54 @@ export function BrowserSessions() {
   const end = useAction(async (webSessionId: string, current: boolean) => {
     if (current) return session.signOut()
     await api.sessions.end({ params: { webSessionId } })
-    await outdated(sessionsQuery)
+    await invalidate(sessionsQuery)
   })
+  const currentId = query.data?.currentSessionId
+  const isCurrent = ({ id }: WebSession) => id === currentId
+  const columns: ListColumn<WebSession>[] = [
+    { header: 'Browser', cell: (one) => <Browser session={one} isCurrent={isCurrent(one)} /> },
+    {
+      header: 'Last used',
+      cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+      sort: ({ lastUsedAt }) => lastUsedAt,
+      width: 150,
+    },
+  ]
   return (
-    <Section title="Browsers" description="Where you are signed in. Ending a session there signs that browser out.">
-      <Loaded query={query}>
-        {({ sessions, currentSessionId }) => (
-          <div className="rows">
-            <Table>
-              <Table.Tbody>
-                {sessions.map((one) => (
-                  <Row
-                    key={one.id}
-                    session={one}
-                    current={one.id === currentSessionId}
-                    onEnd={(current) => end.run(one.id, current)}
-                  />
-                ))}
-              </Table.Tbody>
-            </Table>
-          </div>
-        )}
-      </Loaded>
+    <Section title="Browsers" description="Where you are signed in. Ending a session signs that browser out.">
+      <List
+        label="Browser sessions"
+        query={query}
+        rows={({ sessions }) => sessions}
+        columns={columns}
+        rowId={({ id }) => id}
+        rowName={(one) => (isCurrent(one) ? 'here' : `the session of ${browserOf(one.userAgent)}`)}
+        action={(one) => ({
+          label: isCurrent(one) ? 'Sign out' : 'End',
+          danger: true,
+          disabled: end.pending,
+          onClick: () => end.run(one.id, isCurrent(one)),
+        })}
+        empty={null}
+      />
       <ProblemAlert error={end.error} />
     </Section>
   )
 }
 
-function Row(props: { session: WebSession; current: boolean; onEnd: (current: boolean) => void }) {
-  const { session, current, onEnd } = props
+function Browser({ session, isCurrent }: { session: WebSession; isCurrent: boolean }) {
   const browser = browserOf(session.userAgent)
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap="xs">
-          <Text size="sm" fw={500}>
-            {browser}
-          </Text>
-          {current && (
-            <Badge variant="light" size="sm">
-              this one
-            </Badge>
-          )}
-        </Group>
-        <Text size="xs" c="dimmed" className="mono">
-          {session.ipAddress}
-        </Text>
-      </Table.Td>
-      <Table.Td c="dimmed">
-        used <RelativeTime at={session.lastUsedAt} />
-      </Table.Td>
-      <Table.Td ta="right">
-        <Button
-          variant="subtle"
-          color="red"
-          size="xs"
-          aria-label={current ? 'Sign out here' : `End the session of ${browser}`}
-          onClick={() => onEnd(current)}
-        >
-          {current ? 'Sign out' : 'End'}
-        </Button>
-      </Table.Td>
-    </Table.Tr>
+  const main = (
+    <Group gap="xs">
+      {browser}
+      {isCurrent && (
+        <Badge variant="light" size="sm">
+          this one
+        </Badge>
+      )}
+    </Group>
   )
+  return <TwoLines main={main} title={browser} below={<span className="mono">{session.ipAddress}</span>} />
 }
 
 const programs = [
@@ -102,6 +88,6 @@ const systems = [
 /** `Firefox on Linux`, as far as a browser says. */
 function browserOf(userAgent: string | null): string {
   const named = (table: readonly (readonly [string, string])[]) =>
-    table.find(([mark]) => userAgent?.includes(mark))?.[1]
+    table.find(([token]) => userAgent?.includes(token))?.[1]
   return [named(programs) ?? 'A browser', named(systems)].filter(Boolean).join(' on ')
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
-import { keysQuery, outdated } from '../queries.ts'
+import { invalidate, keysQuery } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -23,7 +23,7 @@ export function CreateKeys({ userId }: { userId: string }) {
       throw error
     }
     keyring.opened()
-    await outdated(keysQuery)
+    await invalidate(keysQuery)
     await reloadMe()
   })
   const differs = again !== '' && again !== passphrase
@@ -64,7 +64,7 @@ export function CreateKeys({ userId }: { userId: string }) {
   )
 }
 
-/** The rule is the worker's, where the key is sealed; until it has answered, nothing is known to be wrong. */
+/** The worker, which seals the key, checks the passphrase; until it answers there is no problem to show. */
 function usePassphraseProblem(passphrase: string): string | null {
   const [problem, setProblem] = useState<string | null>(null)
   useEffect(() => {

@@ -22,11 +22,12 @@ export function KeyringPasskeys(person: Person) {
       description="A passkey of this device, a phone or a security key unlocks the keyring with a touch."
       query={useQuery(passkeysQuery)}
       none="None yet. One is also a second way in, should you forget the passphrase."
-      tell={({ createdAt }) => (
-        <>
-          added <RelativeTime at={createdAt} />
-        </>
-      )}
+      time={{
+        header: 'Added',
+        cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+        sort: ({ createdAt }) => createdAt,
+        width: 150,
+      }}
       remove={(passkeyId) => api.passkeys.delete({ params: { passkeyId } })}
       removing="no longer unlocks your keyring. If it also signs you in, that stays: it is listed under Signing in."
       adding={(onClose) => <Add person={person} onClose={onClose} />}
@@ -39,7 +40,7 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
   const factors = useQuery(secondFactorQuery)
   const add = async (label: string) => {
     const { managed } = await queryClient.ensureQueryData(secondFactorQuery)
-    // First: the ceremony's result must find the key to seal.
+    // First, because the key must be there when the ceremony's result seals it.
     await keyring.unlock()
     await (signsIn && managed ? enrollForBoth : enrollToUnlock)(label, person)
   }

@@ -1,11 +1,13 @@
-import { Button, Table, Text, TextInput } from '@mantine/core'
+import { Button, Text, TextInput } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { outdated, passkeysQuery, secondFactorQuery } from '../queries.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { invalidate, passkeysQuery, secondFactorQuery } from '../queries.ts'
+import { OneLine } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { IconFingerprint } from '../ui/icons.ts'
-import { Loaded } from '../ui/loaded.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { signInPasskeysQuery } from './queries.ts'
 
@@ -14,9 +16,9 @@ interface Listed {
   label: string
 }
 
-/** One passkey may be of both kinds: to unlock with, and to sign in with. */
+/** One passkey can be of both kinds: for unlocking and for signing in. */
 const reload = async () => {
-  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await outdated({ queryKey })
+  for (const { queryKey } of [passkeysQuery, secondFactorQuery, signInPasskeysQuery]) await invalidate({ queryKey })
 }
 
 /** The passkeys of one kind, each with a way to remove it, and a button to add one. */
@@ -25,14 +27,14 @@ export function PasskeyList<P extends Listed>(props: {
   description: string
   query: UseQueryResult<{ passkeys: P[] }>
   none: string
-  /** What is told of one beside its name. */
-  tell: (passkey: P) => ReactNode
+  /** The column beside the name. */
+  time: ListColumn<P>
   remove: (id: string) => Promise<unknown>
   /** What removing one means, after its name. */
   removing: string
   adding: (onClose: () => void) => ReactNode
 }) {
-  const { title, description, query, none, tell, remove, removing, adding } = props
+  const { title, description, query, none, time, remove, removing, adding } = props
   const [isAdding, setIsAdding] = useState(false)
   const [ending, setEnding] = useState<Listed | null>(null)
   return (
@@ -45,17 +47,20 @@ export function PasskeyList<P extends Listed>(props: {
         </Button>
       }
     >
-      <Loaded query={query}>
-        {({ passkeys }) =>
-          passkeys.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {none}
-            </Text>
-          ) : (
-            <Rows passkeys={passkeys} tell={tell} onRemove={setEnding} />
-          )
+      <List
+        label={title}
+        query={query}
+        rows={({ passkeys }) => passkeys}
+        columns={[{ header: 'Name', cell: ({ label }) => <OneLine text={label} />, sort: ({ label }) => label }, time]}
+        rowId={({ id }) => id}
+        rowName={({ label }) => label}
+        action={(passkey) => ({ label: 'Remove', danger: true, onClick: () => setEnding(passkey) })}
+        empty={
+          <Text size="sm" c="dimmed">
+            {none}
+          </Text>
         }
-      </Loaded>
+      />
       {isAdding && adding(() => setIsAdding(false))}
       <ConfirmDelete
         title="Remove this passkey?"
@@ -73,39 +78,6 @@ export function PasskeyList<P extends Listed>(props: {
   )
 }
 
-function Rows<P extends Listed>(props: {
-  passkeys: P[]
-  tell: (passkey: P) => ReactNode
-  onRemove: (passkey: P) => void
-}) {
-  const { passkeys, tell, onRemove } = props
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Tbody>
-          {passkeys.map((passkey) => (
-            <Table.Tr key={passkey.id}>
-              <Table.Td fw={500}>{passkey.label}</Table.Td>
-              <Table.Td c="dimmed">{tell(passkey)}</Table.Td>
-              <Table.Td ta="right">
-                <Button
-                  variant="subtle"
-                  color="red"
-                  size="xs"
-                  aria-label={`Remove ${passkey.label}`}
-                  onClick={() => onRemove(passkey)}
-                >
-                  Remove
-                </Button>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  )
-}
-
 /** Asks what to call a new passkey, then has the device make it. */
 export function AddPasskey(props: {
   title: string
@@ -114,21 +86,14 @@ export function AddPasskey(props: {
   children?: ReactNode
 }) {
   const { title, onClose, add, children } = props
-  const [label, setLabel] = useState('')
-  const submit = async () => {
-    await add(label.trim())
+  const form = useApiForm('passkeys', 'create', { label: '' })
+  const submit = async ({ label }: { label: string }) => {
+    await add(label)
     await reload()
   }
   return (
-    <FormDialog title={title} submit="Continue" opened onClose={onClose} onSubmit={submit}>
-      <TextInput
-        label="Name"
-        placeholder="Laptop"
-        required
-        value={label}
-        onChange={(event) => setLabel(event.currentTarget.value)}
-        data-autofocus
-      />
+    <FormDialog title={title} submit="Continue" form={form} opened onClose={onClose} onSubmit={submit}>
+      <TextInput label="Name" placeholder="Laptop" autoComplete="off" data-autofocus {...form.getInputProps('label')} />
       {children}
     </FormDialog>
   )

@@ -12,11 +12,12 @@ export function SignInPasskeys() {
       description="Each signs you in by itself and counts as second factor."
       query={useQuery(signInPasskeysQuery)}
       none="None yet. A passkey that is added to the keyring can sign you in, too."
-      tell={({ lastUsedAt }) => (
-        <>
-          last used <RelativeTime at={lastUsedAt} />
-        </>
-      )}
+      time={{
+        header: 'Last used',
+        cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+        sort: ({ lastUsedAt }) => lastUsedAt,
+        width: 150,
+      }}
       remove={(signInPasskeyId) => api.signInPasskeys.delete({ params: { signInPasskeyId } })}
       removing="no longer signs you in. If it also unlocks your keyring, that stays: it is listed under Keyring."
       adding={(onClose) => <AddPasskey title="Add a passkey to sign in" onClose={onClose} add={enroll} />}

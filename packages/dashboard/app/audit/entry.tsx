@@ -1,71 +1,33 @@
-import { ActionIcon, Badge, Code, Collapse, Table, Text } from '@mantine/core'
+import { Badge, Code, Table, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { useId, useState } from 'react'
-import { IconChevronDown, IconChevronRight } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { actionLabel, actorLabels, isAlarming } from './labels.ts'
 import type { Entry } from './queries.ts'
-import { actorWords, isAlarming, sayAction } from './words.ts'
 
-export interface Names {
-  actor: (id: string) => string
-  resource: (id: string) => string
-}
-
-/** One line of the log, and all that is known of it beneath. */
-export function EntryRow({ entry, names }: { entry: Entry; names: Names }) {
-  const [opened, setOpened] = useState(false)
-  const details = useId()
+/** What happened; alarming actions stand out. */
+export function Action({ entry: { action } }: { entry: Entry }) {
+  if (!isAlarming(action))
+    return (
+      <Text size="sm" fw={500}>
+        {actionLabel(action)}
+      </Text>
+    )
   return (
-    <>
-      <Table.Tr>
-        <Table.Td pr={0}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="sm"
-            aria-label={opened ? 'Hide details' : 'Show details'}
-            aria-expanded={opened}
-            aria-controls={details}
-            onClick={() => setOpened(!opened)}
-          >
-            {opened ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-          </ActionIcon>
-        </Table.Td>
-        <Table.Td>
-          {isAlarming(entry.action) ? (
-            <Badge color="red" variant="light">
-              {sayAction(entry.action)}
-            </Badge>
-          ) : (
-            <Text size="sm" fw={500}>
-              {sayAction(entry.action)}
-            </Text>
-          )}
-        </Table.Td>
-        <Table.Td>
-          <Actor entry={entry} names={names} />
-        </Table.Td>
-        <Table.Td>
-          <Resource entry={entry} names={names} />
-        </Table.Td>
-        <Table.Td>
-          <RelativeTime at={entry.createdAt} />
-        </Table.Td>
-      </Table.Tr>
-      <Table.Tr style={opened ? {} : { display: 'none' }}>
-        <Table.Td colSpan={5} id={details}>
-          <Collapse expanded={opened}>{opened && <Details entry={entry} />}</Collapse>
-        </Table.Td>
-      </Table.Tr>
-    </>
+    <Badge color="red" variant="light">
+      {actionLabel(action)}
+    </Badge>
   )
 }
 
-function Actor({ entry: { actorId, actorType }, names }: { entry: Entry; names: Names }) {
-  const type = actorWords[actorType] ?? actorType
+interface Props {
+  entry: Entry
+  nameOf: (id: string) => string
+}
+
+export function Actor({ entry: { actorId, actorType }, nameOf }: Props) {
+  const type = actorLabels[actorType] ?? actorType
   if (actorId === null) return <Text size="sm">{type}</Text>
-  const name = names.actor(actorId)
+  const name = nameOf(actorId)
   return (
     <Text size="sm" truncate title={`${name} (${type})`}>
       {name}
@@ -78,11 +40,11 @@ function Actor({ entry: { actorId, actorType }, names }: { entry: Entry; names: 
   )
 }
 
-/** What it was done to: by the name that the entry gives, else by what is known now. */
-function Resource({ entry, names }: { entry: Entry; names: Names }) {
+/** What it was done to: by the name in the entry, or else by the present name. */
+export function Resource({ entry, nameOf }: Props) {
   const { resourceId, resourceType, metadata } = entry
   const said = metadata.name ?? metadata.placement ?? metadata.email
-  const name = typeof said === 'string' ? said : resourceId === null ? '' : names.resource(resourceId)
+  const name = typeof said === 'string' ? said : resourceId === null ? '' : nameOf(resourceId)
   return (
     <Text size="sm" truncate title={resourceId ?? ''}>
       <Text span size="sm" c="dimmed">
@@ -93,7 +55,8 @@ function Resource({ entry, names }: { entry: Entry; names: Names }) {
   )
 }
 
-function Details({ entry }: { entry: Entry }) {
+/** Everything else that the entry says. */
+export function EntryDetails({ entry }: { entry: Entry }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const facts = [
     ['Action', entry.action],

@@ -4,10 +4,10 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { Form } from '../ui/form.tsx'
+import { actionLabels } from './labels.ts'
 import { type AuditFilter, filterOf, resourceTypes } from './queries.ts'
-import { actionWords } from './words.ts'
 
-const actions = Object.entries(actionWords).map(([value, label]) => ({ value, label }))
+const actions = Object.entries(actionLabels).map(([value, label]) => ({ value, label }))
 const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_', ' ') }))
 
 /** Which entries are listed. */
@@ -83,7 +83,7 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
   )
 }
 
-/** Members and tokens; whoever is gone by now is in an address by their id. */
+/** Members and tokens; an actor who no longer exists is listed by the id in the address. */
 function useActors(current: string | undefined) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const members = useQuery(membersQuery(org.id)).data?.members ?? []

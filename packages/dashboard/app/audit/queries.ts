@@ -30,7 +30,7 @@ export const resourceTypes = [...new Set<string>(Object.values(auditActions).map
 
 const id = /^[A-Za-z0-9_]{1,64}$/
 
-/** The filter as an address has it; what the server would refuse is left out. */
+/** The filter in an address, without anything that the server would refuse. */
 export function filterOf({ action, resourceType, resourceId, actorId }: Record<string, unknown>): AuditFilter {
   return {
     ...(typeof action === 'string' && Object.hasOwn(auditActions, action) ? { action } : {}),

@@ -1,30 +1,40 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { useApiForm, useSubmit } from '../form/use-api-form.ts'
+import { invalidate } from '../queries.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { useComparison } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
-/** Approve, reject, withdraw: what of these this person may do. */
+/** Approving, rejecting and withdrawing, as far as this person may. */
 export function Decision(props: { change: ChangeRequest; compared: ReturnType<typeof useComparison> }) {
   const { change, compared } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [comment, setComment] = useState('')
+  const form = useApiForm('changes', 'approve', { comment: '' })
   const isAdmin = org.role !== 'member'
   const isOwn = change.proposedById === me.user?.id
   const params = { orgId: org.id, changeRequestId: change.id }
-  const body = comment.trim() === '' ? {} : { comment: comment.trim() }
-  const decide = useAction(async (what: 'approve' | 'reject' | 'withdraw') => {
-    if (what === 'approve') await api.changes.approve({ params, body })
-    else if (what === 'reject') await api.changes.reject({ params, body })
-    else await api.changes.withdraw({ params })
-    setComment('')
-    await outdated({ queryKey: ['orgs', org.id] })
+  const decided = async () => {
+    form.reset()
+    await invalidate({ queryKey: ['orgs', org.id] })
+  }
+  const toBody = ({ comment }: { comment: string }) => (comment === '' ? {} : { comment })
+  const approve = useSubmit(form, async (values) => {
+    await api.changes.approve({ params, body: toBody(values) })
+    await decided()
   })
+  const reject = useSubmit(form, async (values) => {
+    await api.changes.reject({ params, body: toBody(values) })
+    await decided()
+  })
+  const withdraw = useAction(async () => {
+    await api.changes.withdraw({ params })
+    await decided()
+  })
+  const pending = approve.pending || reject.pending || withdraw.pending
   if (!isAdmin && !isOwn) return null
   return (
     <Section title="Decision">
@@ -37,28 +47,26 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
               autosize
               minRows={2}
               maxRows={8}
-              maxLength={2000}
-              value={comment}
-              onChange={(event) => setComment(event.currentTarget.value)}
+              {...form.getInputProps('comment')}
             />
           )}
-          <ProblemAlert error={decide.error} />
+          <ProblemAlert error={approve.error ?? reject.error ?? withdraw.error} />
           <Group gap="xs">
             {isAdmin && (
               <>
                 <Button
-                  loading={decide.pending}
-                  disabled={!mayApprove(change, isOwn, compared)}
-                  onClick={() => decide.run('approve')}
+                  loading={approve.pending}
+                  disabled={pending || !mayApprove(change, isOwn, compared)}
+                  onClick={() => approve.run()}
                 >
                   Approve
                 </Button>
-                <Button variant="default" disabled={decide.pending} onClick={() => decide.run('reject')}>
+                <Button variant="default" disabled={pending} onClick={() => reject.run()}>
                   Reject
                 </Button>
               </>
             )}
-            <Button variant="subtle" color="gray" disabled={decide.pending} onClick={() => decide.run('withdraw')}>
+            <Button variant="subtle" color="gray" disabled={pending} onClick={() => withdraw.run()}>
               Withdraw
             </Button>
           </Group>
@@ -69,7 +77,7 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
   )
 }
 
-/** Whoever holds the key looks first: one value that does not open fails every read of the environment. */
+/** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
 function mayApprove(change: ChangeRequest, isOwn: boolean, { sides, sealed, comparison }: Props['compared']): boolean {
   if (isOwn && !change.allowSelfApproval) return false
   if (sides.data === null) return true

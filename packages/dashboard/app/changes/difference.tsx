@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
-import { unlocking } from '../question.ts'
+import { unlockPrompt } from '../prompts.ts'
 import { IconEye, IconEyeOff, IconLock } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -21,7 +21,7 @@ const says: Record<Comparison, string> = {
   unreadable: 'The proposed value does not open with this environment’s key.',
 }
 
-/** Both sides as ciphertext, and how they compare: opened in the keyring's worker, which tells one word. */
+/** Both sides as ciphertext, and how they compare: the keyring's worker decrypts them and answers with one word. */
 export function useComparison(change: ChangeRequest) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const unlocked = useUnlocked()
@@ -72,7 +72,7 @@ function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared
       <Button
         variant="default"
         leftSection={<IconLock size={16} />}
-        onClick={() => void unlocking.ask().catch(() => {})}
+        onClick={() => void unlockPrompt.ask().catch(() => {})}
       >
         Unlock to compare
       </Button>
@@ -114,7 +114,7 @@ function Values(props: { comparison: Comparison; sealed: NonNullable<Compared['s
 
 const dots = '••••••••••••'
 
-/** One line for each side: it does not tell how long a value is. */
+/** One line for each side, so that it does not show how long a value is. */
 function masked(comparison: Comparison): Line[] {
   if (comparison === 'same') return [{ kind: 'same', text: dots }]
   const removed: Line[] = comparison === 'new' ? [] : [{ kind: 'removed', text: dots }]

@@ -1,13 +1,13 @@
 import { Group, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { placesQuery } from '../people/places.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { type ChangeFilter, type Status, statuses } from './queries.ts'
 
 /** Which changes are listed. */
 export function Filters({ filter, onChange }: { filter: ChangeFilter; onChange: (filter: ChangeFilter) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places = [] } = useQuery(placesQuery(org.id))
+  const { data: places = [] } = useQuery(environmentLabelsQuery(org.id))
   return (
     <Group mb="md" gap="sm">
       <Select

@@ -38,3 +38,14 @@ export const changeQuery = (orgId: string, changeRequestId: string) =>
     queryKey: ['orgs', orgId, 'changes', changeRequestId],
     queryFn: ({ signal }) => api.changes.get({ params: { orgId, changeRequestId } }, { signal }),
   })
+
+/** As many open changes as the sidebar counts; the server would send the ciphertext of every one. */
+const countMax = 9
+
+/** How many changes are open: `3`, `9+`, or null when there are none. */
+export async function countOpenChanges(orgId: string, signal: AbortSignal): Promise<string | null> {
+  const query = { status: 'open', limit: countMax + 1 } as const
+  const { changeRequests } = await api.changes.list({ params: { orgId }, query }, { signal })
+  if (changeRequests.length === 0) return null
+  return changeRequests.length > countMax ? `${countMax}+` : `${changeRequests.length}`
+}

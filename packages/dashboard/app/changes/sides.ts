@@ -11,11 +11,11 @@ export interface Sides {
   current: string | null
   /** 0: there is no such secret now. */
   currentVersion: number
-  /** undefined: went with the secret that it was proposed for. */
+  /** undefined when it was deleted with the secret that it was proposed for. */
   proposed: string | null | undefined
 }
 
-/** Null for whoever holds no key of the environment. */
+/** Null for people without a key of the environment. */
 export const sidesQuery = (orgId: string, change: ChangeRequest) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'changes', change.id, 'sides', change.status],

@@ -22,7 +22,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { compositionQuery, groupsQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -90,18 +91,18 @@ function Order({
   const reorder = useAction(async (ordered: Composed[]) => {
     queryClient.setQueryData(queryKey, { groups: ordered })
     try {
-      // From the first that has to move, each to a place of its own, so that two never share one.
+      // From the first group that moves, each gets a position of its own, so that two never share one.
       const first = ordered.findIndex((group, i) => group !== groups[i])
       const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
       for (const [i, { groupId }] of ordered.slice(first).entries())
         await api.composition.set({ params, body: { groupId, position: base + i } })
     } finally {
-      await outdated({ queryKey })
+      await invalidate({ queryKey })
     }
   })
   const remove = useAction(async (groupId: string) => {
     await api.composition.delete({ params: { ...params, groupId } })
-    await outdated({ queryKey })
+    await invalidate({ queryKey })
   })
   const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
   const onDragEnd = ({ active, over }: DragEndEvent) => {
@@ -160,7 +161,7 @@ function Item(props: { group: Composed; mayChange: boolean; isStoring: boolean; 
   const { group, mayChange, isStoring, onRemove } = props
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } = useSortable({
     id: group.groupId,
-    // One order at a time: a second one would be made of positions that are about to change.
+    // One change at a time: a second one would use positions that are about to change.
     disabled: !mayChange || isStoring,
   })
   const style = {
@@ -209,20 +210,21 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
   const { environment, composed, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(groupsQuery(org.id))
-  const [groupId, setGroupId] = useState<string | null>(null)
+  const form = useApiForm('composition', 'set', { groupId: '' })
   const taken = new Set(composed.map((group) => group.groupId))
   const free = (query.data?.groups ?? []).filter(({ id }) => !taken.has(id))
   return (
     <FormDialog
       title={`Compose a group into ${environment.name}`}
       submit="Add"
+      form={form}
       opened
       onClose={onClose}
-      disabled={groupId === null}
-      onSubmit={async () => {
+      disabled={form.values.groupId === ''}
+      onSubmit={async (body) => {
         const params = { orgId: org.id, envId: environment.id }
-        await api.composition.set({ params, body: { groupId: groupId ?? '' } })
-        await outdated(compositionQuery(org.id, environment.id))
+        await api.composition.set({ params, body })
+        await invalidate(compositionQuery(org.id, environment.id))
       }}
     >
       {query.data && free.length === 0 ? (
@@ -233,14 +235,13 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
             label="Group"
             searchable
             data={free.map(({ id, name }) => ({ value: id, label: name }))}
-            value={groupId}
-            onChange={setGroupId}
             nothingFoundMessage="No other group"
+            allowDeselect={false}
             data-autofocus
+            {...form.getInputProps('groupId')}
           />
           <Text size="sm" c="dimmed">
-            Whoever starts programs with {environment.name} needs the key of the group’s environment {environment.slug}{' '}
-            too.
+            Programs of {environment.name} also need the key of the group’s environment {environment.slug}.
           </Text>
         </>
       )}

@@ -9,17 +9,17 @@ export function Fingerprint(props: {
   onCompared: (compared: boolean) => void
 }) {
   const { holder, checked, compared, onCompared } = props
-  const { words, standing } = checked
+  const { words, status } = checked
   return (
     <Stack gap="xs">
-      {standing === 'changed' && (
+      {status === 'changed' && (
         <Alert color="red" variant="light" title="This is another key than before" role="alert">
           Someone may be showing you a key of their own. Go on only after {holder} has told you, not through this
           server, that they made a new one, and after comparing the words.
         </Alert>
       )}
       <Words words={words} label={`Fingerprint of the key of ${holder}`} />
-      {standing === 'verified' ? (
+      {status === 'verified' ? (
         <Text size="xs" c="dimmed">
           You compared this key before, in this browser.
         </Text>

@@ -5,12 +5,12 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
-import { isCertain } from '../queries.ts'
-import { say } from '../secrets/say.ts'
+import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
@@ -38,7 +38,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const [withBelow, setWithBelow] = useState(true)
   const to = candidates.find(({ principalId }) => principalId === id)
   const checked = useChecked(to ? [to] : [])?.[0]
-  const ready = to && checked && (checked.standing === 'verified' || compared === to.publicKeyJwk)
+  const ready = to && checked && (checked.status === 'verified' || compared === to.publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
     const envIds = [environment.id, ...(withBelow ? below.map(({ environmentId }) => environmentId) : [])]
@@ -46,7 +46,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
     await Promise.all(envIds.map((envId) => reloadGrants(org.id, envId)))
-    say(`${to.label} can decrypt ${environment.name} now.`)
+    showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
   return (
     <FormDialog
@@ -55,7 +55,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       opened
       onClose={onClose}
       onSubmit={grant}
-      disabled={!ready || !isCertain(query)}
+      disabled={!ready || !isFresh(query)}
       size="lg"
     >
       <Select
@@ -102,7 +102,7 @@ const options = (candidates: Candidate[], type: Candidate['principalType']) =>
     .filter(({ principalType }) => principalType === type)
     .map(({ principalId, label }) => ({ value: principalId, label }))
 
-/** Whoever holds it already keeps what they hold. */
+/** A principal who holds the key already keeps it. */
 async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
   const params = { orgId, envId }
   const { principalType, principalId, publicKeyJwk } = to

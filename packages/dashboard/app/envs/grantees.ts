@@ -1,7 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { envs } from '@skerry/contract/envs'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 
 export type Grantee = Answer<typeof envs.grantees>['grantees'][number]
 
-export const reloadGrants = (orgId: string, envId: string) => outdated({ queryKey: ['orgs', orgId, 'envs', envId] })
+export const reloadGrants = (orgId: string, envId: string) => invalidate({ queryKey: ['orgs', orgId, 'envs', envId] })

@@ -1,20 +1,22 @@
-import { Button, Table, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
 import { granteesQuery, sealedQuery } from '../secrets/queries.ts'
-import { Sayings } from '../secrets/sayings.tsx'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
+import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { GrantDialog } from './grant.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
-import { useChecked } from './pins.ts'
-import { Standing } from './standing.tsx'
+import { KeyStatus } from './key-status.tsx'
+import { type Checked, useChecked } from './pins.ts'
+
+// Loaded when first asked for.
+const GrantDialog = lazy(async () => ({ default: (await import('./grant.tsx')).GrantDialog }))
 
 /** Who holds the environment's key. */
 export function KeyAccess({ environment }: { environment: Environment }) {
@@ -26,7 +28,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
   return (
     <Section
       title="Key access"
-      description="Whoever holds the key can decrypt. Nobody else can, whatever their role."
+      description="Only holders of the key can decrypt, whatever their role."
       actions={
         isAdmin &&
         sealed && (
@@ -36,19 +38,22 @@ export function KeyAccess({ environment }: { environment: Environment }) {
         )
       }
     >
-      <Sayings />
-      <Loaded query={query}>{({ grantees }) => <Holders {...{ environment, grantees, isAdmin }} />}</Loaded>
+      <Holders environment={environment} isAdmin={isAdmin} />
       {sealed === null && (
         <Text size="sm" c="dimmed" mt="xs">
           You hold no key to this environment, so you can grant none. Someone in the list above can grant it to you.
         </Text>
       )}
-      {granting && query.data && (
-        <GrantDialog environment={environment} grantees={query.data.grantees} onClose={() => setGranting(false)} />
-      )}
+      <Suspense>
+        {granting && query.data && (
+          <GrantDialog environment={environment} grantees={query.data.grantees} onClose={() => setGranting(false)} />
+        )}
+      </Suspense>
     </Section>
   )
 }
+
+type Holder = Grantee & { checked: Checked | undefined }
 
 const holderKinds: Record<Grantee['principalType'], string> = {
   user: 'member',
@@ -56,11 +61,11 @@ const holderKinds: Record<Grantee['principalType'], string> = {
   ...readerWords,
 }
 
-function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin: boolean }) {
-  const { environment, grantees, isAdmin } = props
+function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: boolean }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
-  const checked = useChecked(grantees)
+  const query = useQuery(granteesQuery(org.id, environment.id))
+  const checked = useChecked(query.data?.grantees ?? [])
   const [revoking, setRevoking] = useState<Grantee | null>(null)
   const revoke = async () => {
     const params = { orgId: org.id, envId: environment.id }
@@ -69,45 +74,42 @@ function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin
     if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
     await reloadGrants(org.id, environment.id)
   }
+  const isSelf = ({ principalId }: Grantee) => principalId === me.user?.id
   const name = (one: Grantee) => one.name ?? (isReader(one) ? 'This server' : nameOf(one.principalId))
+  const columns: ListColumn<Holder>[] = [
+    {
+      header: 'Holder',
+      cell: (one) => <TwoLines main={name(one)} below={isSelf(one) ? 'you' : holderKinds[one.principalType]} />,
+      sort: name,
+      width: 220,
+    },
+    {
+      header: 'Key',
+      cell: (one) => (
+        <>
+          <Text size="xs" className="mono">
+            {one.checked?.words}
+          </Text>
+          <KeyStatus checked={one.checked} isSelf={isSelf(one)} />
+        </>
+      ),
+    },
+  ]
   return (
-    <div className="rows">
-      <Table miw={560}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Holder</Table.Th>
-            <Table.Th>Key</Table.Th>
-            {isAdmin && <Table.Th aria-label="Actions" w={90} />}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {grantees.map((one, i) => (
-            <Table.Tr key={one.principalId}>
-              <Table.Td maw={220}>
-                <Text size="sm" fw={500} truncate title={name(one)}>
-                  {name(one)}
-                </Text>
-                <Text size="xs" c="dimmed">
-                  {one.principalId === me.user?.id ? 'you' : holderKinds[one.principalType]}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <Text size="xs" className="mono">
-                  {checked?.[i]?.words}
-                </Text>
-                <Standing checked={checked?.[i]} isSelf={one.principalId === me.user?.id} />
-              </Table.Td>
-              {isAdmin && (
-                <Table.Td ta="right">
-                  <Button variant="subtle" color="red" size="xs" onClick={() => setRevoking(one)}>
-                    Revoke
-                  </Button>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <List
+        label="Holders of the key"
+        query={query}
+        rows={({ grantees }) => grantees.map((one, i) => ({ ...one, checked: checked?.[i] }))}
+        columns={columns}
+        minWidth={560}
+        rowId={({ principalId }) => principalId}
+        rowName={name}
+        {...(isAdmin
+          ? { action: (one: Holder) => ({ label: 'Revoke', danger: true, onClick: () => setRevoking(one) }) }
+          : {})}
+        empty={null}
+      />
       {revoking && (
         <ConfirmDelete
           title={`Take the key from ${name(revoking)}?`}
@@ -121,6 +123,6 @@ function Holders(props: { environment: Environment; grantees: Grantee[]; isAdmin
           {revoking.principalId === me.user?.id && ' This is your own access: you cannot grant it to yourself again.'}
         </ConfirmDelete>
       )}
-    </div>
+    </>
   )
 }

@@ -2,7 +2,7 @@ import { queryClient } from '../queries.ts'
 import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
-/** The environments whose values an environment's programs get as well: its parent, and groups' of the same slug. */
+/** The environments whose values programs get as well: the parent, and those of composed groups with the same slug. */
 export async function layersBelow(
   orgId: string,
   environment: Environment,

@@ -1,4 +1,4 @@
-import { swapped } from '../question.ts'
+import { swappedPrompt } from '../prompts.ts'
 
 // Which environment a name means is the server's word. This browser remembers what each name meant when it was first shown,
 // and asks before something is sealed for another environment under that name, or another's key is wrapped to somebody.
@@ -68,7 +68,7 @@ export async function checkMeanings(environmentIds: readonly string[]): Promise<
     const named = shown.get(id)
     if (!named || (readMeanings()[keyOf(named)] ?? id) === id) continue
     asked = named.name
-    await swapped.ask()
+    await swappedPrompt.ask()
     writeMeanings({ ...readMeanings(), [keyOf(named)]: id })
   }
 }

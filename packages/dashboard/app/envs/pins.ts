@@ -28,7 +28,7 @@ const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringi
 export const pin = (principalId: string, fingerprint: string): void =>
   writePins({ ...readPins(), [principalId]: { fingerprint, compared: true } })
 
-/** Remembers keys that are wrapped to without having been compared: from now on, another one is found out. */
+/** Remembers keys that were wrapped to without being compared, so that a different key is noticed from now on. */
 export function remember(holders: { principalId: string; fingerprint: string }[]): void {
   const pins = readPins()
   for (const { principalId, fingerprint } of holders) pins[principalId] ??= { fingerprint, compared: false }
@@ -39,8 +39,8 @@ export interface Checked {
   fingerprint: string
   /** The fingerprint to be read out and compared. */
   words: string
-  /** first: never compared here. verified: the key that was. changed: another than was compared or wrapped to. */
-  standing: 'first' | 'verified' | 'changed'
+  /** first: never compared here. verified: compared. changed: not the key that was compared or wrapped to before. */
+  status: 'first' | 'verified' | 'changed'
 }
 
 interface Holder {
@@ -48,15 +48,15 @@ interface Holder {
   publicKeyJwk: string
 }
 
-/** Their keys against those that this person knows. */
+/** Compares keys with those that this person remembers. */
 export async function checkKeys(holders: Holder[]): Promise<Checked[]> {
   const publicKeyJwks = holders.map(({ publicKeyJwk }) => publicKeyJwk)
   const fingerprints = await keyring.callLocked('fingerprints', { publicKeyJwks })
   const pins = readPins()
   return fingerprints.map(({ fingerprint, words }, i) => {
     const pinned = pins[holders[i]?.principalId ?? '']
-    if (pinned !== undefined && pinned.fingerprint !== fingerprint) return { fingerprint, words, standing: 'changed' }
-    return { fingerprint, words, standing: pinned?.compared ? 'verified' : 'first' }
+    if (pinned !== undefined && pinned.fingerprint !== fingerprint) return { fingerprint, words, status: 'changed' }
+    return { fingerprint, words, status: pinned?.compared ? 'verified' : 'first' }
   })
 }
 

@@ -1,20 +1,18 @@
-import { Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import type { ProtectionSettings } from './protection-dialog.tsx'
 
-interface Settings {
-  requiredApprovals: number
-  allowSelfApproval: boolean
-}
+// Loaded when first asked for.
+const ProtectionDialog = lazy(async () => ({ default: (await import('./protection-dialog.tsx')).ProtectionDialog }))
 
 /** Whether changes of an environment wait for approval. */
 export function Protection({ environment }: { environment: Environment }) {
@@ -39,98 +37,68 @@ export function Protection({ environment }: { environment: Environment }) {
   )
 }
 
-const sayProtection = ({ requiredApprovals, allowSelfApproval }: Settings) =>
+const protectionText = ({ requiredApprovals, allowSelfApproval }: ProtectionSettings) =>
   `Needs ${requiredApprovals === 1 ? 'one approval' : `${requiredApprovals} approvals`}; ${
     allowSelfApproval ? 'one’s own counts' : 'one’s own does not count'
   }.`
 
-const sayOpen = (open: number) =>
+const openChangesText = (open: number) =>
   open === 0 ? 'No change waits.' : open === 1 ? 'One change waits.' : `${open} changes wait.`
 
-function State(props: { environment: Environment; protection: Settings | null; open: number; isAdmin: boolean }) {
+function State(props: {
+  environment: Environment
+  protection: ProtectionSettings | null
+  open: number
+  isAdmin: boolean
+}) {
   const { environment, protection, open, isAdmin } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [asking, setAsking] = useState<'set' | 'end' | null>(null)
+  const [dialog, setDialog] = useState<'set' | 'end' | null>(null)
   const params = { orgId: org.id, envId: environment.id }
-  const reload = () => outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+  const reload = () => invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {protection ? sayProtection(protection) : 'Not protected: whoever holds the key changes secrets at once.'}{' '}
-        {(protection || open > 0) && sayOpen(open)}
+        {protection ? protectionText(protection) : 'Not protected: holders of the key change secrets directly.'}{' '}
+        {(protection || open > 0) && openChangesText(open)}
       </Text>
       {isAdmin && (
         <Group gap="xs">
-          <Button variant="default" size="xs" onClick={() => setAsking('set')}>
+          <Button variant="default" size="xs" onClick={() => setDialog('set')}>
             {protection ? 'Change' : 'Protect'}
           </Button>
           {protection && (
-            <Button variant="subtle" color="red" size="xs" onClick={() => setAsking('end')}>
+            <Button variant="subtle" color="red" size="xs" onClick={() => setDialog('end')}>
               Stop protecting
             </Button>
           )}
         </Group>
       )}
-      {asking === 'set' && (
-        <SettingsDialog
-          name={environment.name}
-          before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
-          onClose={() => setAsking(null)}
-          onSave={async (body) => {
-            await api.protection.put({ params, body })
-            await reload()
-          }}
-        />
-      )}
+      <Suspense>
+        {dialog === 'set' && (
+          <ProtectionDialog
+            name={environment.name}
+            before={protection ?? { requiredApprovals: 1, allowSelfApproval: false }}
+            onClose={() => setDialog(null)}
+            onSave={async (body) => {
+              await api.protection.put({ params, body })
+              await reload()
+            }}
+          />
+        )}
+      </Suspense>
       <ConfirmDelete
         title={`Stop protecting ${environment.name}?`}
         confirm="Stop protecting"
-        opened={asking === 'end'}
-        onClose={() => setAsking(null)}
+        opened={dialog === 'end'}
+        onClose={() => setDialog(null)}
         onConfirm={async () => {
           await api.protection.delete({ params })
           await reload()
         }}
       >
-        Changes are stored at once from then on. What waits already keeps waiting for its approvals.
+        From then on changes are stored directly. Changes that wait already keep waiting for their approvals.
       </ConfirmDelete>
     </Stack>
-  )
-}
-
-function SettingsDialog(props: {
-  name: string
-  before: Settings
-  onSave: (settings: Settings) => Promise<unknown>
-  onClose: () => void
-}) {
-  const { name, before, onSave, onClose } = props
-  const [requiredApprovals, setRequired] = useState(before.requiredApprovals)
-  const [allowSelfApproval, setAllowSelf] = useState(before.allowSelfApproval)
-  return (
-    <FormDialog
-      title={`Protect ${name}`}
-      submit="Save"
-      opened
-      onClose={onClose}
-      onSubmit={() => onSave({ requiredApprovals, allowSelfApproval })}
-    >
-      <NumberInput
-        label="Approvals that a change needs"
-        min={1}
-        max={20}
-        allowDecimal={false}
-        clampBehavior="strict"
-        value={requiredApprovals}
-        onChange={(value) => setRequired(Number(value) || 1)}
-        data-autofocus
-      />
-      <Checkbox
-        label="One’s own approval counts"
-        description="Only of owners and admins: they alone approve."
-        checked={allowSelfApproval}
-        onChange={(event) => setAllowSelf(event.currentTarget.checked)}
-      />
-    </FormDialog>
   )
 }

@@ -1,179 +1,25 @@
-import { Alert, Button, Checkbox, Group, List, Stack, Text } from '@mantine/core'
-import { isReader, readerWords } from '@skerry/contract/readers'
-import { useQuery } from '@tanstack/react-query'
-import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api } from '../api.ts'
-import { keyring } from '../keyring.ts'
-import { isCertain, outdated } from '../queries.ts'
-import { granteesQuery } from '../secrets/queries.ts'
-import { say } from '../secrets/say.ts'
+import { Button } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import type { Environment } from '../secrets/use-columns.ts'
-import { useNameOf } from '../secrets/use-name-of.ts'
-import { reloadSealed } from '../secrets/write.ts'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { Section } from '../ui/page.tsx'
-import { ProblemAlert } from '../ui/problem.tsx'
-import type { Grantee } from './grantees.ts'
-import { checkMeanings } from './meanings.ts'
-import { type Checked, remember, useChecked } from './pins.ts'
-import { Standing } from './standing.tsx'
+
+// Loaded when first asked for.
+const RekeyDialog = lazy(async () => ({ default: (await import('./rekey-dialog.tsx')).RekeyDialog }))
 
 /** Another key for an environment: for when someone must not read it any more. */
 export function Rekey({ environment }: { environment: Environment }) {
-  const [asking, setAsking] = useState(false)
+  const [opened, setOpened] = useState(false)
   return (
     <Section
       title="Replace the key"
-      description="Makes another key, encrypts every current value anew and gives the key to those who keep access. Do it after someone’s access ended, or when the key may have got out."
+      description="Makes a new key, encrypts every current value with it, and gives it to those who keep access. Do this after someone’s access has ended, or when the key may have leaked."
       actions={
-        <Button variant="default" onClick={() => setAsking(true)}>
+        <Button variant="default" onClick={() => setOpened(true)}>
           Re-key
         </Button>
       }
     >
-      {asking && <RekeyDialog environment={environment} onClose={() => setAsking(false)} />}
+      <Suspense>{opened && <RekeyDialog environment={environment} onClose={() => setOpened(false)} />}</Suspense>
     </Section>
   )
-}
-
-function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
-  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const query = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
-  const grantees = query.data?.grantees ?? []
-  const checked = useChecked(grantees)
-  const [out, setOut] = useState<ReadonlySet<string>>(new Set())
-  const [understood, setUnderstood] = useState(false)
-  const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.standing === 'changed'
-  const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
-  const rekey = async () => {
-    const others = grantees
-      .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' }))
-      .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
-    remember(others)
-    const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
-    await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
-    await outdated({ queryKey: ['orgs', org.id, 'envs', environment.id] })
-    const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
-    say(`${environment.name} has another key. ${who} access.`)
-  }
-  const toggle = (id: string) => {
-    const after = new Set(out)
-    if (!after.delete(id)) after.add(id)
-    setOut(after)
-  }
-  return (
-    <FormDialog
-      title={`Replace the key of ${environment.name}`}
-      submit="Replace the key"
-      size="lg"
-      opened
-      onClose={onClose}
-      onSubmit={rekey}
-      disabled={!isCertain(query) || !checked || !understood}
-    >
-      <Alert color="orange" variant="light" title="What this cannot undo">
-        <List size="sm" spacing={4}>
-          <List.Item>
-            Whoever had the key may have kept the values. Change those that matter where they are used.
-          </List.Item>
-          <List.Item>Machines that keep values for when the server is away go on using them for a while.</List.Item>
-          <List.Item>
-            Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
-          </List.Item>
-          <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
-          {environment.applicationId !== null && environment.parentEnvironmentId === null && (
-            <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
-          )}
-          <List.Item>Whoever is left out below loses access, and programs with their tokens no longer start.</List.Item>
-        </List>
-      </Alert>
-      <Stack gap="xs">
-        <Text size="sm" fw={500}>
-          Who keeps access
-        </Text>
-        <ProblemAlert error={query.error} retry={() => query.refetch()} />
-        {grantees.map((one, i) => (
-          <Keeper
-            key={one.principalId}
-            {...{ one, orgId: org.id }}
-            isSelf={one.principalId === me.user?.id}
-            isChanged={isChanged(i)}
-            keeps={keeps(one, i)}
-            checked={checked?.[i]}
-            onToggle={() => toggle(one.principalId)}
-          />
-        ))}
-      </Stack>
-      <Checkbox
-        label="I know what this cannot undo"
-        checked={understood}
-        onChange={(event) => setUnderstood(event.currentTarget.checked)}
-      />
-    </FormDialog>
-  )
-}
-
-function Keeper(props: {
-  one: Grantee
-  orgId: string
-  isSelf: boolean
-  isChanged: boolean
-  keeps: boolean
-  checked: Checked | undefined
-  onToggle: () => void
-}) {
-  const { one, orgId, isSelf, isChanged, keeps, checked, onToggle } = props
-  const nameOf = useNameOf(orgId)
-  return (
-    <Checkbox
-      checked={keeps}
-      disabled={isSelf || isChanged}
-      onChange={onToggle}
-      label={
-        <Group gap="xs">
-          {one.name ??
-            (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))}
-          <Standing checked={checked} isSelf={isSelf} />
-        </Group>
-      }
-      description={<span className="mono">{checked?.words}</span>}
-    />
-  )
-}
-
-/**
- * All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. One's own key is
- * not taken from the server's word.
- */
-async function replaceKey(
-  orgId: string,
-  environment: Environment,
-  ownId: string,
-  others: Grantee[],
-  dropped: (Grantee & { principalType: keyof typeof readerWords })[],
-): Promise<void> {
-  await checkMeanings([environment.id])
-  const params = { orgId, envId: environment.id }
-  const sealed = await reloadSealed(orgId, environment.id)
-  if (!sealed) return
-  const current = [...sealed.secrets.values()]
-  const { secrets, wrappedDek, wrappedDeks } = await keyring.call('rekey', {
-    layer: {
-      wrappedDek: sealed.wrappedDek,
-      environmentId: environment.id,
-      secrets: current.map(({ name, ciphertext }) => ({ name, ciphertext })),
-    },
-    publicKeyJwks: others.map(({ publicKeyJwk }) => publicKeyJwk),
-  })
-  const grants = others.map(({ principalType, principalId }, i) => ({
-    principalType,
-    principalId,
-    wrappedDek: wrappedDeks[i] as string,
-  }))
-  const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
-  const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
-  const dropReaders = dropped.map(({ principalType, principalId }) => ({ principalType, principalId }))
-  const body = { expectedVersions, grants: [own, ...grants], secrets, ...(dropped.length > 0 ? { dropReaders } : {}) }
-  await api.rekey.run({ params, body })
 }

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { swapped } from '../question.ts'
+import { swappedPrompt } from '../prompts.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { IconTriangleAlert } from '../ui/icons.ts'
 import { swappedName } from './meanings.ts'
@@ -8,7 +8,7 @@ import { swappedName } from './meanings.ts'
 export function SwappedDialog() {
   const name = swappedName()
   return (
-    <Dialog opened onClose={() => swapped.cancel()} title="This is another environment than before" zIndex={400}>
+    <Dialog opened onClose={() => swappedPrompt.cancel()} title="This is another environment than before" zIndex={400}>
       <Stack>
         <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
           {name} means another environment than the one that this browser knows by that name.
@@ -18,10 +18,10 @@ export function SwappedDialog() {
           about to seal. Ask who did it. Nothing has been sealed or granted yet.
         </Text>
         <Group justify="flex-end">
-          <Button variant="default" data-autofocus onClick={() => swapped.cancel()}>
+          <Button variant="default" data-autofocus onClick={() => swappedPrompt.cancel()}>
             Cancel
           </Button>
-          <Button color="red" onClick={() => swapped.answer()}>
+          <Button color="red" onClick={() => swappedPrompt.complete()}>
             Somebody meant it
           </Button>
         </Group>

@@ -4,13 +4,14 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin } from '../envs/pins.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { type Ended, endAccess, Holdings } from './holdings.tsx'
-import { type Asking, type Member, nameOfMember } from './member.ts'
+import { type Ended, endAccess, HeldKeys } from './held-keys.tsx'
+import { type Member, nameOfMember, type OpenDialog } from './member.ts'
 
 const roles = [
   { role: 'owner', means: 'Everything, and who else is an owner.' },
@@ -26,23 +27,28 @@ interface OnMember {
 function RoleDialog({ member, onClose }: OnMember) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const reloadMe = useReloadMe()
-  const [role, setRole] = useState<string>(member.role)
-  const change = async () => {
+  const form = useApiForm('members', 'update', { role: member.role })
+  const change = async (body: { role: Member['role'] }) => {
     const params = { orgId: org.id, userId: member.userId }
-    await api.members.update({ params, body: { role: role as Member['role'] } })
-    await outdated(membersQuery(org.id))
+    await api.members.update({ params, body })
+    await invalidate(membersQuery(org.id))
     if (member.userId === me.user?.id) await reloadMe()
   }
   return (
     <FormDialog
       title={`Role of ${nameOfMember(member)}`}
       submit="Change the role"
+      form={form}
       opened
       onClose={onClose}
       onSubmit={change}
-      disabled={role === member.role}
+      disabled={!form.isDirty()}
     >
-      <Radio.Group value={role} onChange={setRole} label="Role" description="No role opens values: for that, a key.">
+      <Radio.Group
+        label="Role"
+        description="No role decrypts values: that takes a key."
+        {...form.getInputProps('role')}
+      >
         <Stack gap="xs" mt="xs">
           {roles.map(({ role, means }) => (
             <Radio
@@ -64,7 +70,7 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
   const [compared, setCompared] = useState(false)
   const remember = async () => {
     pin(member.userId, checked.fingerprint)
-    await outdated({ queryKey: ['checked-keys'] })
+    await invalidate({ queryKey: ['checked-keys'] })
   }
   return (
     <FormDialog
@@ -87,7 +93,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
     onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
-    await outdated(membersQuery(org.id))
+    await invalidate(membersQuery(org.id))
   }
   return (
     <ConfirmDelete
@@ -98,8 +104,8 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
       onClose={onClose}
       onConfirm={remove}
     >
-      They lose this organization and every key grant with the next request. <Holdings principalId={member.userId} />{' '}
-      What they have read or kept, they have: re-key those environments afterwards.
+      Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
+      They may have kept what they have read: re-key those environments afterwards.
     </ConfirmDelete>
   )
 }
@@ -122,16 +128,16 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onConfirm={leave}
     >
-      You lose the keys that you were granted here, and come back only by an invitation. Somebody else has to hold the
+      You lose the keys that you were granted here, and come back only by an invitation. Somebody else must hold the
       keys of what you leave behind, or nobody can read it any more.
     </ConfirmDelete>
   )
 }
 
-/** The one that was asked for. */
-export function MemberDialog(props: { asking: Asking; onClose: () => void; onRemoved: (ended: Ended) => void }) {
-  const { asking, onClose, onRemoved } = props
-  const { kind, member, checked } = asking
+/** Whichever dialog is open. */
+export function MemberDialog(props: { dialog: OpenDialog; onClose: () => void; onRemoved: (ended: Ended) => void }) {
+  const { dialog, onClose, onRemoved } = props
+  const { kind, member, checked } = dialog
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
   if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} onRemoved={onRemoved} />
   if (kind === 'leave') return <LeaveDialog onClose={onClose} />

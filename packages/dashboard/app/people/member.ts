@@ -6,8 +6,8 @@ export type Member = Answer<typeof orgs.members>['members'][number]
 
 export const nameOfMember = ({ name, email, userId }: Member): string => name ?? email ?? userId
 
-/** What is asked about a member. */
-export interface Asking {
+/** The dialog that is open, and for whom. */
+export interface OpenDialog {
   kind: 'role' | 'compare' | 'remove' | 'leave'
   member: Member
   checked: Checked | undefined

@@ -1,14 +1,15 @@
 import { Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
+import { secretNamePattern } from '@skerry/contract/patterns'
 import { useState } from 'react'
-import { forgottenMeans, usePlaintext } from '../keyring.ts'
+import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
-import { Failures, NoteField, sayOutcome } from './preview.tsx'
-import { say } from './say.ts'
+import { Failures, NoteField, outcomeMessage } from './preview.tsx'
 import { rereadAfter, sealAndWrite } from './write.ts'
 
-const validName = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const validName = new RegExp(secretNamePattern)
 
 /** A new secret, in one environment or several at once. */
 export function AddSecretDialog({
@@ -22,7 +23,7 @@ export function AddSecretDialog({
 }) {
   const writable = columns.filter(({ own }) => own)
   const [name, setName] = useState('')
-  const [value, setValue, forgotten] = usePlaintext('')
+  const [value, setValue, wasCleared] = usePlaintext('')
   const [note, setNote] = useState('')
   const [into, setInto] = useState<string[]>(writable.slice(0, 1).map(({ environmentId }) => environmentId))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
@@ -57,7 +58,7 @@ export function AddSecretDialog({
       await Promise.all(result.failed.map((one) => rereadAfter([one.error], orgId, one.name)))
       throw result.failed[0]?.error
     }
-    say(sayOutcome(result))
+    showToast(outcomeMessage(result))
   }
   return (
     <FormDialog
@@ -86,7 +87,7 @@ export function AddSecretDialog({
         minRows={2}
         maxRows={10}
         value={value}
-        error={forgotten && forgottenMeans}
+        error={wasCleared && clearedMessage}
         onChange={(event) => setValue(event.currentTarget.value)}
         autoComplete="off"
         spellCheck={false}

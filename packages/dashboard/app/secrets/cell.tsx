@@ -2,30 +2,30 @@
 
 import { memo, useState } from 'react'
 import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
+import type { CellActions } from './cell-actions.ts'
 import type { Column, Entry } from './columns.ts'
-import type { Doings } from './doings.ts'
 import { CellEditor } from './editor.tsx'
-import { type Marks, rowState } from './marks.ts'
 import type { RowDrafts } from './use-edits.ts'
 import type { RowShown } from './use-revealed.ts'
+import { rowState, type ValueIds } from './value-ids.ts'
 
 interface RowProps {
   name: string
   columns: Column[]
-  marks: Marks
-  /** Changes when what is known of the row does. */
+  valueIds: ValueIds
+  /** Changes whenever the row would look different. */
   state: string
   shown: RowShown | undefined
   drafts: RowDrafts | undefined
-  doings: Doings
+  actions: CellActions
 }
 
-/** Without the components of the toolkit: hundreds of cells are made while one scrolls. */
-export const Row = memo(function Row({ name, columns, marks, shown, drafts, doings }: RowProps) {
-  // Its tools are made when it is pointed at or gets the focus: most rows are only scrolled past.
+/** Without the toolkit's components: scrolling renders hundreds of cells. */
+export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, actions }: RowProps) {
+  // The tools are rendered on hover or focus, since most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
-  const state = rowState(name, columns, marks)
+  const state = rowState(name, columns, valueIds)
   const allShown = columns.every(({ entries, environmentId }) => {
     const entry = entries.get(name)
     return !entry || isShown(entry, shown?.[environmentId])
@@ -41,7 +41,7 @@ export const Row = memo(function Row({ name, columns, marks, shown, drafts, doin
           <span className="matrix-tools">
             <Tool
               label={`${allShown ? 'Hide' : 'Reveal'} ${name} everywhere`}
-              onClick={() => doings.toggle(columns, name)}
+              onClick={() => actions.toggle(columns, name)}
             >
               {allShown ? <IconEyeOff size={15} /> : <IconEye size={15} />}
             </Tool>
@@ -51,15 +51,15 @@ export const Row = memo(function Row({ name, columns, marks, shown, drafts, doin
       {columns.map((column, i) => (
         <div role="cell" className="matrix-cell" key={column.environmentId} {...touch}>
           {drafts?.[column.environmentId] ? (
-            <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} doings={doings} />
+            <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
           ) : (
             <Cell
               column={column}
               name={name}
               letter={state.kind === 'different' ? state.letters[i]! : null}
-              marks={marks}
+              valueIds={valueIds}
               shown={shown?.[column.environmentId]}
-              doings={doings}
+              actions={actions}
               touched={touched}
             />
           )}
@@ -82,31 +82,31 @@ interface CellProps {
   column: Column
   name: string
   letter: string | null
-  marks: Marks
+  valueIds: ValueIds
   shown: RowShown[string] | undefined
-  doings: Doings
+  actions: CellActions
   touched: boolean
 }
 
-function Cell({ column, name, letter, marks, shown, doings, touched }: CellProps) {
+function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellProps) {
   const entry = column.entries.get(name)
   const where = `${name} in ${column.name}`
   const isQueued = column.queued.has(name)
-  if (!entry) return <Missing column={column} name={name} where={where} isQueued={isQueued} doings={doings} />
-  const broken = marks.of(entry.layer, entry.secret) === -1 || (isShown(entry, shown) && 'problem' in shown!)
+  if (!entry) return <Missing column={column} name={name} where={where} isQueued={isQueued} actions={actions} />
+  const broken = valueIds.of(entry.layer, entry.secret) === -1 || (isShown(entry, shown) && 'problem' in shown!)
   return (
     <>
       {broken ? (
         <button
           type="button"
           className="matrix-value matrix-broken"
-          onClick={() => doings.open(column, name)}
+          onClick={() => actions.open(column, name)}
           title={brokenMeans}
         >
           does not open
         </button>
       ) : (
-        <Value entry={entry} where={where} shown={shown} onClick={() => doings.toggle([column], name)} />
+        <Value entry={entry} where={where} shown={shown} onClick={() => actions.toggle([column], name)} />
       )}
       {isQueued && <span className="matrix-tag">queued</span>}
       {!entry.own && (
@@ -122,16 +122,16 @@ function Cell({ column, name, letter, marks, shown, doings, touched }: CellProps
       {touched && (
         <span className="matrix-tools">
           {!broken && (
-            <Tool label={`Copy ${where}`} onClick={() => doings.copy(column, name)}>
+            <Tool label={`Copy ${where}`} onClick={() => actions.copy(column, name)}>
               <IconCopy size={15} />
             </Tool>
           )}
           {column.own && (
-            <Tool label={`${entry.own ? 'Edit' : 'Override'} ${where}`} onClick={() => doings.edit(column, name)}>
+            <Tool label={`${entry.own ? 'Edit' : 'Override'} ${where}`} onClick={() => actions.edit(column, name)}>
               <IconPencil size={15} />
             </Tool>
           )}
-          <Tool label={`Details of ${where}`} onClick={() => doings.open(column, name)}>
+          <Tool label={`Details of ${where}`} onClick={() => actions.open(column, name)}>
             <IconEllipsis size={15} />
           </Tool>
         </span>
@@ -146,7 +146,7 @@ export const brokenMeans =
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {
   const { entry, where, shown, onClick } = props
   const value = isShown(entry, shown) && shown && 'value' in shown ? firstLines(shown.value) : null
-  // A label stands in for what is in the button, so it says a shown value as well.
+  // The label replaces the button's content for screen readers, so it contains a revealed value, too.
   return (
     <button
       type="button"
@@ -160,15 +160,15 @@ function Value(props: { entry: Entry; where: string; shown: RowShown[string] | u
   )
 }
 
-/** One line is what a cell has room for; the drawer has all of it. */
+/** A cell has room for one line; the drawer shows the whole value. */
 function firstLines(value: string): string {
   const end = value.indexOf('\n')
   const line = end < 0 ? value : `${value.slice(0, end)} ↵`
   return line.length > 400 ? `${line.slice(0, 400)}…` : line
 }
 
-function Missing(props: { column: Column; name: string; where: string; isQueued: boolean; doings: Doings }) {
-  const { column, name, where, isQueued, doings } = props
+function Missing(props: { column: Column; name: string; where: string; isQueued: boolean; actions: CellActions }) {
+  const { column, name, where, isQueued, actions } = props
   if (column.loading) return <span className="matrix-value matrix-quiet">{column.error ? 'not loaded' : '…'}</span>
   if (!column.own) return <span className="matrix-value matrix-quiet">no key</span>
   return (
@@ -177,7 +177,7 @@ function Missing(props: { column: Column; name: string; where: string; isQueued:
         type="button"
         className="matrix-value matrix-missing"
         aria-label={`Set ${where}, which is missing`}
-        onClick={() => doings.edit(column, name)}
+        onClick={() => actions.edit(column, name)}
       >
         missing
       </button>

@@ -1,4 +1,4 @@
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
 import type { Column, Entry } from './columns.ts'
 
 /** What one name would become in an environment. */
@@ -9,7 +9,7 @@ export interface Change {
   baseVersion: number
 }
 
-/** What a new value would do to a column. `same`: whether it is the one that stands there. */
+/** What a new value would do to a column. `same`: whether it equals the present one. */
 export function changeOf(name: string, entry: Entry | undefined, same: boolean): Change {
   if (!entry) return { name, kind: 'added', baseVersion: 0 }
   const baseVersion = entry.own ? entry.secret.version : 0

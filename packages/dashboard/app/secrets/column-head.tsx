@@ -13,17 +13,17 @@ import {
 } from '../ui/icons.ts'
 import { AnchorLink, MenuLink } from '../ui/links.tsx'
 import { describeProblem } from '../ui/problem.tsx'
-import type { Asking } from './asking.ts'
 import type { Column } from './columns.ts'
+import type { MatrixDialog } from './matrix-dialog.ts'
 
 interface Props {
   column: Column
-  onAsk: (asking: Asking) => void
+  onOpenDialog: (dialog: MatrixDialog) => void
   onReveal: () => void
   onHide: () => void
 }
 
-export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
+export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
   const { org = '' } = useParams({ strict: false })
   const { name, slug, environmentId, isBranch, isProtected, own, loading, error, unreadable } = column
   const warning = error
@@ -64,7 +64,7 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
       </div>
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
+          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
             <IconEllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -76,12 +76,15 @@ export function ColumnHead({ column, onAsk, onReveal, onHide }: Props) {
             Hide all
           </Menu.Item>
           {column.entries.size > 0 && (
-            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onAsk({ kind: 'copy', column })}>
+            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
               Copy to another…
             </Menu.Item>
           )}
           {own && (
-            <Menu.Item leftSection={<IconClipboardList size={15} />} onClick={() => onAsk({ kind: 'paste', column })}>
+            <Menu.Item
+              leftSection={<IconClipboardList size={15} />}
+              onClick={() => onOpenDialog({ kind: 'paste', column })}
+            >
               Paste .env…
             </Menu.Item>
           )}

@@ -9,7 +9,7 @@ export interface Layer {
   secrets: ReadonlyMap<string, Secret>
 }
 
-/** What stands in a cell: the secret that counts, and the layer that it comes from. */
+/** The content of a cell: the secret that applies, and the layer that it comes from. */
 export interface Entry {
   layer: Layer
   secret: Secret
@@ -43,7 +43,7 @@ export function mergeLayers(layers: Layer[], ownId: string): ReadonlyMap<string,
   return entries
 }
 
-/** Also of what was proposed and is not there yet. */
+/** Includes secrets that are proposed and do not exist yet. */
 export function namesOf(columns: Column[]): string[] {
   const names = new Set<string>()
   for (const { entries, own, queued } of columns) {

@@ -78,7 +78,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   )
 }
 
-/** Compared by the worker: equal marks, equal values. What does not open is left out. */
+/** The worker compares: equal ids mean equal values. Values that cannot be decrypted are left out. */
 function useChanges(column: Column, target: Column | undefined, only: string | undefined) {
   const [changes, setChanges] = useState<Change[]>([])
   const [error, setError] = useState<unknown>(null)
@@ -86,7 +86,7 @@ function useChanges(column: Column, target: Column | undefined, only: string | u
     if (!target) return
     let ended = false
     const names = only === undefined ? namesOfColumn(column) : [only]
-    Promise.all([marksOf(column, names), marksOf(target, names)]).then(
+    Promise.all([valueIdsOf(column, names), valueIdsOf(target, names)]).then(
       ([from, to]) => {
         if (ended) return
         const open = names.filter((name) => (from.get(name) ?? -1) >= 0)
@@ -101,11 +101,11 @@ function useChanges(column: Column, target: Column | undefined, only: string | u
   return { changes, error }
 }
 
-async function marksOf({ entries }: Column, names: string[]): Promise<ReadonlyMap<string, number>> {
+async function valueIdsOf({ entries }: Column, names: string[]): Promise<ReadonlyMap<string, number>> {
   const parts = sealedParts(names.flatMap((name) => entries.get(name) ?? []))
-  const marked = parts.map(async (part) => {
-    const marks = await keyring.call('markSecrets', part)
-    return part.secrets.map(({ name }, i) => [name, marks[i] as number] as const)
+  const identified = parts.map(async (part) => {
+    const valueIds = await keyring.call('identifyValues', part)
+    return part.secrets.map(({ name }, i) => [name, valueIds[i] as number] as const)
   })
-  return new Map((await Promise.all(marked)).flat())
+  return new Map((await Promise.all(identified)).flat())
 }

@@ -1,33 +1,33 @@
 import { AddSecretDialog } from './add-secret.tsx'
-import type { Asking } from './asking.ts'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
 import { CopyColumnDialog } from './copy-column.tsx'
+import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
 import type { useEdits } from './use-edits.ts'
 
-/** Whatever a matrix asks the person about. */
+/** Whichever dialog of a matrix is open. */
 export function Dialogs(props: {
   orgId: string
   columns: Column[]
-  asking: Asking
+  dialog: MatrixDialog
   edits: ReturnType<typeof useEdits>
   onClose: () => void
 }) {
-  const { orgId, columns, asking, edits, onClose } = props
-  if (asking.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
-  // As it is by now: what a dialog was opened with may have changed since.
-  const column = columns.find(({ environmentId }) => environmentId === asking.column.environmentId)
+  const { orgId, columns, dialog, edits, onClose } = props
+  if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
+  // The present column: it may have changed since the dialog was opened.
+  const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
-  if (asking.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
-  if (asking.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
-  const { name } = asking
-  if (asking.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onClose }} />
+  if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
+  if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
+  const { name } = dialog
+  if (dialog.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onClose }} />
   const draft = edits.drafts.get(name)?.[column.environmentId]
   if (!draft?.theirs) return null
   const { theirs } = draft
-  const settle = (then: () => void) => () => {
+  const thenClose = (then: () => void) => () => {
     then()
     onClose()
   }
@@ -35,8 +35,8 @@ export function Dialogs(props: {
     <ConflictDialog
       {...{ name, draft, theirs, onClose }}
       where={column.name}
-      onKeepMine={settle(() => edits.keepMine(column, name, theirs))}
-      onTakeTheirs={settle(() => edits.cancel(column, name))}
+      onKeepMine={thenClose(() => edits.keepMine(column, name, theirs))}
+      onTakeTheirs={thenClose(() => edits.cancel(column, name))}
     />
   )
 }

@@ -1,22 +1,22 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
+import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
-import type { Doings } from './doings.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
 
 interface Props {
   column: Column
   name: string
   draft: Draft
-  doings: Doings
+  actions: CellActions
 }
 
-/** A value being typed, in its cell. Enter saves, Shift+Enter breaks the line, Escape gives up. */
-export function CellEditor({ column, name, draft, doings }: Props) {
-  const save = () => doings.save(column, name)
-  // What is being stored may yet be refused, and has to be here then.
-  const cancel = () => draft.saving || doings.cancel(column, name)
+/** The editor of a cell. Enter saves, Shift+Enter breaks the line, Escape cancels. */
+export function CellEditor({ column, name, draft, actions }: Props) {
+  const save = () => actions.save(column, name)
+  // A save may still be refused; the draft must be here then.
+  const cancel = () => draft.saving || actions.cancel(column, name)
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') cancel()
@@ -26,7 +26,7 @@ export function CellEditor({ column, name, draft, doings }: Props) {
     }
   }
   const editor = useRef<HTMLDivElement>(null)
-  // Its cell gets the focus back, so that the keyboard stays where it was.
+  // The cell gets the focus back, for people who use the keyboard.
   useEffect(() => {
     const cell = editor.current?.closest('.matrix-cell')
     return () => {
@@ -43,7 +43,7 @@ export function CellEditor({ column, name, draft, doings }: Props) {
         value={draft.value}
         spellCheck={false}
         autoComplete="off"
-        onChange={(event) => doings.type(column, name, { value: event.currentTarget.value })}
+        onChange={(event) => actions.edited(column, name, { value: event.currentTarget.value })}
         onKeyDown={onKeyDown}
         readOnly={draft.saving}
       />
@@ -54,11 +54,11 @@ export function CellEditor({ column, name, draft, doings }: Props) {
           placeholder="Why, for those who approve (optional)"
           value={draft.note}
           maxLength={2000}
-          onChange={(event) => doings.type(column, name, { note: event.currentTarget.value })}
+          onChange={(event) => actions.edited(column, name, { note: event.currentTarget.value })}
           onKeyDown={onKeyDown}
         />
       )}
-      <Problem column={column} name={name} draft={draft} doings={doings} />
+      <Problem column={column} name={name} draft={draft} actions={actions} />
       <Group gap={6}>
         <Button size="compact-xs" loading={draft.saving} onClick={save}>
           {isUnsaved(draft) ? 'Try again' : column.isProtected ? 'Propose' : 'Save'}
@@ -71,14 +71,14 @@ export function CellEditor({ column, name, draft, doings }: Props) {
   )
 }
 
-function Problem({ column, name, draft, doings }: Props) {
+function Problem({ column, name, draft, actions }: Props) {
   if (draft.theirs)
     return (
       <Group gap={6} role="alert">
         <Text size="xs" className="matrix-broken">
           Someone else changed it meanwhile.
         </Text>
-        <Button size="compact-xs" variant="light" color="red" onClick={() => doings.settle(column, name)}>
+        <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
           Compare
         </Button>
       </Group>

@@ -13,14 +13,15 @@ import type { Column } from './columns.ts'
 import { NewEnvironmentDialog } from './new-environment.tsx'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 
-// Fetched while the secrets are: the page is there sooner.
+// Fetched while the secrets load, so that the page is there sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
-/** The page of an application, or of a group: its environments with their secrets, or how to make the first one. */
+/** The page of an application, or of a group: its environments with their secrets, or how to create the first one. */
 export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess[] }>(props: {
   title: string
   /** The page that lists the others of its kind. */
   list: { label: string; to: '/orgs/$org/apps' | '/orgs/$org/groups' }
+  tabs?: ReactNode
   query: UseQueryResult<T>
   /** What an environment is here, and the command that makes one. */
   about: string
@@ -28,7 +29,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
   children: (environments: EnvironmentWithAccess[]) => ReactNode
 }) {
-  const { title, list, query, about, command, onCreate, children } = props
+  const { title, list, tabs, query, about, command, onCreate, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [creating, setCreating] = useState(false)
   const mayCreate = org.role !== 'member'
@@ -47,12 +48,13 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
         </AnchorLink>
       }
       actions={query.data?.environments.length ? newButton : null}
+      tabs={tabs}
     >
       <Loaded query={query}>
         {({ environments }) =>
           environments.length === 0 ? (
             <Empty title="No environment yet" action={newButton} command={mayCreate && command}>
-              {about} {!mayCreate && 'An administrator of the organization makes the first one.'}
+              {about} {!mayCreate && 'An administrator of the organization creates the first one.'}
             </Empty>
           ) : (
             children(environments)
@@ -64,7 +66,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   )
 }
 
-/** Their secrets. `command` stores one. */
+/** The secrets of environments. `command` stores one. */
 export function Secrets({ columns, command, choices }: { columns: Column[]; command: string; choices?: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (

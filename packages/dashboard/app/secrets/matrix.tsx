@@ -4,49 +4,49 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
+import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
-import { unlocking } from '../question.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
+import { Toasts } from '../ui/toasts.tsx'
 import { moveByArrow } from './arrow-keys.ts'
-import type { Asking } from './asking.ts'
 import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, namesOf } from './columns.ts'
-import { rowState, stateKey, useMarks } from './marks.ts'
+import type { MatrixDialog } from './matrix-dialog.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
-import { Sayings } from './sayings.tsx'
 import { type Filter, Toolbar } from './toolbar.tsx'
-import { useDoings } from './use-doings.ts'
+import { useCellActions } from './use-cell-actions.ts'
+import { rowState, stateKey, useValueIds } from './value-ids.ts'
 
 interface Props {
   orgId: string
   columns: Column[]
-  /** Stands where no secret is yet. */
+  /** Shown when there is no secret yet. */
   empty: ReactNode
   /** Beside the search. */
   choices?: ReactNode
 }
 
-/** Fetched when first needed: the page is there sooner. */
+/** Fetched when first needed, so that the page loads sooner. */
 const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dialogs }))
 
 /** Secrets by environments: masked, compared, edited in place. */
 export function Matrix({ orgId, columns, empty, choices }: Props) {
   const [search, setSearch] = useState('')
   const [filter, setFilter] = useState<Filter>('all')
-  const [asking, setAsking] = useState<Asking | null>(null)
+  const [dialog, setDialog] = useState<MatrixDialog | null>(null)
   const visible = useRef<() => string[]>(() => [])
-  const { marks, version } = useMarks(columns, () => visible.current())
+  const { valueIds, version } = useValueIds(columns, () => visible.current())
   const all = useMemo(() => namesOf(columns), [columns])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read as of `version`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
   const names = useMemo(() => {
     const wanted = search.trim().toLowerCase()
     const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted))
     if (filter === 'all') return found
-    return found.filter((name) => matches(filter, rowState(name, columns, marks)))
+    return found.filter((name) => matches(filter, rowState(name, columns, valueIds)))
   }, [all, search, filter, columns, filter === 'all' ? 0 : version])
-  const { doings, edits, shown, reveal, hide } = useDoings(orgId, columns, setAsking)
+  const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, setDialog)
   // New secrets that are being typed have a row too.
   const rows = useMemo(
     () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
@@ -55,13 +55,13 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   const loading = columns.some((column) => column.loading && !column.error)
   return (
     <>
-      <Sayings />
+      <Toasts />
       <Toolbar
         {...{ search, setSearch, filter, setFilter, choices }}
         count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} ${all.length === 1 ? 'secret' : 'secrets'}`}
         writable={columns.filter(({ own }) => own)}
-        onAdd={() => setAsking({ kind: 'add' })}
-        onPaste={(column) => setAsking({ kind: 'paste', column })}
+        onAdd={() => setDialog({ kind: 'add' })}
+        onPaste={(column) => setDialog({ kind: 'paste', column })}
       />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
@@ -77,7 +77,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         ) : null
       ) : (
         <Grid
-          {...{ columns, rows, marks, version, doings, loading }}
+          {...{ columns, rows, valueIds, version, actions, loading }}
           shown={shown}
           drafts={edits.drafts}
           onVisible={(read) => {
@@ -87,7 +87,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             <ColumnHead
               key={column.environmentId}
               column={column}
-              onAsk={setAsking}
+              onOpenDialog={setDialog}
               onReveal={() =>
                 reveal(
                   names.flatMap((name) =>
@@ -101,7 +101,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         />
       )}
       <Suspense>
-        {asking && <Dialogs {...{ orgId, columns, asking, edits }} onClose={() => setAsking(null)} />}
+        {dialog && <Dialogs {...{ orgId, columns, dialog, edits }} onClose={() => setDialog(null)} />}
       </Suspense>
     </>
   )
@@ -113,7 +113,7 @@ function matches(filter: Filter, { kind, missing, tampered }: ReturnType<typeof 
   return kind === filter
 }
 
-type Edits = ReturnType<typeof useDoings>['edits']
+type Edits = ReturnType<typeof useCellActions>['edits']
 
 const countUnsaved = (drafts: Edits['drafts']) =>
   [...drafts.values()].flatMap((row) => Object.values(row)).filter(({ error }) => error).length
@@ -134,7 +134,7 @@ function Locked({ waiting }: { waiting: number }) {
           {waiting > 0 &&
             ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
         </Text>
-        <Button size="xs" variant="default" flex="none" onClick={() => unlocking.ask().catch(() => {})}>
+        <Button size="xs" variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
           Unlock
         </Button>
       </Group>
@@ -142,7 +142,7 @@ function Locked({ waiting }: { waiting: number }) {
   )
 }
 
-/** What could not be asked for. The rest is there all the same. */
+/** Columns that could not be loaded; the others are shown. */
 function Failed({ columns }: { columns: Column[] }) {
   const failed = columns.filter(({ loading, error }) => loading && error)
   const [first] = failed
@@ -185,17 +185,17 @@ const rowHeight = 45
 function Grid(props: {
   columns: Column[]
   rows: string[]
-  marks: Parameters<typeof Row>[0]['marks']
+  valueIds: Parameters<typeof Row>[0]['valueIds']
   version: number
-  shown: ReturnType<typeof useDoings>['shown']
+  shown: ReturnType<typeof useCellActions>['shown']
   drafts: Edits['drafts']
-  doings: Parameters<typeof Row>[0]['doings']
+  actions: Parameters<typeof Row>[0]['actions']
   loading: boolean
-  /** Made outside: scrolling leaves them alone. */
+  /** Rendered outside, so that scrolling does not render them again. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
-  const { columns, rows, marks, shown, drafts, doings, loading, heads, onVisible } = props
+  const { columns, rows, valueIds, shown, drafts, actions, loading, heads, onVisible } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -204,7 +204,7 @@ function Grid(props: {
     getItemKey: (index) => rows[index] as string,
     overscan: 6,
   })
-  // Rows are alike, but for those in which something is being typed.
+  // All rows have the same height, except those with an editor.
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
   useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
   const items = virtual.getVirtualItems()
@@ -250,8 +250,8 @@ function Grid(props: {
               style={{ gridTemplateColumns, transform: `translateY(${start}px)` }}
             >
               <Row
-                {...{ name, columns, marks, doings }}
-                state={stateKey(name, columns, marks)}
+                {...{ name, columns, valueIds, actions }}
+                state={stateKey(name, columns, valueIds)}
                 shown={shown.get(name)}
                 drafts={drafts.get(name)}
               />

@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core'
-import { useState } from 'react'
-import { isSlug, slugOf } from '../slug.ts'
+import { NameAndSlug } from '../form/name-and-slug.tsx'
+import { useApiForm } from '../form/use-api-form.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 
-/** Makes something that has a name and a slug. */
+/** Creates something that has a name and a slug. */
 export function CreateDialog(props: {
   title: string
   placeholder: string
@@ -11,42 +11,16 @@ export function CreateDialog(props: {
   onClose: () => void
 }) {
   const { title, placeholder, onCreate, onClose } = props
-  const [name, setName] = useState('')
-  const [typedSlug, setSlug] = useState<string | null>(null)
-  const slug = typedSlug ?? slugOf(name)
-  const problem = slug === '' || isSlug(slug) ? null : 'Lowercase letters, digits and inner hyphens.'
+  // Applications, groups and environments have names and slugs of the same form.
+  const form = useApiForm('apps', 'create', { name: '', slug: '' })
   return (
-    <FormDialog
-      title={title}
-      submit="Create"
-      opened
-      onClose={onClose}
-      onSubmit={() => onCreate({ name: name.trim(), slug })}
-      disabled={name.trim() === '' || !isSlug(slug)}
-    >
-      <TextInput
-        label="Name"
-        placeholder={placeholder}
-        value={name}
-        maxLength={200}
-        onChange={(event) => setName(event.currentTarget.value)}
-        autoComplete="off"
-        data-autofocus
-      />
-      <TextInput
-        label="Slug"
-        description="In addresses and commands. It never changes."
-        classNames={{ input: 'mono' }}
-        value={slug}
-        error={problem}
-        maxLength={63}
-        onChange={(event) => setSlug(event.currentTarget.value)}
-        autoComplete="off"
-      />
+    <FormDialog title={title} submit="Create" form={form} opened onClose={onClose} onSubmit={onCreate}>
+      <NameAndSlug form={form} placeholder={placeholder} />
     </FormDialog>
   )
 }
 
+/** Renames anything whose `update` takes a name. */
 export function RenameDialog(props: {
   title: string
   name: string
@@ -54,24 +28,22 @@ export function RenameDialog(props: {
   onClose: () => void
 }) {
   const { title, onRename, onClose } = props
-  const [name, setName] = useState(props.name)
+  const form = useApiForm('apps', 'update', { name: props.name })
   return (
     <FormDialog
       title={title}
       submit="Rename"
+      form={form}
       opened
       onClose={onClose}
-      onSubmit={() => onRename(name.trim())}
-      disabled={name.trim() === ''}
+      onSubmit={({ name }) => onRename(name)}
     >
       <TextInput
         label="Name"
         description="The slug stays as it is."
-        value={name}
-        maxLength={200}
-        onChange={(event) => setName(event.currentTarget.value)}
         autoComplete="off"
         data-autofocus
+        {...form.getInputProps('name')}
       />
     </FormDialog>
   )

@@ -1,12 +1,12 @@
-import { ActionIcon, Button, Menu, Table, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { IconEllipsis, IconPlus } from '../ui/icons.ts'
+import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
-import { Loaded } from '../ui/loaded.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { CreateDialog, RenameDialog } from './named-thing-dialogs.tsx'
@@ -33,7 +33,7 @@ export function NamedThingsPage<T>(
     description: string
     query: UseQueryResult<T>
     thingsOf: (data: T) => Thing[]
-    /** How an admin makes the first one. */
+    /** How an admin creates the first one. */
     begin: string
     command: string
     placeholder: string
@@ -51,19 +51,25 @@ export function NamedThingsPage<T>(
     </Button>
   )
   const isEmpty = query.data === undefined || thingsOf(query.data).length === 0
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
   return (
     <Page title={title} description={description} actions={isEmpty ? null : newButton}>
-      <Loaded query={query}>
-        {(data) =>
-          isEmpty ? (
-            <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
-              {mayChange ? begin : 'An administrator of the organization makes the first one.'}
-            </Empty>
-          ) : (
-            <NamedThings things={thingsOf(data)} mayChange={mayChange} {...props} />
-          )
+      <List
+        label={title}
+        query={query}
+        rows={thingsOf}
+        columns={columnsOf(props.linkTo)}
+        minWidth={480}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        {...(mayChange ? { actions: actionsOf(setDialog) } : {})}
+        empty={
+          <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
+            {mayChange ? begin : 'An administrator of the organization creates the first one.'}
+          </Empty>
         }
-      </Loaded>
+      />
+      {dialog && <ThingDialog dialog={dialog} onClose={() => setDialog(null)} {...props} />}
       {creating && (
         <CreateDialog
           title={`New ${what}`}
@@ -79,79 +85,60 @@ export function NamedThingsPage<T>(
   )
 }
 
-/** Each with its name and slug, and what can be done with it. */
-function NamedThings(props: Props & { things: Thing[]; mayChange: boolean }) {
-  const { things, what, linkTo, mayChange, deleteMeans, onRename, onDelete } = props
-  const [asking, setAsking] = useState<{ kind: 'rename' | 'delete'; thing: Thing } | null>(null)
-  const close = () => setAsking(null)
+interface OpenDialog {
+  kind: 'rename' | 'delete'
+  thing: Thing
+}
+
+const actionsOf =
+  (open: (dialog: OpenDialog) => void) =>
+  (thing: Thing): RowAction[] => [
+    { label: 'Rename…', onClick: () => open({ kind: 'rename', thing }) },
+    { label: 'Delete…', danger: true, onClick: () => open({ kind: 'delete', thing }) },
+  ]
+
+const columnsOf = (linkTo: Props['linkTo']): ListColumn<Thing>[] => [
+  {
+    header: 'Name',
+    cell: ({ name, slug }) => (
+      <AnchorLink {...linkTo(slug)} size="sm" fw={500} truncate display="block" title={name}>
+        {name}
+      </AnchorLink>
+    ),
+    sort: ({ name }) => name,
+  },
+  {
+    header: 'Slug',
+    cell: ({ slug }) => (
+      <Text className="mono" c="dimmed" truncate title={slug}>
+        {slug}
+      </Text>
+    ),
+    sort: ({ slug }) => slug,
+  },
+  {
+    header: 'Changed',
+    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+    sort: ({ updatedAt }) => updatedAt,
+    width: 150,
+  },
+]
+
+function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void }) {
+  const { dialog, what, deleteMeans, onRename, onDelete, onClose } = props
+  const { id, name, slug } = dialog.thing
+  if (dialog.kind === 'rename')
+    return <RenameDialog title={`Rename ${name}`} name={name} onRename={(to) => onRename(id, to)} onClose={onClose} />
   return (
-    <div className="rows">
-      <Table layout="fixed" miw={480}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Slug</Table.Th>
-            <Table.Th w={150}>Changed</Table.Th>
-            {mayChange && <Table.Th w={64} aria-label="Actions" />}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {things.map((thing) => (
-            <Table.Tr key={thing.id}>
-              <Table.Td>
-                <AnchorLink {...linkTo(thing.slug)} size="sm" fw={500} truncate display="block" title={thing.name}>
-                  {thing.name}
-                </AnchorLink>
-              </Table.Td>
-              <Table.Td>
-                <Text className="mono" c="dimmed" truncate title={thing.slug}>
-                  {thing.slug}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <RelativeTime at={thing.updatedAt} />
-              </Table.Td>
-              {mayChange && (
-                <Table.Td ta="right">
-                  <Menu position="bottom-end">
-                    <Menu.Target>
-                      <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${thing.name}`}>
-                        <IconEllipsis size={16} />
-                      </ActionIcon>
-                    </Menu.Target>
-                    <Menu.Dropdown>
-                      <Menu.Item onClick={() => setAsking({ kind: 'rename', thing })}>Rename…</Menu.Item>
-                      <Menu.Item color="red" onClick={() => setAsking({ kind: 'delete', thing })}>
-                        Delete…
-                      </Menu.Item>
-                    </Menu.Dropdown>
-                  </Menu>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      {asking?.kind === 'rename' && (
-        <RenameDialog
-          title={`Rename ${asking.thing.name}`}
-          name={asking.thing.name}
-          onRename={(name) => onRename(asking.thing.id, name)}
-          onClose={close}
-        />
-      )}
-      {asking?.kind === 'delete' && (
-        <ConfirmDelete
-          title={`Delete the ${what} ${asking.thing.name}?`}
-          confirm="Delete"
-          typed={asking.thing.slug}
-          opened
-          onClose={close}
-          onConfirm={() => onDelete(asking.thing.id)}
-        >
-          {deleteMeans}
-        </ConfirmDelete>
-      )}
-    </div>
+    <ConfirmDelete
+      title={`Delete the ${what} ${name}?`}
+      confirm="Delete"
+      typed={slug}
+      opened
+      onClose={onClose}
+      onConfirm={() => onDelete(id)}
+    >
+      {deleteMeans}
+    </ConfirmDelete>
   )
 }

@@ -4,7 +4,7 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import type { Column } from './columns.ts'
 
-/** Instead of a matrix in which nothing could be read: that there may be secrets, and who can help. */
+/** Replaces a matrix in which nothing could be read: says that there may be secrets, and who can help. */
 export function NoKey({ columns }: { columns: Column[] }) {
   return (
     <Empty title="You hold no key here" action={<EnvironmentLinks columns={columns} />}>
@@ -14,7 +14,7 @@ export function NoKey({ columns }: { columns: Column[] }) {
   )
 }
 
-/** To the environments’ pages where no column leads there, and which of them may have secrets all the same. */
+/** Links to the environments’ pages when no column leads there; those that may still have secrets are marked. */
 export function EnvironmentLinks({ columns }: { columns: Column[] }) {
   const { org = '' } = useParams({ strict: false })
   const some = columns.some(({ own }) => own)

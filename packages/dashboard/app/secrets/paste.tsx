@@ -1,7 +1,7 @@
 import { Alert, List, Text, Textarea } from '@mantine/core'
 import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
 import { useEffect, useMemo, useState } from 'react'
-import { forgottenMeans, usePlaintext } from '../keyring.ts'
+import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { type Change, changeOf } from './changes.ts'
@@ -21,7 +21,7 @@ const nothing: DotenvFile = { values: new Map(), problems: [], warnings: [] }
 
 /** A `.env` file into an environment: what would change is shown before anything is stored. */
 export function PasteDialog({ orgId, column, onClose }: Props) {
-  const [text, setText, forgotten] = usePlaintext('')
+  const [text, setText, wasCleared] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
   const { storing, progress, outcome, store, forget } = useStoring(orgId)
   const { changes, error } = useChanges(storing ?? column, file)
@@ -60,7 +60,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         classNames={{ input: 'mono' }}
         rows={8}
         value={text}
-        error={forgotten && forgottenMeans}
+        error={wasCleared && clearedMessage}
         onChange={(event) => {
           setText(event.currentTarget.value)
           setFile(readDotenv(event.currentTarget.value))
@@ -100,7 +100,7 @@ function Remarks({ title, color, remarks }: { title: string; color: string; rema
   )
 }
 
-/** Compared here, with what the column's values open to. */
+/** Compares the file with the column's decrypted values, in the page. */
 function useChanges(column: Column, file: DotenvFile) {
   const [current, setCurrent] = usePlaintext<ReadonlyMap<string, string> | null>(null)
   const [error, setError] = useState<unknown>(null)

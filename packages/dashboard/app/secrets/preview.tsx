@@ -33,7 +33,7 @@ export const Preview = memo(function Preview(props: {
       <Text size="sm" fw={500} role="status">
         {parts.join(', ')}
       </Text>
-      <ScrollArea.Autosize mah={260} type="auto" className="rows" viewportProps={{ tabIndex: 0 }}>
+      <ScrollArea.Autosize mah={260} type="auto" className="framed" viewportProps={{ tabIndex: 0 }}>
         <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Changes">
           {changes.slice(0, shownMax).map((change) => (
             <Group component="li" key={change.name} px="sm" py={6} gap="xs" wrap="nowrap" justify="space-between">
@@ -84,7 +84,7 @@ export function Progressing({ done, of }: { done: number; of: number }) {
   return <Progress value={(100 * done) / of} aria-label={`${done} of ${of} stored`} />
 }
 
-/** What could not be stored. The rest is. */
+/** The secrets that could not be stored; the others were. */
 export function Failures({ outcome }: { outcome: Outcome | null }) {
   if (!outcome || outcome.failed.length === 0) return null
   return (
@@ -102,7 +102,7 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
   )
 }
 
-export function sayOutcome({ written, queued }: Outcome): string {
+export function outcomeMessage({ written, queued }: Outcome): string {
   const stored = written > 0 ? [`${written} stored`] : []
   const waiting = queued > 0 ? [queued === 1 ? '1 waits for approval' : `${queued} wait for approval`] : []
   return `${[...stored, ...waiting].join(', ')}.`

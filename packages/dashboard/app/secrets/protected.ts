@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 import { queryClient } from '../queries.ts'
 import { protectionQuery } from './queries.ts'
 
-/** What changes of an environment's secrets wait for. */
+/** Whether an environment is protected, and which of its secrets have changes waiting. */
 export interface Queue {
   isProtected: boolean
   /** Of the secrets that a change waits for. It goes on waiting after protection has ended. */

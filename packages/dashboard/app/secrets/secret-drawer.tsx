@@ -13,10 +13,10 @@ import { Loaded } from '../ui/loaded.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { Reveal } from '../ui/reveal.tsx'
+import { showToast } from '../ui/toast.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { CopyColumnDialog } from './copy-column.tsx'
 import { NoteField } from './preview.tsx'
-import { say } from './say.ts'
 import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
 import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
@@ -36,7 +36,7 @@ interface Props {
   onClose: () => void
 }
 
-/** One secret of one environment: its value, what it leads to, how it came about. */
+/** One secret of one environment: its value, its references and its history. */
 export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
   const entry = column.entries.get(name)
   return (
@@ -126,28 +126,28 @@ function Expanded({ column, name }: { column: Column; name: string }) {
 }
 
 function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
-  const [asking, setAsking] = useState<'delete' | 'copy' | null>(null)
+  const [dialog, setDialog] = useState<'delete' | 'copy' | null>(null)
   const [note, setNote] = useState('')
   const { name } = entry.secret
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" onClick={() => setAsking('copy')}>
+      <Button size="xs" variant="default" onClick={() => setDialog('copy')}>
         Copy to another environment…
       </Button>
       {entry.own && (
-        <Button size="xs" variant="subtle" color="red" onClick={() => setAsking('delete')}>
+        <Button size="xs" variant="subtle" color="red" onClick={() => setDialog('delete')}>
           Delete…
         </Button>
       )}
-      {asking === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setAsking(null)} />}
+      {dialog === 'copy' && <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={() => setDialog(null)} />}
       <ConfirmDelete
         title={`Delete ${name} from ${column.name}?`}
         confirm={column.isProtected ? 'Propose' : 'Delete'}
-        opened={asking === 'delete'}
-        onClose={() => setAsking(null)}
+        opened={dialog === 'delete'}
+        onClose={() => setDialog(null)}
         onConfirm={async () => {
           const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
-          say(
+          showToast(
             outcome === 'queued'
               ? `The deletion of ${name} waits for approval.`
               : `Deleted ${name} from ${column.name}.`,
@@ -202,7 +202,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
       orgId,
       column,
     )
-    say(
+    showToast(
       outcome === 'queued'
         ? `Restoring version ${version.version} of ${name} waits for approval.`
         : `Restored version ${version.version} of ${name}.`,
@@ -243,7 +243,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
   )
 }
 
-/** Only what is current was sealed anew when the environment was given another key. */
+/** A re-key seals only the current version anew; earlier ones stay under the old key. */
 async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
   const { secret } = entry
   try {

@@ -49,11 +49,11 @@ export async function sealUnsaved({ value, ...edit }: Omit<Unsaved, 'ciphertext'
   keep({ ...edit, ciphertext })
 }
 
-/** One edit for each place: the last. */
+/** Only the last edit of a secret in an environment is kept. */
 export const keep = (edit: Unsaved): void => change([...unsaved.filter((one) => !isSamePlace(one, edit)), edit])
 
 const isSamePlace = (one: Unsaved, other: Unsaved) =>
   one.userId === other.userId && one.environmentId === other.environmentId && one.name === other.name
 
-/** Takes these out: from here on they are in the page again. */
+/** Removes edits that the page shows again. */
 export const take = (edits: readonly Unsaved[]): void => change(unsaved.filter((one) => !edits.includes(one)))

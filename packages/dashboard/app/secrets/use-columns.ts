@@ -10,8 +10,8 @@ import { compositionQuery, groupQuery, type Sealed, sealedQuery } from './querie
 export type Environment = Answer<typeof envs.get>['environment']
 export type EnvironmentWithAccess = Answer<typeof apps.get>['environments'][number]
 
-/** What several queries found, in their order. The same arrays as long as nothing in them changes. */
-const together = <T>(results: UseQueryResult<T>[]) => ({
+/** Data and errors of several queries, in their order; the same arrays until something in them changes. */
+const combineResults = <T>(results: UseQueryResult<T>[]) => ({
   data: results.map(({ data }) => data),
   errors: results.map(({ error }) => error),
 })
@@ -31,10 +31,13 @@ export function useColumns(orgId: string, environments: Environment[], parents: 
       places.flatMap(({ environment, layers = [] }) => [environment.id, ...layers.map((l) => l.environmentId)]),
     ),
   ]
-  const sealed = useQueries({ queries: ids.map((id) => sealedQuery(orgId, id)), combine: together<Sealed | null> })
+  const sealed = useQueries({
+    queries: ids.map((id) => sealedQuery(orgId, id)),
+    combine: combineResults<Sealed | null>,
+  })
   const queued = useQueries({
     queries: environments.map(({ id }) => queuedQuery(orgId, id)),
-    combine: together<Queue>,
+    combine: combineResults<Queue>,
   })
   const key = JSON.stringify(places.map(({ environment, layers }) => [environment, layers]))
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of places
@@ -80,12 +83,12 @@ function usePlaces(orgId: string, environments: Environment[], parents: Environm
   const composed = [...new Map(bases.filter((one) => one.applicationId !== null).map((one) => [one.id, one])).values()]
   const compositions = useQueries({
     queries: composed.map(({ id }) => compositionQuery(orgId, id)),
-    combine: together<Answered<typeof compositionQuery>>,
+    combine: combineResults<Answered<typeof compositionQuery>>,
   })
   const groupIds = [...new Set(compositions.data.flatMap((one) => one?.groups.map(({ groupId }) => groupId) ?? []))]
   const groups = useQueries({
     queries: groupIds.map((id) => groupQuery(orgId, id)),
-    combine: together<Answered<typeof groupQuery>>,
+    combine: combineResults<Answered<typeof groupQuery>>,
   })
   return environments.map((environment, i) => {
     const base = bases[i] as Environment

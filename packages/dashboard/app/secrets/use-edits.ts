@@ -2,9 +2,9 @@ import { UnavailableError } from '@skerry/sdk/errors'
 import { useRouteContext } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
+import { showErrorToast, showToast } from '../ui/toast.ts'
 import type { Column } from './columns.ts'
-import { say, sayProblem } from './say.ts'
 import { keep, sealUnsaved, take, type Unsaved, useUnsaved } from './unsaved.ts'
 import { isConflict, reloadSealed, sealAndWrite } from './write.ts'
 
@@ -14,10 +14,10 @@ export interface Theirs {
   opened: { value: string } | { problem: string } | null
 }
 
-/** A value that is being typed. It stays until it is stored or given up, whatever the network does. */
+/** A value that is being typed. It stays until it is stored or cancelled, whatever the network does. */
 export interface Draft {
   value: string
-  /** What is stored in its place already; null: nothing that opens. */
+  /** The value that is stored now; null when there is none or it cannot be decrypted. */
   stored: string | null
   wrappedDek: string
   baseVersion: number
@@ -66,7 +66,7 @@ export function useEdits(orgId: string, columns: Column[]) {
 
 type Change = (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) => void
 
-/** What is not stored when the keyring locks or the page is left is kept sealed. -> how many wait to be opened again. */
+/** Edits that are not stored when the keyring locks or the page is left are kept sealed. Returns how many there are. */
 function useOutliving(latest: { current: Drafts }, columns: Column[], change: Change): number {
   const { me } = useRouteContext({ from: '/_app' })
   const userId = me.user?.id ?? ''
@@ -114,7 +114,7 @@ async function reopen(edit: Unsaved, change: Change): Promise<void> {
     change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))
   } catch (error) {
     if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
-    sayProblem(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
+    showErrorToast(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
   }
 }
 
@@ -127,7 +127,7 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
     const draft = latest.current.get(name)?.[column.environmentId]
     if (!draft || draft.saving || !column.own) return
     if (!isChanged(draft)) return cancel(column, name)
-    // From here on nobody knows what is stored until an answer comes.
+    // From here on it is unknown what is stored until an answer comes.
     update(column, name, { saving: true, stored: null, error: null })
     const { environmentId } = column
     const { value, note, baseVersion } = draft
@@ -135,7 +135,7 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
       const { wrappedDek } = column.own
       const outcome = await sealAndWrite({ orgId, environmentId, name, value, note, baseVersion, wrappedDek })
       cancel(column, name)
-      if (outcome === 'queued') say(`The change of ${name} waits for approval.`)
+      if (outcome === 'queued') showToast(`The change of ${name} waits for approval.`)
     } catch (error) {
       if (!isConflict(error))
         return update(column, name, { saving: false, error: error instanceof Cancelled ? null : error })
@@ -160,7 +160,7 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
   }
 
   return {
-    /** `value`: what stands there now, or null. */
+    /** `value`: the present value, or null. */
     begin: (column: Column, name: string, value: string | null) => {
       const entry = column.entries.get(name)
       const baseVersion = entry?.own ? entry.secret.version : 0
@@ -172,16 +172,16 @@ function createEdits(orgId: string, latest: { current: Drafts }, change: Change)
     update,
     cancel,
     save,
-    /** Mine, over theirs. */
+    /** Stores this person's value over the other one. */
     keepMine: (column: Column, name: string, theirs: Theirs) => {
       update(column, name, { theirs: null, baseVersion: theirs.version })
-      // After the state above is in place.
+      // After the state above has been applied.
       setTimeout(() => void save(column, name))
     },
   }
 }
 
-/** Leaving the page would lose what is not stored. */
+/** Leaving the page would lose values that are not stored. */
 function useWarnBeforeLeaving(latest: { current: Drafts }) {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {

@@ -15,7 +15,7 @@ export const tokensQuery = (orgId: string) =>
     queryFn: ({ signal }) => api.tokens.list({ params: { orgId } }, { signal }),
   })
 
-/** What people call a member or a service token; its id where nobody knows more. */
+/** The name of a member or service token; the id where there is no name. */
 export function useNameOf(orgId: string): (principalId: string) => string {
   const members = useQuery(membersQuery(orgId)).data?.members
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from 'react'
 import { keyring, usePlaintext } from '../keyring.ts'
 import { type Column, type Entry, sealedPart } from './columns.ts'
 
-/** What a ciphertext opened to. It shows only where that ciphertext still stands. */
+/** What a ciphertext was decrypted to. It is shown only while the cell has that ciphertext. */
 export type Shown = { ciphertext: string } & ({ value: string } | { problem: string })
 /** By environment. */
 export type RowShown = Readonly<Record<string, Shown>>
@@ -16,7 +16,7 @@ export interface Cell {
   entry: Entry
 }
 
-/** Values that the person asked to see, and sees on when another version takes the place of one. */
+/** Values that the person revealed; they stay revealed when a newer version replaces them. */
 export function useRevealed(columns: Column[]) {
   const [shown, setShown] = usePlaintext<AllShown>(none)
   const latest = useRef(shown)
@@ -25,9 +25,9 @@ export function useRevealed(columns: Column[]) {
   useEffect(() => {
     const replaced = replacedCells(latest.current, columns)
     if (replaced.length === 0) return
-    // What does not open says so in its cell. A keyring that locked has nothing to show, and is not to ask for that.
+    // A value that cannot be decrypted says so in its cell. A keyring that has locked must not prompt for this.
     const opened = openCells(replaced).catch(() => [])
-    // Nobody sees again what was hidden meanwhile.
+    // Values that were hidden meanwhile stay hidden.
     void opened.then((cells) =>
       setShown((before) =>
         withShown(
@@ -79,7 +79,7 @@ function withShown(before: AllShown, opened: { cell: Cell; shown: Shown }[]): Al
   return after
 }
 
-/** Where another ciphertext stands than the one that is shown. */
+/** Cells whose ciphertext is no longer the one that is shown. */
 const replacedCells = (shown: AllShown, columns: Column[]): Cell[] =>
   columns.flatMap((column) =>
     [...shown].flatMap(([name, row]) => {
@@ -89,7 +89,7 @@ const replacedCells = (shown: AllShown, columns: Column[]): Cell[] =>
     }),
   )
 
-/** Opens the cells' values; one that does not open says so and leaves the others. */
+/** Decrypts the cells' values; a failure is reported in its cell and leaves the others. */
 export async function openCells(cells: Cell[]): Promise<{ cell: Cell; shown: Shown }[]> {
   const byLayer = Map.groupBy(cells, ({ entry }) => entry.layer)
   const layers = [...byLayer].map(async ([layer, of]) => {

@@ -1,8 +1,8 @@
 import { useState } from 'react'
+import { showToast } from '../ui/toast.ts'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
-import { sayOutcome } from './preview.tsx'
-import { say } from './say.ts'
+import { outcomeMessage } from './preview.tsx'
 import { rereadAfter } from './write.ts'
 
 /**
@@ -22,7 +22,7 @@ export function useStoring(orgId: string) {
     const errors = result.failed.map(({ error }) => error)
     await rereadAfter(errors, orgId, column.environmentId)
     if (errors.length > 0) throw errors[0]
-    say(sayOutcome(result))
+    showToast(outcomeMessage(result))
   }
   return { storing, progress, outcome, store, forget: () => setOutcome(null) }
 }

@@ -1,2 +1,2 @@
-/** A value that no server takes, found before it is sent. */
+/** A value that is too long for the server, noticed before it is sent. */
 export class ValueTooLong extends Error {}

@@ -3,7 +3,7 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
-import { outdated, queryClient } from '../queries.ts'
+import { invalidate, queryClient } from '../queries.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -73,11 +73,11 @@ export async function restoreSecret(
 }
 
 async function changedQueue(orgId: string, envId: string): Promise<void> {
-  await outdated(protectionQuery(orgId, envId))
-  await Promise.all([outdated(queuedQuery(orgId, envId)), outdated({ queryKey: ['orgs', orgId, 'changes'] })])
+  await invalidate(protectionQuery(orgId, envId))
+  await Promise.all([invalidate(queuedQuery(orgId, envId)), invalidate({ queryKey: ['orgs', orgId, 'changes'] })])
 }
 
-/** One secret of thousands changed: what is known of the rest stays. */
+/** Changes one secret in the cache and keeps the other thousands. */
 export function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
   queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
     if (!before) return before
@@ -91,7 +91,7 @@ export function changeSealed(orgId: string, envId: string, change: (secrets: Map
 export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
   queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
 
-/** After a refusal because someone else was faster: what they did is shown next, and compared with. */
+/** After a refusal because someone else was faster: loads what they stored, for the page to show and compare with. */
 export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {
   if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
 }

@@ -8,7 +8,7 @@ interface Composed {
   canDecrypt: boolean
 }
 
-/** The environments of groups whose values an environment's programs get as well, also those that one cannot open. */
+/** The group environments that are composed into an environment, including those that this person cannot decrypt. */
 export const composedQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'composed'],

@@ -1,37 +1,39 @@
 import { TextInput } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { outdated } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { type Format, FormatField } from './format-field.tsx'
 import { honeyTokensQuery } from './queries.ts'
 
+interface Decoy {
+  placement: string
+  format: Format
+}
+
 export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; onMade: (token: string) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [placement, setPlacement] = useState('')
-  const [format, setFormat] = useState<Format>('skerry')
-  const create = async () => {
+  const form = useApiForm('honeyTokens', 'create', { placement: '', format: 'skerry' } as Decoy)
+  const create = async ({ placement, format }: Decoy) => {
     const { token, tokenId, tokenHash } = await keyring.callLocked('newToken', { format })
-    const where = placement.trim() === '' ? {} : { placement: placement.trim() }
-    await api.honeyTokens.create({ params: { orgId: org.id }, body: { tokenId, tokenHash, ...where } })
+    const body = { tokenId, tokenHash, ...(placement === '' ? {} : { placement }) }
+    await api.honeyTokens.create({ params: { orgId: org.id }, body })
     onMade(token)
-    await outdated(honeyTokensQuery(org.id))
+    await invalidate(honeyTokensQuery(org.id))
   }
   return (
-    <FormDialog title="New honey token" submit="Create" opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New honey token" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
       <TextInput
-        label="Where it will lie"
-        description="For whoever is told that it was tried. The server can read this."
+        label="Where you will put it"
+        description="Shown to owners and admins when someone tries it. The server can read this."
         placeholder=".env of the old build server"
-        value={placement}
-        maxLength={2000}
-        onChange={(event) => setPlacement(event.currentTarget.value)}
         autoComplete="off"
         data-autofocus
+        {...form.getInputProps('placement')}
       />
-      <FormatField format={format} onChange={setFormat} />
+      <FormatField {...form.getInputProps('format')} />
     </FormDialog>
   )
 }

@@ -1,9 +1,9 @@
-import { Alert, Checkbox, Select, Text, TextInput } from '@mantine/core'
+import { Alert, Checkbox, Select, type SelectProps, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
-import { placesQuery } from '../people/places.ts'
-import { isCertain, outdated } from '../queries.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { invalidate, isFresh } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -22,19 +22,35 @@ const lifetimes = [
 const expiryOf = (lifetime: string) =>
   lifetime === 'never' ? null : new Date(Date.now() + Number(lifetime) * 86_400_000).toISOString()
 
+interface Values {
+  name: string
+  environmentId: string | null
+  /** It reads this environment alone. */
+  bound: boolean
+  isAdmin: boolean
+  /** In days, or `never`. */
+  lifetime: string
+  format: Format
+}
+
+const initialValues: Values = {
+  name: '',
+  environmentId: null,
+  bound: true,
+  isAdmin: false,
+  lifetime: '90',
+  format: 'skerry',
+}
+
 export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [name, setName] = useState('')
-  const [isAdmin, setIsAdmin] = useState(false)
-  const [environmentId, setEnvironmentId] = useState<string | null>(null)
-  const [bound, setBound] = useState(true)
-  const [lifetime, setLifetime] = useState('90')
-  const [format, setFormat] = useState<Format>('skerry')
+  const form = useApiForm('tokens', 'create', initialValues)
+  const { environmentId, isAdmin } = form.values
   const composed = useQuery({ ...composedQuery(org.id, environmentId ?? ''), enabled: environmentId !== null })
   const below = environmentId === null ? [] : (composed.data ?? [])
-  const create = async () => {
+  const create = async ({ name, format, bound, lifetime }: Values) => {
     const made = await createServiceToken(org.id, {
-      name: name.trim(),
+      name,
       role: isAdmin ? 'admin' : 'member',
       format,
       environmentIds: environmentId === null ? [] : [environmentId, ...openable(below)],
@@ -42,53 +58,44 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       expiresAt: expiryOf(lifetime),
     })
     onMade(made)
-    await outdated(tokensQuery(org.id))
+    await invalidate(tokensQuery(org.id))
   }
   return (
     <FormDialog
       title="New service token"
       submit="Create"
+      form={form}
       opened
       onClose={onClose}
       onSubmit={create}
-      disabled={name.trim() === '' || (environmentId !== null && !isCertain(composed))}
+      disabled={environmentId !== null && !isFresh(composed)}
       size="lg"
     >
       <TextInput
         label="Name"
         description="What it is for."
         placeholder="web in production"
-        value={name}
-        maxLength={200}
-        onChange={(event) => setName(event.currentTarget.value)}
         autoComplete="off"
         data-autofocus
+        {...form.getInputProps('name')}
       />
-      <EnvironmentField environmentId={environmentId} onChange={setEnvironmentId} />
+      <EnvironmentField {...form.getInputProps('environmentId')} />
       <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
       {below.length > 0 && <ComposedIn below={below} />}
       {environmentId !== null && !isAdmin && (
         <Checkbox
           label="For this environment alone"
           description="Whatever keys it is granted later, it reads no other."
-          checked={bound}
-          onChange={(event) => setBound(event.currentTarget.checked)}
+          {...form.getInputProps('bound', { type: 'checkbox' })}
         />
       )}
       <Checkbox
         label="It administers the organization"
         description="Members, applications, tokens and the audit log. Most tokens need none of it."
-        checked={isAdmin}
-        onChange={(event) => setIsAdmin(event.currentTarget.checked)}
+        {...form.getInputProps('isAdmin', { type: 'checkbox' })}
       />
-      <Select
-        label="Expires"
-        data={lifetimes}
-        allowDeselect={false}
-        value={lifetime}
-        onChange={(value) => setLifetime(value ?? '90')}
-      />
-      <FormatField format={format} onChange={setFormat} />
+      <Select label="Expires" data={lifetimes} allowDeselect={false} {...form.getInputProps('lifetime')} />
+      <FormatField {...form.getInputProps('format')} />
     </FormDialog>
   )
 }
@@ -97,9 +104,9 @@ type Below = { environmentId: string; label: string; canDecrypt: boolean }[]
 
 const openable = (below: Below) => below.filter(({ canDecrypt }) => canDecrypt).map((one) => one.environmentId)
 
-function EnvironmentField(props: { environmentId: string | null; onChange: (id: string | null) => void }) {
+function EnvironmentField(props: Omit<SelectProps, 'data'>) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places = [] } = useQuery(placesQuery(org.id))
+  const { data: places = [] } = useQuery(environmentLabelsQuery(org.id))
   const option = ({ id, label, canDecrypt }: (typeof places)[number]) => ({
     value: id,
     label: canDecrypt ? label : `${label} (you hold no key)`,
@@ -117,8 +124,7 @@ function EnvironmentField(props: { environmentId: string | null; onChange: (id: 
         { group: 'Applications', items: places.filter(({ kind }) => kind === 'application').map(option) },
         { group: 'Groups', items: places.filter(({ kind }) => kind === 'group').map(option) },
       ].filter(({ items }) => items.length > 0)}
-      value={props.environmentId}
-      onChange={props.onChange}
+      {...props}
     />
   )
 }

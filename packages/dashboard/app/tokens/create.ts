@@ -36,7 +36,7 @@ export async function createServiceToken(orgId: string, wanted: NewServiceToken)
   const environmentId = bound ? (wanted.environmentIds[0] ?? null) : null
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
   await api.tokens.create({ params: { orgId }, body })
-  // Made here: whatever the server shows for this token from now on is compared with it.
+  // Whatever key the server shows for this token from now on is compared with this one.
   const [checked] = await keyring.callLocked('fingerprints', { publicKeyJwks: [publicKeyJwk] })
   if (checked) pin(tokenId, checked.fingerprint)
   return { token, tokenId, problem: await grantAll(orgId, tokenId, grants) }
@@ -48,7 +48,7 @@ async function wrapTo(orgId: string, envId: string, publicKeyJwk: string): Promi
   return wrapped
 }
 
-/** -> what went wrong, or null: the token exists by now, and has to be shown all the same. */
+/** Returns the error or null instead of throwing: the token exists by now and must be shown in any case. */
 async function grantAll(orgId: string, principalId: string, grants: { envId: string; wrappedDek: string }[]) {
   try {
     for (const { envId, wrappedDek } of grants) {

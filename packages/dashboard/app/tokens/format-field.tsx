@@ -1,11 +1,11 @@
-import { Radio, Stack } from '@mantine/core'
+import { Radio, type RadioGroupProps, Stack } from '@mantine/core'
 
 export type Format = 'skerry' | 'classic'
 
-/** The two forms of a token. What tells them apart is what its bearer sends to the server. */
-export function FormatField({ format, onChange }: { format: Format; onChange: (format: Format) => void }) {
+/** The two formats of a token. They differ in what its bearer sends to the server. */
+export function FormatField(props: Omit<RadioGroupProps, 'children'>) {
   return (
-    <Radio.Group label="Format" value={format} onChange={(value) => onChange(value === 'classic' ? value : 'skerry')}>
+    <Radio.Group label="Format" {...props}>
       <Stack gap="xs" mt={6}>
         <Radio
           value="skerry"

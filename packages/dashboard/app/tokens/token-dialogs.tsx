@@ -2,27 +2,27 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { tokens as endpoints } from '@skerry/contract/tokens'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
-import { type Ended, endAccess, Holdings } from '../people/holdings.tsx'
-import { outdated } from '../queries.ts'
+import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
+import { invalidate } from '../queries.ts'
 import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 
 export type Token = Answer<typeof endpoints.list>['tokens'][number]
 
-/** What is asked about a token. */
-export interface Asking {
+/** The dialog that is open, and for which token. */
+export interface OpenDialog {
   kind: 'rename' | 'revoke' | 'delete'
   token: Token
 }
 
-/** The one that was asked for. */
-export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnded: (ended: Ended) => void }) {
-  const { asking, onClose, onEnded } = props
+/** Whichever dialog is open. */
+export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; onEnded: (ended: Ended) => void }) {
+  const { dialog, onClose, onEnded } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { id, name } = asking.token
+  const { id, name } = dialog.token
   const params = { orgId: org.id, tokenId: id }
-  const reload = () => outdated(tokensQuery(org.id))
+  const reload = () => invalidate(tokensQuery(org.id))
   const rename = async (to: string) => {
     await api.tokens.update({ params, body: { name: to } })
     await reload()
@@ -35,12 +35,12 @@ export function TokenDialog(props: { asking: Asking; onClose: () => void; onEnde
     await api.tokens.delete({ params })
     await reload()
   }
-  if (asking.kind === 'rename')
+  if (dialog.kind === 'rename')
     return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
-  if (asking.kind === 'revoke')
+  if (dialog.kind === 'revoke')
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
-        Its next request is refused, and it can never be used again. <Holdings principalId={id} />
+        Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
       </ConfirmDelete>
     )
   return (

@@ -10,23 +10,23 @@ import type { ShownOnce as ShownOnceDialog } from './shown-once.tsx'
 // Loaded when first asked for.
 const ShownOnce = lazy(async () => ({ default: (await import('./shown-once.tsx')).ShownOnce }))
 
-/** Tokens of a kind, for admins: their list, the dialog that makes one, and then the token itself, this once. */
+/** One kind of tokens, for admins: their list, the dialog that creates one, and the new token, which is shown once. */
 export function TokensPage<Made>(props: {
   title: string
   description: string
   newLabel: string
   CreateDialog: ComponentType<{ onClose: () => void; onMade: (made: Made) => void }>
-  /** Of what was made; null when the keyring has locked and it was forgotten. */
+  /** What to show of the new token; null when locking the keyring has cleared it. */
   shownOnce: (made: Made | null) => Omit<ComponentProps<typeof ShownOnceDialog>, 'onClose'>
   children: ReactNode
 }) {
   const { title, description, newLabel, CreateDialog, shownOnce, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { begin } = useSearch({ strict: false })
+  const { create } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const [made, setMade, forgotten] = usePlaintext<Made | null>(null)
+  const [made, setMade, wasCleared] = usePlaintext<Made | null>(null)
   const newButton = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { begin: true } })}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { create: true } })}>
       {newLabel}
     </Button>
   )
@@ -35,10 +35,10 @@ export function TokensPage<Made>(props: {
       <ForAdmins>
         {children}
         <Suspense>
-          {made !== null || forgotten ? (
+          {made !== null || wasCleared ? (
             <ShownOnce {...shownOnce(made)} onClose={() => setMade(null)} />
           ) : (
-            begin && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />
+            create && <CreateDialog onClose={() => navigate({ to: '.', search: {} })} onMade={setMade} />
           )}
         </Suspense>
       </ForAdmins>

@@ -1,7 +1,7 @@
 import { Code, Group } from '@mantine/core'
 import { Copy } from './copy.tsx'
 
-/** What does the same in a terminal. */
+/** The command that does the same in a terminal. */
 export function CommandLine({ command }: { command: string }) {
   return (
     <Group gap={4} wrap="nowrap" maw="100%">

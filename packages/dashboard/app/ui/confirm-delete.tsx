@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
-/** Asks before something ends for good. With `typed`, the name has to be written out first. */
+/** Asks before something is deleted for good. With `typed`, that text must be typed first. */
 export function ConfirmDelete(props: {
   title: string
   children: ReactNode

@@ -3,7 +3,7 @@ import { Layer } from './layer.tsx'
 
 const noop = () => {}
 
-/** A dialog as the toolkit makes it, which knows what lies over it and gives the focus back. */
+/** The toolkit's dialog; Escape closes it only while it is the topmost, and then the focus returns to where it was. */
 export function Dialog({ opened, onClose, closeOnEscape = true, children, ...more }: ModalProps) {
   return (
     <Modal opened={opened} onClose={onClose} closeOnEscape={false} returnFocus={false} {...more}>

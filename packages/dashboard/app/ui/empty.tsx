@@ -2,7 +2,7 @@ import { Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { CommandLine } from './command-line.tsx'
 
-/** Where nothing is yet: what would be here, how to make the first, and the same from the command line. */
+/** Stands in for an empty list: what it would contain, how to create the first entry, and the command that does it. */
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode; command?: string | false }) {
   const { title, children, action, command } = props
   return (

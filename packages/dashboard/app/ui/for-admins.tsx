@@ -2,7 +2,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Empty } from './empty.tsx'
 
-/** A page's content that the server shows to owners and admins alone. */
+/** Content that the server gives to owners and admins only. */
 export function ForAdmins({ children }: { children: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   if (org.role !== 'member') return <>{children}</>

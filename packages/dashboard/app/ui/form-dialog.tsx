@@ -1,35 +1,39 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { useAction } from '../action.ts'
-import { setForgotten } from '../forgotten.ts'
+import { type ApiForm, useSubmit } from '../form/use-api-form.ts'
+import { setInputLost } from '../lost-input.ts'
 import { session } from '../session.ts'
 import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 /**
- * A form in a dialog: Enter submits, a refusal stays in it with what was typed, success closes it. A click beside it does
- * not, for it would lose what was typed; nor does anything while it is being sent, for a refusal would be seen by nobody.
+ * A form in a dialog: Enter submits it, success closes it, a refusal is shown in it and keeps what was typed. A click outside
+ * does not close it, because typed text would be lost. Nothing closes it while it is being sent, because nobody would see a
+ * refusal. With `form`, the fields are checked before `onSubmit` gets their values.
+ *
+ * @example <FormDialog title="Rename" submit="Rename" form={form} opened onClose={onClose} onSubmit={({ name }) => ...}>
  */
-export function FormDialog(props: {
+export function FormDialog<V = void>(props: {
   title: string
   submit: string
   opened: boolean
   onClose: () => void
-  onSubmit: () => Promise<unknown>
+  form?: ApiForm<V>
+  onSubmit: (values: V) => Promise<unknown>
   disabled?: boolean
   size?: string
   children: ReactNode
 }) {
-  const { title, submit, opened, onClose, onSubmit, disabled = false, size, children } = props
-  const action = useAction(async () => {
-    await onSubmit()
+  const { title, submit, opened, onClose, form, onSubmit, disabled = false, size, children } = props
+  const action = useSubmit(form, async (values) => {
+    await onSubmit(values)
     onClose()
   })
   const close = () => action.pending || onClose()
-  // It ends with its page when the session does.
+  // The end of the session unmounts the page and this dialog with it.
   const typed = useRef(false)
-  useEffect(() => () => void (typed.current && !session.token() && setForgotten(true)), [])
+  useEffect(() => () => void (typed.current && !session.token() && setInputLost(true)), [])
   return (
     <Dialog opened={opened} onClose={close} title={title} closeOnClickOutside={false} {...(size ? { size } : {})}>
       <Form onSubmit={() => action.run()}>

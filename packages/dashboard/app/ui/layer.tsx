@@ -1,5 +1,5 @@
-// Its listener for keys has to be there before the one below, which may cancel a question.
-import '../question.ts'
+// Its key listener must be registered before the one below, which may cancel a prompt.
+import '../prompts.ts'
 import { useEffect, useRef } from 'react'
 
 // What lies over the page, the uppermost last: Escape is for that one alone, and when it ends the focus goes back to where
@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'react'
 
 const layers: { current: () => void }[] = []
 
-/** Where the focus was lately, the latest last. What opened a dialog may be gone by its end, as the entries of menus are. */
+/** Elements that had the focus, the latest last. The one that opened a dialog may be gone when it closes, as menu items are. */
 const trail: HTMLElement[] = []
 const trailMax = 16
 
@@ -30,10 +30,10 @@ addEventListener(
   { capture: true },
 )
 
-/** Whether a dialog lies over the page. */
+/** Whether a dialog is open over the page. */
 export const isCovered = () => layers.length > 0
 
-/** In a dialog, for as long as that is open. */
+/** Registers the dialog around it for as long as it is open. */
 export function Layer({ onEscape }: { onEscape: () => void }) {
   const marker = useRef<HTMLSpanElement>(null)
   const latest = useRef(onEscape)
@@ -49,7 +49,7 @@ export function Layer({ onEscape }: { onEscape: () => void }) {
   return <span ref={marker} hidden />
 }
 
-/** Unless it is elsewhere by now. A dialog that closes may still be seen for a moment. */
+/** Does nothing when the focus has moved on. A closing dialog may still be in the page for a moment. */
 function returnFocus(closed: Element | null | undefined): void {
   const at = document.activeElement
   if (at && at !== document.body && !closed?.contains(at)) return

@@ -3,20 +3,24 @@ import { type ReactNode, useEffect } from 'react'
 
 const widths = { text: 720, table: 1120, wide: 'none' }
 
-/** One page: its title, what it is for in a sentence, and what can be done on it. */
+/** One page: its title, one sentence about it, what can be done on it, and the tabs that lead to its other parts. */
 export function Page(props: {
   title: string
   description?: ReactNode
   actions?: ReactNode
-  /** Text is read best in a narrow column, tables in a wide one; `wide` is all there is. */
+  /** Links to the other parts, and the label of this one, which the document's title has first. */
+  tabs?: ReactNode
+  part?: string
+  /** Text is read best in a narrow column, tables in a wide one; `wide` uses the whole width. */
   width?: 'text' | 'table' | 'wide'
   children: ReactNode
 }) {
-  const { title, description, actions, width = 'table', children } = props
+  const { title, description, actions, tabs, part, width = 'table', children } = props
+  const documentTitle = part === undefined ? title : `${part} · ${title}`
   useEffect(() => {
-    document.title = `${title} · Skerry`
-  }, [title])
-  // Below the end there is room for a notice, which would lie over the last buttons otherwise. A matrix scrolls by itself.
+    document.title = `${documentTitle} · Skerry`
+  }, [documentTitle])
+  // Room below the content for a toast, which would cover the last buttons otherwise. A matrix scrolls by itself.
   return (
     <Box maw={widths[width]} mx="auto" pb={width === 'wide' ? 'xl' : 88}>
       <Group justify="space-between" align="flex-start" mb="lg" gap="md">
@@ -30,6 +34,7 @@ export function Page(props: {
         </Stack>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>
+      {tabs}
       {children}
     </Box>
   )

@@ -1,46 +1,28 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
+import { refusedField } from '../form/refused-field.ts'
 import { KeyringError } from '../keyring.ts'
 import { PrfMissing } from '../passkeys.ts'
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../prompts.ts'
 import { ValueTooLong } from '../secrets/value-too-long.ts'
 import { IconTriangleAlert } from './icons.ts'
 
-/** What can be done about it, by the code of the refusal. */
+/** What the person can do, by the code of the error. */
 const advice: Record<string, string> = {
-  unavailable: 'Check that the server runs and that you are connected, then try again.',
-  timeout: 'The server is slow or away. Try again in a moment.',
+  unavailable: 'Check that the server is running and that you are connected, then try again.',
+  timeout: 'The server is slow or cannot be reached. Try again in a moment.',
   unauthorized: 'Sign in again.',
   forbidden: 'Ask an administrator of the organization for access.',
   not_found: 'It may have been deleted, or you have no access to it.',
-  conflict: 'Someone changed it meanwhile, or it exists already. Look at what is there, then try again.',
+  conflict: 'Someone else has changed it, or it exists already. Look at the present state, then try again.',
   rate_limited: 'Wait a minute, then try again.',
-  quota_exceeded: 'Delete what is no longer needed, or raise the limit.',
-  internal: 'Try again. If it stays, tell the operator of this server.',
+  quota_exceeded: 'Delete something that is no longer needed, or raise the limit.',
+  internal: 'Try again. If it happens again, tell the operator of this server.',
   decryption_failed: 'Either the wrong key was used, or the data was altered. Do not trust what the server sent.',
-  wrong_passphrase: 'Check capital letters and the keyboard’s language, and try again.',
+  wrong_passphrase: 'Check capital letters and the keyboard layout, and try again.',
   wrong_kit: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
   locked: 'Unlock the keyring and try again.',
-}
-
-/** What the forms call the fields that a refusal names. */
-const labels: Record<string, string> = {
-  name: 'Name',
-  slug: 'Slug',
-  orgSlug: 'Slug',
-  email: 'E-mail',
-  ciphertext: 'Value',
-  note: 'Note',
-  comment: 'Comment',
-  placement: 'Where it will lie',
-}
-
-/** `body.slug: taken` in the words of the form; undefined for a refusal that is of no field. */
-function sayField(message: string): string | undefined {
-  const [, field = '', said = ''] = /^body\.(\w+): (.*)$/.exec(message) ?? []
-  const label = Object.hasOwn(labels, field) ? labels[field] : undefined
-  return label && `${label}: ${said.replace(/^must match pattern .*/, 'has a character that is not allowed')}`
 }
 
 export function describeProblem(error: unknown): {
@@ -50,8 +32,9 @@ export function describeProblem(error: unknown): {
 } {
   if (error instanceof SkerryError) {
     const unreachable = error instanceof UnavailableError && error.status === null
-    const field = sayField(error.message)
-    if (field) return { title: field, advice: 'Choose another.', requestId: error.requestId }
+    const refused = refusedField(error)
+    if (refused)
+      return { title: `${refused.path}: ${refused.message}`, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
     return { title, advice: advice[error.code], requestId: error.requestId }
   }
@@ -71,8 +54,8 @@ export function describeProblem(error: unknown): {
       advice: 'It lacks the PRF extension. Use another passkey, or the passphrase.',
       requestId: null,
     }
-  if (isOutdated(error))
-    return { title: 'A newer version of the dashboard is here', advice: 'Reload the page.', requestId: null }
+  if (isOldBuild(error))
+    return { title: 'There is a newer version of the dashboard', advice: 'Reload the page.', requestId: null }
   if (error instanceof Error && error.name === 'SecurityError')
     return {
       title: 'Passkeys do not work at this address',
@@ -94,8 +77,8 @@ export function describeProblem(error: unknown): {
   return { title: 'Something went wrong in this page', advice: 'Reload it and try again.', requestId: null }
 }
 
-/** A part of the page that the server no longer has. */
-const isOutdated = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
+/** A script of this build that the server no longer has. */
+const isOldBuild = (error: unknown) => error instanceof TypeError && /import|module/i.test(error.message)
 
 const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
@@ -129,5 +112,5 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
 
 /** For the router: a page that failed as a whole. */
 export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
-  return <ProblemAlert error={error} retry={isOutdated(error) ? () => location.reload() : reset} />
+  return <ProblemAlert error={error} retry={isOldBuild(error) ? () => location.reload() : reset} />
 }

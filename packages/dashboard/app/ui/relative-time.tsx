@@ -10,17 +10,17 @@ const units = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** When something was or will be, in people's words; the exact instant beneath the pointer. */
+/** An instant relative to now, such as `3 days ago`; a tooltip has the exact time. */
 export function RelativeTime({ at }: { at: string | null }) {
   if (at === null) return <>never</>
   return (
     <Tooltip label={exact.format(new Date(at))} withArrow>
-      <time dateTime={at}>{sayRelative(at)}</time>
+      <time dateTime={at}>{relativeText(at)}</time>
     </Tooltip>
   )
 }
 
-export function sayRelative(at: string, now = Date.now()): string {
+export function relativeText(at: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(at) - now) / 1000)
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
   return unit === 'second'

@@ -1,7 +1,7 @@
 import { PinInput } from '@mantine/core'
 import { useState } from 'react'
 
-/** A code of an authenticator app, sent once it is whole. One that was refused makes room for the next. */
+/** A code of an authenticator app, submitted when all digits are there. After a refusal the fields are empty again. */
 export function SixDigits({ label, onComplete }: { label: string; onComplete: (code: string) => Promise<unknown> }) {
   const [{ tries, pending }, setState] = useState({ tries: 0, pending: false })
   const complete = async (code: string) => {
@@ -17,7 +17,7 @@ export function SixDigits({ label, onComplete }: { label: string; onComplete: (c
       oneTimeCode
       autoFocus
       aria-label={label}
-      // Its dialog would give the focus to what closes it.
+      // Otherwise the dialog would focus its close button.
       getInputProps={(index) => ({ 'aria-label': `Digit ${index + 1}`, 'data-autofocus': index === 0 || undefined })}
       onComplete={complete}
       disabled={pending}

@@ -22,7 +22,7 @@ async function openSides({ wrappedDek, environmentId, name, current, proposed }:
 }
 
 export const changeOperations = {
-  /** What a change would do, without telling a value. `unreadable`: what is proposed does not open with this key. */
+  /** What a change would do, without a value. `unreadable`: the proposed value cannot be decrypted with this key. */
   compareSides: async (sides: SealedSides): Promise<'new' | 'changed' | 'same' | 'deleted' | 'unreadable'> => {
     const { before, after } = await openSides(sides)
     if (after === undefined) return 'unreadable'

@@ -10,7 +10,7 @@ export interface SealedLayer {
   secrets: { name: string; ciphertext: string }[]
 }
 
-/** A secret's value, or why it does not open. */
+/** A secret's value, or why it cannot be decrypted. */
 export type Opened = { value: string } | { problem: string }
 
 /**
@@ -27,7 +27,7 @@ function numberOf(name: string, value: string): number {
   return seen.size - 1
 }
 
-/** What stands for the value in a secret that does not open: altered, moved from elsewhere, or under another key. */
+/** Replaces the value of a secret that cannot be decrypted: altered, moved from elsewhere, or under another key. */
 const unopened = -1
 
 async function openLayer(layer: SealedLayer): Promise<Opened[]> {
@@ -47,11 +47,11 @@ async function openLayer(layer: SealedLayer): Promise<Opened[]> {
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 export const layerOperations = {
-  /** Each by itself: one that was tampered with leaves the others usable. */
+  /** Each is decrypted by itself, so that one that was tampered with leaves the others usable. */
   openEach: openLayer,
 
-  /** Numbers by which equal values of a name can be told, in the order of the secrets; -1 for what does not open. */
-  markSecrets: async (layer: SealedLayer): Promise<number[]> => {
+  /** A number for each secret, equal for equal values of a name; -1 for a secret that cannot be decrypted. */
+  identifyValues: async (layer: SealedLayer): Promise<number[]> => {
     const opened = await openLayer(layer)
     return opened.map((one, i) => ('value' in one ? numberOf(layer.secrets[i]!.name, one.value) : unopened))
   },

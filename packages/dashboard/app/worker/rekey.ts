@@ -42,7 +42,7 @@ export const rekeyOperations = {
   },
 }
 
-/** One that does not open keeps all the others from being sealed anew, so it is told which. */
+/** One secret that cannot be decrypted stops the whole re-key, so the error names it. */
 async function openNamed(ciphertext: string, dek: Dek, environmentId: string, name: string): Promise<string> {
   try {
     return await openSecret(ciphertext, dek, environmentId, name)

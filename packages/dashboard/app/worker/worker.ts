@@ -21,7 +21,7 @@ async function answer({ id, name, input }: Question): Promise<Answer> {
     // The page's side (keyring.ts) has only let through what this operation takes.
     return { id, value: await operations[name](input as never) }
   } catch (error) {
-    // Messages of CryptoError are fixed text; any other might quote what it choked on.
+    // Messages of CryptoError are fixed text; any other message might quote its input.
     if (error instanceof CryptoError) return { id, error: { code: error.code, message: error.message } }
     return { id, error: { code: 'internal', message: 'the keyring failed' } }
   }

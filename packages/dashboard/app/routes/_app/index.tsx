@@ -5,7 +5,7 @@ import { NewOrgDialog } from '../../new-org.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
 
-/** The start leads to the first organization; whoever is in none can make one. */
+/** The start page leads to the first organization; a person without one can create it here. */
 export const Route = createFileRoute('/_app/')({
   beforeLoad: ({ context }) => {
     const [org] = context.me.orgs
@@ -22,9 +22,9 @@ function Start() {
         title="You are in no organization yet"
         action={<Button onClick={() => setOpened(true)}>New organization</Button>}
       >
-        Make one, or have someone invite you to theirs by your e-mail address.
+        Create one, or ask someone to invite you to theirs by e-mail.
       </Empty>
-      <NewOrgDialog opened={opened} onClose={() => setOpened(false)} />
+      {opened && <NewOrgDialog onClose={() => setOpened(false)} />}
     </Page>
   )
 }

@@ -4,15 +4,16 @@ import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
-import { useForgotten } from '../../forgotten.ts'
+import { useApiForm, useSubmit } from '../../form/use-api-form.ts'
+import { useInputLost } from '../../lost-input.ts'
 import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
-import { Entrance } from '../../ui/entrance.tsx'
 import { Form } from '../../ui/form.tsx'
 import { IconFingerprint } from '../../ui/icons.ts'
 import { ProblemAlert } from '../../ui/problem.tsx'
+import { StandalonePage } from '../../ui/standalone-page.tsx'
 
 const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
 
@@ -31,27 +32,27 @@ function SignIn() {
   if (data.kind === 'external') return <External returnTo={returnTo} failed={error !== undefined} />
   if (!data.available)
     return (
-      <Entrance title="Nobody can sign in yet">
+      <StandalonePage title="Nobody can sign in yet">
         <Text size="sm">
           The operator has to set SKERRY_SERVER_KEY: it signs sessions. docs/operations.md says how to make one.
         </Text>
-      </Entrance>
+      </StandalonePage>
     )
   if (data.setUpNeeded)
     return (
-      <Entrance title="Set this server up">
+      <StandalonePage title="Set this server up">
         <Text size="sm">
           Open the link that the server wrote to its console when it started. It makes the first person and the first
           organization.
         </Text>
-      </Entrance>
+      </StandalonePage>
     )
   return <BuiltIn returnTo={returnTo} />
 }
 
 function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
   return (
-    <Entrance title="Sign in to Skerry">
+    <StandalonePage title="Sign in to Skerry">
       {failed && (
         <Alert color="red" variant="light" title="Your identity provider did not sign you in" role="alert">
           It refused, could not be reached, or took longer than ten minutes. Try again; if it stays, ask the operator of
@@ -62,15 +63,15 @@ function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
         Continue with your identity provider
       </Button>
       <Waiting />
-    </Entrance>
+    </StandalonePage>
   )
 }
 
 function BuiltIn({ returnTo }: { returnTo: string }) {
   const router = useRouter()
-  const [email, setEmail] = useState('')
+  const form = useApiForm('signIn', 'requestLink', { email: '' })
   const [sentTo, setSentTo] = useState<string | null>(null)
-  const mail = useAction(async () => {
+  const mail = useSubmit(form, async ({ email }) => {
     await api.signIn.requestLink({ body: { email, returnTo } })
     setSentTo(email)
   })
@@ -83,28 +84,25 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   })
   if (sentTo)
     return (
-      <Entrance title="Look into your mail">
+      <StandalonePage title="Look into your mail">
         <Text size="sm">
           If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for fifteen minutes.
         </Text>
         <Anchor component="button" type="button" size="sm" onClick={() => setSentTo(null)}>
           Use another address
         </Anchor>
-      </Entrance>
+      </StandalonePage>
     )
   return (
-    <Entrance title="Sign in to Skerry">
+    <StandalonePage title="Sign in to Skerry">
       <Form onSubmit={() => mail.run()}>
         <Stack gap="sm">
           <TextInput
             label="E-mail"
             type="email"
-            required
-            withAsterisk={false}
             autoComplete="username webauthn"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
             autoFocus
+            {...form.getInputProps('email')}
           />
           <Button type="submit" fullWidth loading={mail.pending}>
             Mail me a link
@@ -124,13 +122,13 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
       </Button>
       <ProblemAlert error={passkey.error} />
       <Waiting />
-    </Entrance>
+    </StandalonePage>
   )
 }
 
-/** For whoever was editing when the session ended. */
+/** For a person who was editing when the session ended. */
 function Waiting() {
-  const forgotten = useForgotten()
+  const isInputLost = useInputLost()
   const unsaved = useUnsaved()
   return (
     <>
@@ -140,7 +138,7 @@ function Waiting() {
           keyring.
         </Text>
       )}
-      {forgotten && (
+      {isInputLost && (
         <Text size="sm" c="dimmed">
           Your session ended, and what stood in the open dialog was forgotten. Sign in and enter it again.
         </Text>

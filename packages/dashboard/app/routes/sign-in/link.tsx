@@ -5,11 +5,11 @@ import { api } from '../../api.ts'
 import { useLinkToken } from '../../link-token.ts'
 import { safeReturn } from '../../return-to.ts'
 import { session } from '../../session.ts'
-import { Entrance } from '../../ui/entrance.tsx'
 import { AnchorLink } from '../../ui/links.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
+import { StandalonePage } from '../../ui/standalone-page.tsx'
 
-/** Where a mailed link leads. One click is left to the person: programs that look at mails open links, too. */
+/** The target of a mailed link. The person has to click once more, because mail scanners open links, too. */
 export const Route = createFileRoute('/sign-in/link')({ component: SignInLink })
 
 function SignInLink() {
@@ -21,7 +21,7 @@ function SignInLink() {
     router.history.push(safeReturn(returnTo ?? '/'))
   })
   return (
-    <Entrance title="Sign in to Skerry">
+    <StandalonePage title="Sign in to Skerry">
       <Text size="sm">
         {token === ''
           ? 'Open the whole link from the mail, and once only. What comes after the # is missing here.'
@@ -37,6 +37,6 @@ function SignInLink() {
           Sign in
         </Button>
       )}
-    </Entrance>
+    </StandalonePage>
   )
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { changeNoteHeader } from '@skerry/contract/changes'
+import { changeNoteHeader } from '@skerry/contract/headers'
 import { limits } from '@skerry/contract/limits'
 import { FreeText } from '@skerry/contract/schema'
 import { Compile } from 'typebox/compile'

@@ -1,4 +1,4 @@
-import { notificationTypes } from '@skerry/contract/notifications'
+import { notificationTypes } from '@skerry/contract/notification-types'
 import type { Sql, Tx } from '../../db/database.ts'
 import { type EventOf, subscriber } from '../../events/events.ts'
 import { idOf } from '../../jobs/queue.ts'

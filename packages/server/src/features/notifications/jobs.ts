@@ -1,4 +1,4 @@
-import type { NotificationType } from '@skerry/contract/notifications'
+import type { NotificationType } from '@skerry/contract/notification-types'
 import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
 import { idOf } from '../../jobs/queue.ts'

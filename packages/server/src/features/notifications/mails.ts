@@ -1,4 +1,4 @@
-import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
 
 /** What a mail of each type tells: names and instants, never a value, nor what another system said in its own words. */
 export interface Facts {

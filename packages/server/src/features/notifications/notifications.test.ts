@@ -1,5 +1,6 @@
 import { audit } from '@skerry/contract/audit'
-import { type NotificationType, notifications, notificationTypes } from '@skerry/contract/notifications'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
+import { notifications } from '@skerry/contract/notifications'
 import { invites } from '@skerry/contract/orgs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailServer, startMailServer } from '../../../test/services/smtp.ts'

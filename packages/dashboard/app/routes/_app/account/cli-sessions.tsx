@@ -1,15 +1,16 @@
-import { Badge, Button, Table, Text } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import type { cliSessions } from '@skerry/contract/cli-sessions'
 import type { Answer } from '@skerry/contract/endpoint'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
+import { AccountPage } from '../../../account/account-page.tsx'
 import { api } from '../../../api.ts'
-import { outdated } from '../../../queries.ts'
+import { invalidate } from '../../../queries.ts'
+import { TwoLines } from '../../../ui/cells.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
-import { Loaded } from '../../../ui/loaded.tsx'
-import { Page } from '../../../ui/page.tsx'
+import { List, type ListColumn } from '../../../ui/list.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
 const cliSessionsQuery = queryOptions({
@@ -24,85 +25,79 @@ export const Route = createFileRoute('/_app/account/cli-sessions')({
 
 type Session = Answer<typeof cliSessions.list>['sessions'][number]
 
+const columns: ListColumn<Session>[] = [
+  {
+    header: 'Device',
+    cell: ({ deviceLabel, client }) => <TwoLines main={deviceLabel} below={client} />,
+    sort: ({ deviceLabel }) => deviceLabel,
+    width: '32%',
+  },
+  { header: 'Requested from', cell: ({ ipAddress }) => <span className="mono">{ipAddress ?? 'unknown'}</span> },
+  {
+    header: 'Last used',
+    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+    sort: ({ lastUsedAt }) => lastUsedAt,
+    width: 115,
+  },
+  {
+    header: 'Expires',
+    cell: (session) => <Expiry session={session} />,
+    sort: ({ expiresAt }) => expiresAt,
+    width: 115,
+  },
+]
+
 function CliSessions() {
   const query = useQuery(cliSessionsQuery)
+  const [revoking, setRevoking] = useState<Session | null>(null)
   return (
-    <Page title="CLI sessions" description="Terminals that act for you, until they are revoked or expire.">
-      <Loaded query={query}>
-        {({ sessions }) =>
-          sessions.length === 0 ? (
-            <Empty title="No terminal is signed in" command="skerry login">
-              Run this in a terminal. It shows a code, and you approve it here.
-            </Empty>
-          ) : (
-            <Sessions sessions={sessions} />
-          )
+    <AccountPage part="CLI sessions" description="Terminals that act for you until they are revoked or expire.">
+      <List
+        label="CLI sessions"
+        query={query}
+        rows={({ sessions }) => sessions}
+        columns={columns}
+        minWidth={640}
+        rowId={({ id }) => id}
+        rowName={({ deviceLabel }) => deviceLabel}
+        action={(session) =>
+          endOf(session) ? null : { label: 'Revoke', danger: true, onClick: () => setRevoking(session) }
         }
-      </Loaded>
-    </Page>
-  )
-}
-
-function Sessions({ sessions }: { sessions: Session[] }) {
-  const [ending, setEnding] = useState<Session | null>(null)
-  return (
-    <div className="rows">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Device</Table.Th>
-            <Table.Th>Asked for from</Table.Th>
-            <Table.Th>Last used</Table.Th>
-            <Table.Th>Expires</Table.Th>
-            <Table.Th aria-label="Actions" />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {sessions.map((session) => (
-            <Row key={session.id} session={session} onRevoke={() => setEnding(session)} />
-          ))}
-        </Table.Tbody>
-      </Table>
+        empty={
+          <Empty title="No terminal is signed in" command="skerry login">
+            Run this in a terminal. It shows a code, and you approve it here.
+          </Empty>
+        }
+      />
       <ConfirmDelete
         title="Revoke this session?"
         confirm="Revoke"
-        opened={ending !== null}
-        onClose={() => setEnding(null)}
+        opened={revoking !== null}
+        onClose={() => setRevoking(null)}
         onConfirm={async () => {
-          await api.cliSessions.revoke({ params: { cliSessionId: ending?.id ?? '' } })
-          await outdated(cliSessionsQuery)
+          await api.cliSessions.revoke({ params: { cliSessionId: revoking?.id ?? '' } })
+          await invalidate(cliSessionsQuery)
         }}
       >
-        {ending?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.
+        {revoking?.deviceLabel} is signed out with its next request. It can ask again with <code>skerry login</code>.
       </ConfirmDelete>
-    </div>
+    </AccountPage>
   )
 }
 
-function Row({ session, onRevoke }: { session: Session; onRevoke: () => void }) {
-  const over = session.revokedAt !== null ? 'revoked' : Date.parse(session.expiresAt) < Date.now() ? 'expired' : null
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500}>
-          {session.deviceLabel}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {session.client}
-        </Text>
-      </Table.Td>
-      <Table.Td className="mono">{session.ipAddress ?? 'unknown'}</Table.Td>
-      <Table.Td>
-        <RelativeTime at={session.lastUsedAt} />
-      </Table.Td>
-      <Table.Td>{over ? <Badge color="gray">{over}</Badge> : <RelativeTime at={session.expiresAt} />}</Table.Td>
-      <Table.Td ta="right">
-        {!over && (
-          <Button variant="subtle" color="red" size="xs" onClick={onRevoke}>
-            Revoke
-          </Button>
-        )}
-      </Table.Td>
-    </Table.Tr>
+/** Why a session no longer works; null while it does. */
+function endOf({ revokedAt, expiresAt }: Session): 'revoked' | 'expired' | null {
+  if (revokedAt !== null) return 'revoked'
+  return Date.parse(expiresAt) < Date.now() ? 'expired' : null
+}
+
+function Expiry({ session }: { session: Session }) {
+  const end = endOf(session)
+  return end ? (
+    <Badge color="gray" variant="light">
+      {end}
+    </Badge>
+  ) : (
+    <RelativeTime at={session.expiresAt} />
   )
 }

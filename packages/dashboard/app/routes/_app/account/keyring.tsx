@@ -2,15 +2,16 @@ import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { AccountPage } from '../../../account/account-page.tsx'
 import { CreateKeys } from '../../../account/create-keys.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
+import { unlockPrompt } from '../../../prompts.ts'
 import { keysQuery, passkeysQuery, secondFactorQuery } from '../../../queries.ts'
-import { unlocking } from '../../../question.ts'
 import { Copy } from '../../../ui/copy.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
-import { Page, Section } from '../../../ui/page.tsx'
+import { Section } from '../../../ui/page.tsx'
 
 // Fetched by itself: it draws a QR code, which is much of this page's code.
 const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
@@ -36,7 +37,7 @@ function Keyring() {
   const query = useQuery(keysQuery)
   const userId = me.user?.id ?? ''
   return (
-    <Page title="Keyring" description="The key with which you read values, and what unlocks it." width="text">
+    <AccountPage part="Keyring" description="The key with which you read values, and what unlocks it.">
       <Loaded query={query}>
         {({ publicKeyJwk, encryptedPrivateKey }) =>
           publicKeyJwk && encryptedPrivateKey ? (
@@ -46,7 +47,7 @@ function Keyring() {
           )
         }
       </Loaded>
-    </Page>
+    </AccountPage>
   )
 }
 
@@ -61,7 +62,7 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
       </Section>
       <Section
         title="Fingerprint"
-        description="Whoever shares with you can compare these words with you, over the phone for example."
+        description="People who share with you can compare these words with you, for example over the phone."
       >
         <Paper p="md">
           <Group justify="space-between" wrap="nowrap">
@@ -80,7 +81,7 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
 
 function State() {
   const unlocked = useUnlocked()
-  const unlock = useAction(() => unlocking.ask())
+  const unlock = useAction(() => unlockPrompt.ask())
   return (
     <Paper p="md">
       <Group justify="space-between">

@@ -1,12 +1,12 @@
 import { Stack, Switch } from '@mantine/core'
-import { type NotificationType, notificationTypes } from '@skerry/contract/notifications'
+import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { AccountPage } from '../../../account/account-page.tsx'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
 import { queryClient } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
-import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 
 const notificationsQuery = queryOptions({
@@ -28,14 +28,14 @@ function Notifications() {
     queryClient.setQueryData(notificationsQuery.queryKey, answer)
   })
   return (
-    <Page title="Notifications" description="Mails are sent when" width="text">
+    <AccountPage part="Notifications" description="The mails that Skerry sends you.">
       <Stack>
         <Loaded query={query}>
           {({ prefs }) =>
             types.map(([type, { when }]) => (
               <Switch
                 key={type}
-                label={when}
+                label={`When ${when}`}
                 checked={prefs[type]}
                 disabled={change.pending}
                 onChange={(event) => change.run(type, event.currentTarget.checked)}
@@ -45,6 +45,6 @@ function Notifications() {
         </Loaded>
         <ProblemAlert error={change.error} />
       </Stack>
-    </Page>
+    </AccountPage>
   )
 }

@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
+import { AccountPage } from '../../../account/account-page.tsx'
 import { Authenticator } from '../../../account/authenticator.tsx'
 import { BrowserSessions } from '../../../account/browser-sessions.tsx'
 import { sessionsQuery, signInPasskeysQuery } from '../../../account/queries.ts'
 import { SignInPasskeys } from '../../../account/sign-in-passkeys.tsx'
 import { secondFactorQuery } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
-import { Page } from '../../../ui/page.tsx'
 
 export const Route = createFileRoute('/_app/account/signing-in')({
   loader: ({ context }) => {
@@ -21,7 +21,7 @@ export const Route = createFileRoute('/_app/account/signing-in')({
 function SigningIn() {
   const query = useQuery(secondFactorQuery)
   return (
-    <Page title="Signing in" description="Second factors, and where you are signed in." width="text">
+    <AccountPage part="Signing in" description="Your second factors, and where you are signed in.">
       <Loaded query={query}>
         {(factors) =>
           factors.managed ? (
@@ -37,6 +37,6 @@ function SigningIn() {
         }
       </Loaded>
       <BrowserSessions />
-    </Page>
+    </AccountPage>
   )
 }

@@ -6,7 +6,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAction } from '../../../action.ts'
 import { api } from '../../../api.ts'
-import { outdated } from '../../../queries.ts'
+import { invalidate } from '../../../queries.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
@@ -44,7 +44,7 @@ function Asked({ request }: { request: Request }) {
   const params = { code: request.code }
   const decide = useAction(async (how: 'approve' | 'deny') => {
     await api.cliLogin[how]({ params })
-    await outdated(requestQuery(request.code))
+    await invalidate(requestQuery(request.code))
   })
   const over = outcomes[request.status]
   return (

@@ -1,6 +1,6 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useApiForm, useSubmit } from '../../../form/use-api-form.ts'
 import { Form } from '../../../ui/form.tsx'
 import { Page } from '../../../ui/page.tsx'
 
@@ -8,20 +8,19 @@ export const Route = createFileRoute('/_app/cli/')({ component: EnterCode })
 
 function EnterCode() {
   const navigate = Route.useNavigate()
-  const [code, setCode] = useState('')
+  // A person types the code as the terminal shows it, in whatever case.
+  const form = useApiForm('cliLogin', 'poll', { code: '' }, ({ code }) => ({ code: code.toUpperCase() }))
+  const open = useSubmit(form, ({ code }) => navigate({ to: '/cli/$code', params: { code } }))
   return (
     <Page title="Sign a terminal in" description="Enter the code that skerry login shows." width="text">
-      <Form onSubmit={() => void navigate({ to: '/cli/$code', params: { code: code.trim().toUpperCase() } })}>
+      <Form onSubmit={() => open.run()}>
         <Stack maw={280}>
           <TextInput
             label="Code"
             placeholder="WDJB-MJHT"
-            value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
             autoComplete="off"
             autoFocus
-            required
-            withAsterisk={false}
+            {...form.getInputProps('code')}
           />
           <Button type="submit">Continue</Button>
         </Stack>

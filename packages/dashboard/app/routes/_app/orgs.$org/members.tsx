@@ -1,17 +1,18 @@
-import { ActionIcon, Badge, Box, Button, Menu, Table, Text } from '@mantine/core'
+import { Badge, Box, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { beginning } from '../../../begin.ts'
+import { parseCreateSearch } from '../../../create-search.ts'
+import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
-import { Standing } from '../../../envs/standing.tsx'
-import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
+import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
-import { type Asking, type Member, nameOfMember } from '../../../people/member.ts'
+import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
 import { membersQuery } from '../../../secrets/use-name-of.ts'
-import { IconEllipsis, IconUserPlus } from '../../../ui/icons.ts'
-import { Loaded } from '../../../ui/loaded.tsx'
+import { TwoLines } from '../../../ui/cells.tsx'
+import { IconUserPlus } from '../../../ui/icons.ts'
+import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 
@@ -20,7 +21,7 @@ const InviteDialog = lazy(async () => ({ default: (await import('../../../people
 const MemberDialog = lazy(async () => ({ default: (await import('../../../people/member-dialogs.tsx')).MemberDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/members')({
-  validateSearch: beginning,
+  validateSearch: parseCreateSearch,
   loader: ({ context: { queryClient, org } }) => {
     void queryClient.prefetchQuery(membersQuery(org.id))
     if (org.role !== 'member') void queryClient.prefetchQuery(invitesQuery(org.id))
@@ -30,9 +31,8 @@ export const Route = createFileRoute('/_app/orgs/$org/members')({
 
 function Members() {
   const { org } = Route.useRouteContext()
-  const { begin } = Route.useSearch()
+  const { create } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const query = useQuery(membersQuery(org.id))
   const [ended, setEnded] = useState<Ended | null>(null)
   const isAdmin = org.role !== 'member'
   return (
@@ -41,7 +41,7 @@ function Members() {
       description="Who is in this organization, and the keys to which values are encrypted for them."
       actions={
         isAdmin && (
-          <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { begin: true } })}>
+          <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>
             Invite
           </Button>
         )
@@ -49,109 +49,74 @@ function Members() {
     >
       <RekeyHint ended={ended} onClose={() => setEnded(null)} />
       <Box mb="xl">
-        <Loaded query={query}>{({ members }) => <Rows members={members} onRemoved={setEnded} />}</Loaded>
+        <MemberList onRemoved={setEnded} />
       </Box>
       {isAdmin && <Invitations />}
-      <Suspense>{isAdmin && begin && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
+      <Suspense>{isAdmin && create && <InviteDialog onClose={() => navigate({ search: {} })} />}</Suspense>
     </Page>
   )
 }
 
-function Rows({ members, onRemoved }: { members: Member[]; onRemoved: (ended: Ended) => void }) {
-  const { me } = Route.useRouteContext()
-  const [asking, setAsking] = useState<Asking | null>(null)
-  const holders = members.flatMap(({ userId, publicKeyJwk }) =>
+function MemberList({ onRemoved }: { onRemoved: (ended: Ended) => void }) {
+  const { org, me } = Route.useRouteContext()
+  const query = useQuery(membersQuery(org.id))
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const holders = (query.data?.members ?? []).flatMap(({ userId, publicKeyJwk }) =>
     publicKeyJwk === null ? [] : [{ principalId: userId, publicKeyJwk }],
   )
   const { data, error } = useQuery(checkedQuery(holders))
   const checkedOf = new Map(holders.map(({ principalId }, i) => [principalId, data?.[i]]))
-  const close = () => setAsking(null)
+  const isSelf = ({ userId }: Member) => userId === me.user?.id
+  const columns: ListColumn<Member>[] = [
+    {
+      header: 'Member',
+      cell: (member) => <Identity member={member} isSelf={isSelf(member)} />,
+      sort: nameOfMember,
+      width: '30%',
+    },
+    { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
+    {
+      header: 'Key',
+      cell: (member) => <KeyState member={member} isSelf={isSelf(member)} checked={checkedOf.get(member.userId)} />,
+    },
+  ]
+  const actions = (member: Member): RowAction[] => {
+    const checked = checkedOf.get(member.userId)
+    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, member, checked })
+    const mayManage = org.role !== 'member' && (member.role !== 'owner' || org.role === 'owner')
+    return [
+      !isSelf(member) && { label: 'Compare the key…', onClick: open('compare'), disabled: !checked },
+      mayManage && { label: 'Change the role…', onClick: open('role') },
+      isSelf(member) && { label: `Leave ${org.name}…`, onClick: open('leave'), danger: true },
+      !isSelf(member) && mayManage && { label: 'Remove…', onClick: open('remove'), danger: true },
+    ].filter((action) => action !== false)
+  }
   return (
     <>
       <ProblemAlert error={error} />
-      <div className="rows">
-        <Table layout="fixed" miw={760}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w="30%">Member</Table.Th>
-              <Table.Th w={100}>Role</Table.Th>
-              <Table.Th>Key</Table.Th>
-              <Table.Th w={64} aria-label="Actions" />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {members.map((member) => (
-              <Row
-                key={member.userId}
-                member={member}
-                isSelf={member.userId === me.user?.id}
-                checked={checkedOf.get(member.userId)}
-                onAsk={(kind) => setAsking({ kind, member, checked: checkedOf.get(member.userId) })}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-      <Suspense>{asking && <MemberDialog asking={asking} onClose={close} onRemoved={onRemoved} />}</Suspense>
+      <List
+        label="Members"
+        query={query}
+        rows={({ members }) => members}
+        columns={columns}
+        minWidth={760}
+        rowId={({ userId }) => userId}
+        rowName={nameOfMember}
+        actions={actions}
+        empty={null}
+      />
+      <Suspense>
+        {dialog && <MemberDialog dialog={dialog} onClose={() => setDialog(null)} onRemoved={onRemoved} />}
+      </Suspense>
     </>
   )
 }
 
-function Row(props: {
-  member: Member
-  isSelf: boolean
-  checked: Checked | undefined
-  onAsk: (kind: Asking['kind']) => void
-}) {
-  const { member, isSelf, checked, onAsk } = props
-  const { org } = Route.useRouteContext()
-  const isAdmin = org.role !== 'member' && (member.role !== 'owner' || org.role === 'owner')
+function Identity({ member, isSelf }: { member: Member; isSelf: boolean }) {
   const name = nameOfMember(member)
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500} truncate title={name}>
-          {name}
-        </Text>
-        <Text size="xs" c="dimmed" truncate title={member.email ?? member.userId}>
-          {isSelf && 'you · '}
-          {member.email ?? member.userId}
-        </Text>
-      </Table.Td>
-      <Table.Td>{member.role}</Table.Td>
-      <Table.Td>
-        <KeyState member={member} isSelf={isSelf} checked={checked} />
-      </Table.Td>
-      <Table.Td ta="right">
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${name}`}>
-              <IconEllipsis size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {!isSelf && (
-              <Menu.Item onClick={() => onAsk('compare')} disabled={!checked}>
-                Compare the key…
-              </Menu.Item>
-            )}
-            {isAdmin && <Menu.Item onClick={() => onAsk('role')}>Change the role…</Menu.Item>}
-            {isSelf ? (
-              <Menu.Item color="red" onClick={() => onAsk('leave')}>
-                Leave {org.name}…
-              </Menu.Item>
-            ) : (
-              isAdmin && (
-                <Menu.Item color="red" onClick={() => onAsk('remove')}>
-                  Remove…
-                </Menu.Item>
-              )
-            )}
-          </Menu.Dropdown>
-        </Menu>
-      </Table.Td>
-    </Table.Tr>
-  )
+  const address = member.email ?? member.userId
+  const below = [isSelf ? 'you' : '', address === name ? '' : address].filter(Boolean).join(' · ')
+  return <TwoLines main={name} below={below === '' ? null : below} belowTitle={address} />
 }
 
 function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean; checked: Checked | undefined }) {
@@ -166,7 +131,7 @@ function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean
       <Text size="xs" className="mono">
         {checked?.words}
       </Text>
-      <Standing checked={checked} isSelf={isSelf} />
+      <KeyStatus checked={checked} isSelf={isSelf} />
     </>
   )
 }

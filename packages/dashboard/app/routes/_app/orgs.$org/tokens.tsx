@@ -1,17 +1,17 @@
-import { ActionIcon, Badge, Code, Menu, SegmentedControl, Table, Text } from '@mantine/core'
+import { Badge, Code, SegmentedControl, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { beginning } from '../../../begin.ts'
-import { type Ended, RekeyHint } from '../../../people/holdings.tsx'
-import { placesQuery } from '../../../people/places.ts'
+import { parseCreateSearch } from '../../../create-search.ts'
+import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
+import { type Ended, RekeyHint } from '../../../people/held-keys.tsx'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
 import type { Made } from '../../../tokens/create.ts'
-import type { Asking, Token } from '../../../tokens/token-dialogs.tsx'
+import type { OpenDialog, Token } from '../../../tokens/token-dialogs.tsx'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
+import { OneLine, TwoLines } from '../../../ui/cells.tsx'
 import { Empty } from '../../../ui/empty.tsx'
-import { IconEllipsis } from '../../../ui/icons.ts'
-import { Loaded } from '../../../ui/loaded.tsx'
+import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
@@ -22,7 +22,7 @@ const CreateTokenDialog = lazy(async () => ({
 const TokenDialog = lazy(async () => ({ default: (await import('../../../tokens/token-dialogs.tsx')).TokenDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/tokens')({
-  validateSearch: beginning,
+  validateSearch: parseCreateSearch,
   loader: ({ context: { queryClient, org } }) => {
     if (org.role !== 'member') void queryClient.prefetchQuery(tokensQuery(org.id))
   },
@@ -33,7 +33,7 @@ function Tokens() {
   return (
     <TokensPage<Made>
       title="Service tokens"
-      description="With which programs read secrets. Each has a key of its own, made where the token is made."
+      description="Programs read secrets with these. Each token has its own key, created together with it."
       newLabel="New token"
       CreateDialog={CreateTokenDialog}
       shownOnce={(made) => ({
@@ -47,7 +47,7 @@ function Tokens() {
         problem: made?.problem ? <NotAllGranted problem={made.problem} /> : null,
       })}
     >
-      <List />
+      <TokenList />
     </TokensPage>
   )
 }
@@ -59,54 +59,64 @@ const NotAllGranted = ({ problem }: { problem: unknown }) => (
   </>
 )
 
-function List() {
+function TokenList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(tokensQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
-  const [asking, setAsking] = useState<Asking | null>(null)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [ended, setEnded] = useState<Ended | null>(null)
+  const placeOf = ({ environmentId }: Token) =>
+    places?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
+  const actions = (token: Token): RowAction[] => {
+    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, token })
+    return [
+      { label: 'Rename…', onClick: open('rename') },
+      stateOf(token) === 'revoked'
+        ? { label: 'Delete permanently…', danger: true, onClick: open('delete') }
+        : { label: 'Revoke…', danger: true, onClick: open('revoke') },
+    ]
+  }
+  const hasTokens = (query.data?.tokens.length ?? 0) > 0
   return (
     <>
       <RekeyHint ended={ended} onClose={() => setEnded(null)} />
-      <Loaded query={query}>
-        {({ tokens }) => {
-          if (tokens.length === 0)
-            return (
-              <Empty
-                title="No service token yet"
-                command={`skerry token create --name web --app my-app --env production --org ${org.slug}`}
-              >
-                Make one for each program and place, so that one can be revoked without the others.
-              </Empty>
-            )
-          const shown = tokens.filter((token) => show === 'all' || stateOf(token) === 'active')
-          return (
-            <>
-              <SegmentedControl
-                mb="sm"
-                size="xs"
-                aria-label="Show"
-                data={[
-                  { value: 'active', label: 'In use' },
-                  { value: 'all', label: 'All' },
-                ]}
-                value={show}
-                onChange={setShow}
-              />
-              {shown.length === 0 ? (
-                <Empty title="None is in use">All tokens have been revoked or have expired.</Empty>
-              ) : (
-                <Rows tokens={shown} onAsk={setAsking} />
-              )}
-            </>
+      {hasTokens && <Show value={show} onChange={setShow} />}
+      <List
+        label="Service tokens"
+        query={query}
+        rows={({ tokens }) => tokens.filter((token) => show === 'all' || stateOf(token) === 'active')}
+        columns={columnsOf(placeOf)}
+        minWidth={860}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        actions={actions}
+        empty={
+          hasTokens ? (
+            <Empty title="None is in use">All tokens have been revoked or have expired.</Empty>
+          ) : (
+            <Empty
+              title="No service token yet"
+              command={`skerry token create --name web --app my-app --env production --org ${org.slug}`}
+            >
+              Create one for each program and place, so that you can revoke one without the others.
+            </Empty>
           )
-        }}
-      </Loaded>
+        }
+      />
       <Suspense>
-        {asking && <TokenDialog asking={asking} onClose={() => setAsking(null)} onEnded={setEnded} />}
+        {dialog && <TokenDialog dialog={dialog} onClose={() => setDialog(null)} onEnded={setEnded} />}
       </Suspense>
     </>
   )
+}
+
+function Show({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const data = [
+    { value: 'active', label: 'In use' },
+    { value: 'all', label: 'All' },
+  ]
+  return <SegmentedControl mb="sm" size="xs" aria-label="Show" data={data} value={value} onChange={onChange} />
 }
 
 function stateOf({ revokedAt, expiresAt }: Token): 'active' | 'revoked' | 'expired' {
@@ -114,84 +124,34 @@ function stateOf({ revokedAt, expiresAt }: Token): 'active' | 'revoked' | 'expir
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? 'expired' : 'active'
 }
 
-function Rows({ tokens, onAsk }: { tokens: Token[]; onAsk: (asking: Asking) => void }) {
-  return (
-    <div className="rows">
-      <Table layout="fixed" miw={820}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w="32%">Token</Table.Th>
-            <Table.Th w={90}>Role</Table.Th>
-            <Table.Th>Bound to</Table.Th>
-            <Table.Th w={130}>Last used</Table.Th>
-            <Table.Th w={130}>Expires</Table.Th>
-            <Table.Th w={64} aria-label="Actions" />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {tokens.map((token) => (
-            <Row key={token.id} token={token} onAsk={(kind) => onAsk({ kind, token })} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
-  )
-}
+const columnsOf = (placeOf: (token: Token) => string | null): ListColumn<Token>[] => [
+  {
+    header: 'Token',
+    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
+    sort: ({ name }) => name,
+    width: '32%',
+  },
+  { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 100 },
+  {
+    header: 'Bound to',
+    cell: (token) => <OneLine text={placeOf(token) ?? 'none'} dimmed={token.environmentId === null} />,
+    sort: placeOf,
+  },
+  {
+    header: 'Last used',
+    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+    sort: ({ lastUsedAt }) => lastUsedAt,
+    width: 130,
+  },
+  { header: 'Expires', cell: (token) => <Expiry token={token} />, sort: ({ expiresAt }) => expiresAt, width: 130 },
+]
 
-function Row({ token, onAsk }: { token: Token; onAsk: (kind: Asking['kind']) => void }) {
-  const { org } = Route.useRouteContext()
-  const { data: places } = useQuery(placesQuery(org.id))
-  const place = places?.find(({ id }) => id === token.environmentId)?.label ?? token.environmentId
+function Expiry({ token }: { token: Token }) {
   const state = stateOf(token)
+  if (state === 'active') return <RelativeTime at={token.expiresAt} />
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500} truncate title={token.name}>
-          {token.name}
-        </Text>
-        <Text size="xs" c="dimmed" className="mono" truncate title={token.id}>
-          {token.id}
-        </Text>
-      </Table.Td>
-      <Table.Td>{token.role}</Table.Td>
-      <Table.Td>
-        <Text size="sm" truncate title={place ?? ''} c={place === null ? 'dimmed' : ''}>
-          {place ?? 'none'}
-        </Text>
-      </Table.Td>
-      <Table.Td>
-        <RelativeTime at={token.lastUsedAt} />
-      </Table.Td>
-      <Table.Td>
-        {state === 'active' ? (
-          <RelativeTime at={token.expiresAt} />
-        ) : (
-          <Badge color="gray" variant="light">
-            {state}
-          </Badge>
-        )}
-      </Table.Td>
-      <Table.Td ta="right">
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`What can be done with ${token.name}`}>
-              <IconEllipsis size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => onAsk('rename')}>Rename…</Menu.Item>
-            {state === 'revoked' ? (
-              <Menu.Item color="red" onClick={() => onAsk('delete')}>
-                Delete permanently…
-              </Menu.Item>
-            ) : (
-              <Menu.Item color="red" onClick={() => onAsk('revoke')}>
-                Revoke…
-              </Menu.Item>
-            )}
-          </Menu.Dropdown>
-        </Menu>
-      </Table.Td>
-    </Table.Tr>
+    <Badge color="gray" variant="light">
+      {state}
+    </Badge>
   )
 }

@@ -1,15 +1,7 @@
-import { Button, Checkbox, Menu } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { createFileRoute, notFound } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import { api } from '../../../../api.ts'
-import { noteMade } from '../../../../envs/meanings.ts'
-import { outdated } from '../../../../queries.ts'
-import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
+import { createFileRoute, notFound, Outlet } from '@tanstack/react-router'
 import { appBranchesQuery, appQuery, appsQuery } from '../../../../secrets/queries.ts'
-import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
-import { IconGitBranch } from '../../../../ui/icons.ts'
 
+/** The pages of one application; the loader finds it by its slug. */
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
   loader: async ({ context, params }) => {
     const { apps } = await context.queryClient.ensureQueryData(appsQuery(context.org.id))
@@ -19,82 +11,5 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/$app')({
     void context.queryClient.prefetchQuery(appBranchesQuery(context.org.id, app.id))
     return { app }
   },
-  component: Application,
+  component: Outlet,
 })
-
-const noBranches: Environment[] = []
-
-function Application() {
-  const { org } = Route.useRouteContext()
-  const { app } = Route.useLoaderData()
-  const query = useQuery(appQuery(org.id, app.id))
-  const { data } = useQuery(appBranchesQuery(org.id, app.id))
-  return (
-    <EnvironmentsPage
-      title={query.data?.app.name ?? app.name}
-      list={{ label: 'Applications', to: '/orgs/$org/apps' }}
-      query={query}
-      about="An environment has its own secrets and its own key. Production comes first; others can be copied from it."
-      command={`skerry env create production --app ${app.slug}`}
-      onCreate={async (body) => {
-        const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-        noteMade(org.id, query.data?.app.name ?? app.name, made.environment)
-        await outdated(appQuery(org.id, app.id))
-      }}
-    >
-      {(environments) => (
-        <WithBranches key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
-      )}
-    </EnvironmentsPage>
-  )
-}
-
-function WithBranches({ environments, branches }: { environments: EnvironmentWithAccess[]; branches: Environment[] }) {
-  const { org } = Route.useRouteContext()
-  const { app } = Route.useParams()
-  const [chosen, setChosen] = useState<string[]>([])
-  const shown = useMemo(
-    () =>
-      environments.flatMap((environment) => [
-        environment,
-        ...branches.filter(
-          ({ id, parentEnvironmentId }) => parentEnvironmentId === environment.id && chosen.includes(id),
-        ),
-      ]),
-    [environments, branches, chosen],
-  )
-  return (
-    <Secrets
-      columns={useColumns(org.id, shown, environments)}
-      command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}
-      choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
-    />
-  )
-}
-
-function Branches(props: { branches: Environment[]; chosen: string[]; onChoose: (chosen: string[]) => void }) {
-  const { branches, chosen, onChoose } = props
-  if (branches.length === 0) return null
-  return (
-    <Menu closeOnItemClick={false} position="bottom-end">
-      <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<IconGitBranch size={15} />}>
-          {chosen.length === 0 ? 'Branches' : `Branches (${chosen.length})`}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
-        <Menu.Label>Show beside their environment</Menu.Label>
-        {branches.map(({ id, name, slug }) => (
-          <Menu.Item
-            key={id}
-            aria-label={`${chosen.includes(id) ? 'Hide' : 'Show'} ${slug}`}
-            onClick={() => onChoose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])}
-            leftSection={<Checkbox.Indicator size="xs" checked={chosen.includes(id)} />}
-          >
-            {name === slug ? slug : `${name} (${slug})`}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  )
-}

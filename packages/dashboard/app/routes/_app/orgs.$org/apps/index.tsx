@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { outdated } from '../../../../queries.ts'
+import { invalidate } from '../../../../queries.ts'
 import { NamedThingsPage } from '../../../../secrets/named-things.tsx'
 import { appsQuery } from '../../../../secrets/queries.ts'
 
@@ -12,15 +12,15 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/')({
 
 function Applications() {
   const { org } = Route.useRouteContext()
-  const reload = () => outdated(appsQuery(org.id))
+  const reload = () => invalidate(appsQuery(org.id))
   return (
     <NamedThingsPage
       what="application"
       title="Applications"
-      description="What gets secrets. Each has environments, such as production and staging."
+      description="The programs that get secrets. Each has environments, such as production and staging."
       query={useQuery(appsQuery(org.id))}
       thingsOf={({ apps }) => apps}
-      begin="Make one here, or run the command in the folder of a project."
+      begin="Create one here, or run the command in a project’s folder."
       command={`skerry init --org ${org.slug} --app my-app`}
       placeholder="Web shop"
       linkTo={(slug) => ({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app: slug } })}

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { Decision } from '../../../../changes/decision.tsx'
 import { Difference, useComparison } from '../../../../changes/difference.tsx'
+import { actionLabel, StatusBadge } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changeQuery, type Review } from '../../../../changes/queries.ts'
-import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
-import { placesQuery } from '../../../../people/places.ts'
+import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { CommandLine } from '../../../../ui/command-line.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
@@ -35,7 +35,7 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
   const compared = useComparison(change)
   return (
     <Page
-      title={`${sayAction(change)} ${change.secretName}`}
+      title={`${actionLabel(change)} ${change.secretName}`}
       description={<Where change={change} />}
       actions={<StatusBadge status={change.status} />}
       width="text"
@@ -64,7 +64,7 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
 function Where({ change }: { change: ChangeRequest }) {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
-  const { data: places } = useQuery(placesQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const place = places?.find(({ id }) => id === change.environmentId)?.label ?? change.environmentId
   return (
     <>

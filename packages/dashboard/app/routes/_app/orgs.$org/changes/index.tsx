@@ -1,15 +1,15 @@
-import { Button, Center, Table, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { actionLabel, StatusBadge } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changesQuery } from '../../../../changes/queries.ts'
 import { filterOf } from '../../../../changes/search.ts'
-import { StatusBadge, sayAction } from '../../../../changes/words.tsx'
-import { placesQuery } from '../../../../people/places.ts'
+import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
+import { OneLine, TwoLines } from '../../../../ui/cells.tsx'
 import { Empty } from '../../../../ui/empty.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
-import { Loaded } from '../../../../ui/loaded.tsx'
+import { List, type ListColumn } from '../../../../ui/list.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 
@@ -28,30 +28,24 @@ function Changes() {
   const { org } = Route.useRouteContext()
   const filter = Route.useSearch()
   const navigate = Route.useNavigate()
-  const query = useInfiniteQuery(changesQuery(org.id, filter))
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   return (
-    <Page title="Changes" description="What waits for approval in protected environments, and what became of the rest.">
+    <Page
+      title="Changes"
+      description="Changes to protected environments: those that wait for approval, and earlier ones."
+    >
       <Suspense fallback={<div style={{ height: 46 }} />}>
         <Filters filter={filter} onChange={(search) => navigate({ search, replace: true })} />
       </Suspense>
-      <Loaded query={query}>
-        {({ pages }) => {
-          const changes = pages.flatMap(({ changeRequests }) => changeRequests)
-          return changes.length === 0 ? (
-            <Nothing open={(filter.status ?? 'open') === 'open'} />
-          ) : (
-            <Rows changes={changes} />
-          )
-        }}
-      </Loaded>
-      {hasNextPage && (
-        <Center mt="md">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-            Show more
-          </Button>
-        </Center>
-      )}
+      <List
+        label="Changes"
+        query={useInfiniteQuery(changesQuery(org.id, filter))}
+        rows={({ pages }) => pages.flatMap(({ changeRequests }) => changeRequests)}
+        columns={useColumns()}
+        minWidth={760}
+        rowId={({ id }) => id}
+        rowName={({ secretName }) => secretName}
+        empty={<Nothing open={(filter.status ?? 'open') === 'open'} />}
+      />
     </Page>
   )
 }
@@ -61,68 +55,31 @@ function Nothing({ open }: { open: boolean }) {
   return (
     <Empty title={open ? 'Nothing waits' : 'No such change'} command={`skerry changes list --org ${org.slug}`}>
       Where an environment is protected, changes of its secrets wait here until others approve them. Protect one on its
-      page, under Access and settings.
+      page, under Protection.
     </Empty>
   )
 }
 
-function Rows({ changes }: { changes: ChangeRequest[] }) {
+function useColumns(): ListColumn<ChangeRequest>[] {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
-  const { data: places } = useQuery(placesQuery(org.id))
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const placeOf = (id: string) => places?.find((place) => place.id === id)?.label ?? id
-  return (
-    <div className="rows">
-      <Table layout="fixed" miw={760}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w="36%">Change</Table.Th>
-            <Table.Th>Environment</Table.Th>
-            <Table.Th>Proposed by</Table.Th>
-            <Table.Th w={130}>When</Table.Th>
-            <Table.Th w={130}>Status</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {changes.map((change) => (
-            <Table.Tr key={change.id}>
-              <Table.Td>
-                <AnchorLink
-                  to="/orgs/$org/changes/$change"
-                  params={{ org: org.slug, change: change.id }}
-                  size="sm"
-                  truncate
-                  display="block"
-                  title={change.secretName}
-                >
-                  {sayAction(change)} <span className="mono">{change.secretName}</span>
-                </AnchorLink>
-                {change.note && (
-                  <Text size="xs" c="dimmed" truncate title={change.note}>
-                    {change.note}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td>
-                <Text size="sm" truncate title={placeOf(change.environmentId)}>
-                  {placeOf(change.environmentId)}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <Text size="sm" truncate title={nameOf(change.proposedById)}>
-                  {nameOf(change.proposedById)}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <RelativeTime at={change.createdAt} />
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={change.status} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+  return [
+    { header: 'Change', cell: (change) => <Summary change={change} />, width: '36%' },
+    { header: 'Environment', cell: ({ environmentId }) => <OneLine text={placeOf(environmentId)} /> },
+    { header: 'Proposed by', cell: ({ proposedById }) => <OneLine text={nameOf(proposedById)} /> },
+    { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 130 },
+    { header: 'Status', cell: ({ status }) => <StatusBadge status={status} />, width: 130 },
+  ]
+}
+
+function Summary({ change }: { change: ChangeRequest }) {
+  const { org } = Route.useRouteContext()
+  const link = (
+    <AnchorLink to="/orgs/$org/changes/$change" params={{ org: org.slug, change: change.id }} size="sm">
+      {actionLabel(change)} <span className="mono">{change.secretName}</span>
+    </AnchorLink>
   )
+  return <TwoLines main={link} title={change.secretName} below={change.note} />
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
-import { outdated } from '../../../../queries.ts'
+import { invalidate } from '../../../../queries.ts'
 import { NamedThingsPage } from '../../../../secrets/named-things.tsx'
 import { groupsQuery } from '../../../../secrets/queries.ts'
 
@@ -12,7 +12,7 @@ export const Route = createFileRoute('/_app/orgs/$org/groups/')({
 
 function Groups() {
   const { org } = Route.useRouteContext()
-  const reload = () => outdated(groupsQuery(org.id))
+  const reload = () => invalidate(groupsQuery(org.id))
   return (
     <NamedThingsPage
       what="group"
@@ -20,7 +20,7 @@ function Groups() {
       description="Secrets that several applications share. A group is composed into an application’s environment of the same slug."
       query={useQuery(groupsQuery(org.id))}
       thingsOf={({ groups }) => groups}
-      begin="Put what several applications need into one, instead of copying it into each."
+      begin="Put secrets that several applications need into one group instead of copying them."
       command={`skerry group create shared --org ${org.slug}`}
       placeholder="Shared"
       linkTo={(slug) => ({ to: '/orgs/$org/groups/$group', params: { org: org.slug, group: slug } })}

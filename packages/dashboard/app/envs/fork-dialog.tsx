@@ -1,0 +1,107 @@
+import { Alert, Select, Text, TextInput } from '@mantine/core'
+import { isClient } from '@skerry/contract/readers'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { keyring } from '../keyring.ts'
+import { isFresh, queryClient } from '../queries.ts'
+import { granteesQuery } from '../secrets/queries.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { slugOf } from '../slug.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
+import { reloadBranches } from './branch-queries.ts'
+import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
+import { type Checked, checkKeys, remember } from './pins.ts'
+
+const readersText = (others: number, environment: string) =>
+  others > 0
+    ? `You and ${others} other${others === 1 ? '' : 's'} who hold the key of ${environment} can read it.`
+    : 'Only you can read it: nobody else holds the key of its environment.'
+
+const day = 86_400
+const lifetimes = [
+  { value: `${day}`, label: '1 day' },
+  { value: `${7 * day}`, label: '7 days' },
+  { value: `${30 * day}`, label: '30 days' },
+  { value: 'never', label: 'Never' },
+]
+
+/** Forks an environment into a branch, which the holders of its key can read. */
+export function ForkDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('branches', 'create', { slug: '', lifetime: `${7 * day}` }, (values) => ({
+    ...values,
+    slug: slugOf(values.slug),
+  }))
+  const typed = form.values.slug
+  const becomes = slugOf(typed)
+  const query = useQuery({
+    queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
+    queryFn: async () => {
+      const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
+      const others = grantees.filter(isClient).filter(({ principalId }) => principalId !== me.user?.id)
+      const checked = await checkKeys(others)
+      const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))
+      return Object.groupBy(all, ({ status }) => (status === 'changed' ? 'left' : 'readers'))
+    },
+    staleTime: 0,
+  })
+  const { readers = [], left = [] } = query.data ?? {}
+  const fork = async ({ slug, lifetime }: { slug: string; lifetime: string }) => {
+    await checkMeanings([environment.id])
+    remember(readers)
+    const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
+    const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
+    const grants = readers.map(({ principalType, principalId }, i) => ({
+      principalType,
+      principalId,
+      wrappedDek: wrappedDeks[i] as string,
+    }))
+    const ttlSeconds = lifetime === 'never' ? null : Number(lifetime)
+    const params = { orgId: org.id, envId: environment.id }
+    const { branch } = await api.branches.create({
+      params,
+      body: { slug, ttlSeconds, wrappedDek, grants },
+    })
+    noteMade(org.id, branchesOf(environment.id), branch)
+    await reloadBranches(org.id, environment)
+    showToast(`Forked ${branch.slug} from ${environment.name}.`)
+  }
+  return (
+    <FormDialog
+      title={`Fork ${environment.name}`}
+      submit="Fork"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={fork}
+      disabled={!isFresh(query)}
+    >
+      <TextInput
+        label="Slug"
+        placeholder="pr-7"
+        description={typed === becomes ? 'Commands name it with --branch.' : `Becomes ${becomes}`}
+        classNames={{ input: 'mono' }}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('slug')}
+      />
+      <Select label="Ends after" data={lifetimes} allowDeselect={false} {...form.getInputProps('lifetime')} />
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Text size="sm" c="dimmed">
+        {isFresh(query)
+          ? readersText(readers.length, environment.name)
+          : 'It can be read by whoever holds the key of its environment.'}
+      </Text>
+      {left.length > 0 && (
+        <Alert color="red" variant="light" title="Left out">
+          The server shows another key than before for{' '}
+          {left.map(({ name, principalId }) => name ?? principalId).join(', ')}.
+        </Alert>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,161 @@
+import { Alert, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { isReader, readerWords } from '@skerry/contract/readers'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { invalidate, isFresh } from '../queries.ts'
+import { granteesQuery } from '../secrets/queries.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { reloadSealed } from '../secrets/write.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
+import type { Grantee } from './grantees.ts'
+import { KeyStatus } from './key-status.tsx'
+import { checkMeanings } from './meanings.ts'
+import { type Checked, remember, useChecked } from './pins.ts'
+
+/** Chooses who keeps access, then replaces the key. */
+export function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
+  const grantees = query.data?.grantees ?? []
+  const checked = useChecked(grantees)
+  const [out, setOut] = useState<ReadonlySet<string>>(new Set())
+  const [understood, setUnderstood] = useState(false)
+  const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.status === 'changed'
+  const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
+  const rekey = async () => {
+    const others = grantees
+      .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' }))
+      .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
+    remember(others)
+    const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
+    await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
+    await invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
+    const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
+    showToast(`${environment.name} has another key. ${who} access.`)
+  }
+  const toggle = (id: string) => {
+    const after = new Set(out)
+    if (!after.delete(id)) after.add(id)
+    setOut(after)
+  }
+  return (
+    <FormDialog
+      title={`Replace the key of ${environment.name}`}
+      submit="Replace the key"
+      size="lg"
+      opened
+      onClose={onClose}
+      onSubmit={rekey}
+      disabled={!isFresh(query) || !checked || !understood}
+    >
+      <Alert color="orange" variant="light" title="What this cannot undo">
+        <List size="sm" spacing={4}>
+          <List.Item>
+            People who had the key may have kept the values. Change important values where they are used.
+          </List.Item>
+          <List.Item>Machines that keep values for times without the server go on using them for a while.</List.Item>
+          <List.Item>
+            Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
+          </List.Item>
+          <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
+          {environment.applicationId !== null && environment.parentEnvironmentId === null && (
+            <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
+          )}
+          <List.Item>Anyone left out below loses access, and programs with their tokens no longer start.</List.Item>
+        </List>
+      </Alert>
+      <Stack gap="xs">
+        <Text size="sm" fw={500}>
+          Who keeps access
+        </Text>
+        <ProblemAlert error={query.error} retry={() => query.refetch()} />
+        {grantees.map((one, i) => (
+          <Keeper
+            key={one.principalId}
+            {...{ one, orgId: org.id }}
+            isSelf={one.principalId === me.user?.id}
+            isChanged={isChanged(i)}
+            keeps={keeps(one, i)}
+            checked={checked?.[i]}
+            onToggle={() => toggle(one.principalId)}
+          />
+        ))}
+      </Stack>
+      <Checkbox
+        label="I know what this cannot undo"
+        checked={understood}
+        onChange={(event) => setUnderstood(event.currentTarget.checked)}
+      />
+    </FormDialog>
+  )
+}
+
+function Keeper(props: {
+  one: Grantee
+  orgId: string
+  isSelf: boolean
+  isChanged: boolean
+  keeps: boolean
+  checked: Checked | undefined
+  onToggle: () => void
+}) {
+  const { one, orgId, isSelf, isChanged, keeps, checked, onToggle } = props
+  const nameOf = useNameOf(orgId)
+  return (
+    <Checkbox
+      checked={keeps}
+      disabled={isSelf || isChanged}
+      onChange={onToggle}
+      label={
+        <Group gap="xs">
+          {one.name ??
+            (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))}
+          <KeyStatus checked={checked} isSelf={isSelf} />
+        </Group>
+      }
+      description={<span className="mono">{checked?.words}</span>}
+    />
+  )
+}
+
+/**
+ * All is sealed anew from what the server has at this moment; what changes meanwhile makes it refuse. One's own key is
+ * not taken from the server's word.
+ */
+async function replaceKey(
+  orgId: string,
+  environment: Environment,
+  ownId: string,
+  others: Grantee[],
+  dropped: (Grantee & { principalType: keyof typeof readerWords })[],
+): Promise<void> {
+  await checkMeanings([environment.id])
+  const params = { orgId, envId: environment.id }
+  const sealed = await reloadSealed(orgId, environment.id)
+  if (!sealed) return
+  const current = [...sealed.secrets.values()]
+  const { secrets, wrappedDek, wrappedDeks } = await keyring.call('rekey', {
+    layer: {
+      wrappedDek: sealed.wrappedDek,
+      environmentId: environment.id,
+      secrets: current.map(({ name, ciphertext }) => ({ name, ciphertext })),
+    },
+    publicKeyJwks: others.map(({ publicKeyJwk }) => publicKeyJwk),
+  })
+  const grants = others.map(({ principalType, principalId }, i) => ({
+    principalType,
+    principalId,
+    wrappedDek: wrappedDeks[i] as string,
+  }))
+  const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
+  const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
+  const dropReaders = dropped.map(({ principalType, principalId }) => ({ principalType, principalId }))
+  const body = { expectedVersions, grants: [own, ...grants], secrets, ...(dropped.length > 0 ? { dropReaders } : {}) }
+  await api.rekey.run({ params, body })
+}

@@ -1,0 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { appsQuery, groupsQuery } from '../secrets/queries.ts'
+import type { Environment } from '../secrets/use-columns.ts'
+
+/** The application or group that an environment belongs to, and the link to it; undefined until it is loaded. */
+export function useParent({ applicationId, groupId }: Environment) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const app = useQuery(appsQuery(org.id)).data?.apps.find(({ id }) => id === applicationId)
+  const group = useQuery(groupsQuery(org.id)).data?.groups.find(({ id }) => id === groupId)
+  if (app) return { name: app.name, link: { to: '/orgs/$org/apps/$app', params: { org: org.slug, app: app.slug } } }
+  if (group)
+    return { name: group.name, link: { to: '/orgs/$org/groups/$group', params: { org: org.slug, group: group.slug } } }
+}

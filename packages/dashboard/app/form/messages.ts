@@ -1,0 +1,47 @@
+import {
+  cliLoginCodePattern,
+  displayNamePattern,
+  emailPattern,
+  freeTextPattern,
+  secretNamePattern,
+  slugPattern,
+} from '@skerry/contract/patterns'
+
+const required = 'This field is required.'
+
+/** What a field asks for, by the pattern that its text does not match. */
+const patterns: Record<string, string> = {
+  [cliLoginCodePattern]: 'Enter the code as the terminal shows it, such as WDJB-MJHT.',
+  [displayNamePattern]: 'Line breaks and control characters are not allowed.',
+  [emailPattern]: 'Enter an e-mail address, such as name@example.com.',
+  [freeTextPattern]: 'Control characters are not allowed.',
+  [secretNamePattern]: 'Letters, digits and _ only, not beginning with a digit.',
+  [slugPattern]: 'Lowercase letters, digits and inner hyphens.',
+}
+
+const patternMessage = (pattern: string): string => patterns[pattern] ?? 'This has a character that is not allowed.'
+
+/** A rule of JSON Schema that a value breaks. */
+export interface BrokenRule {
+  keyword: string
+  params: object
+}
+
+const messages: Record<string, (params: Record<string, unknown>) => string> = {
+  required: () => required,
+  minLength: ({ limit }) => (limit === 1 ? required : `Enter at least ${limit} characters.`),
+  maxLength: ({ limit }) => `Enter at most ${limit} characters.`,
+  pattern: ({ pattern }) => patternMessage(patternText(pattern)),
+  minimum: ({ limit }) => `Enter ${limit} or more.`,
+  maximum: ({ limit }) => `Enter ${limit} or less.`,
+  minItems: ({ limit }) => `Choose at least ${limit}.`,
+  maxItems: ({ limit }) => `Choose at most ${limit}.`,
+}
+
+/** A broken rule in plain English, for the field that breaks it. */
+export function messageOf({ keyword, params }: BrokenRule): string {
+  const message = Object.hasOwn(messages, keyword) ? messages[keyword] : undefined
+  return message?.(params as Record<string, unknown>) ?? 'Choose a valid value.'
+}
+
+const patternText = (pattern: unknown) => (pattern instanceof RegExp ? pattern.source : String(pattern))

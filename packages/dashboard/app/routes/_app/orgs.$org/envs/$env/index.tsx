@@ -1,0 +1,19 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { KeyAccess } from '../../../../../envs/key-access.tsx'
+import { Rekey } from '../../../../../envs/rekey.tsx'
+import { useEnvironment, useHoldsKey } from '../../../../../envs/use-environment.ts'
+
+export const Route = createFileRoute('/_app/orgs/$org/envs/$env/')({ component: Access })
+
+/** Who can decrypt the environment, and giving it another key. */
+function Access() {
+  const { org } = Route.useRouteContext()
+  const environment = useEnvironment()
+  const holdsKey = useHoldsKey(environment.id)
+  return (
+    <>
+      <KeyAccess environment={environment} />
+      {org.role !== 'member' && holdsKey && <Rekey environment={environment} />}
+    </>
+  )
+}

@@ -1,0 +1,13 @@
+import type { Column } from './columns.ts'
+
+/** What cells can do. The object stays the same while the matrix is shown, so that rows need not render again. */
+export interface CellActions {
+  toggle: (columns: Column[], name: string) => void
+  copy: (column: Column, name: string) => void
+  edit: (column: Column, name: string) => void
+  open: (column: Column, name: string) => void
+  edited: (column: Column, name: string, some: { value?: string; note?: string }) => void
+  save: (column: Column, name: string) => void
+  cancel: (column: Column, name: string) => void
+  resolveConflict: (column: Column, name: string) => void
+}

@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
+import { useLoaderData, useRouteContext } from '@tanstack/react-router'
+import { appTabs, usableBy } from '../nav.ts'
+import { TabNav } from '../ui/tab-nav.tsx'
+import { appQuery } from './queries.ts'
+
+/** The application of the address by its present name, and the query of it with its environments. */
+export function useApp() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { app } = useLoaderData({ from: '/_app/orgs/$org/apps/$app' })
+  const query = useQuery(appQuery(org.id, app.id))
+  return { app: query.data?.app ?? app, query }
+}
+
+/** The tabs between the pages of an application. */
+export function AppTabs() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { app } = useApp()
+  return <TabNav label="Application" tabs={usableBy(org.role, appTabs)} params={{ org: org.slug, app: app.slug }} />
+}

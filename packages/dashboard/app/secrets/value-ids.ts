@@ -1,0 +1,166 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
+import { type Column, type Layer, sealedPart } from './columns.ts'
+import type { Secret } from './queries.ts'
+
+// Which values are equal, without the values: the keyring's worker decrypts them and gives each a number, the same for equal
+// values of one name. Rows on the screen are identified first, the rest in batches.
+
+const pieceSize = 200
+const tellEveryMs = 120
+
+export interface ValueIds {
+  /** Equal for equal values of a name; -1 for a value that cannot be decrypted; undefined until it is known. */
+  of: (layer: Layer, secret: Secret) => number | undefined
+}
+
+function createValueIds() {
+  const known = new Map<string, Map<string, { ciphertext: string; wrappedDek: string; id: number }>>()
+  const listeners = new Set<() => void>()
+  let version = 0
+  const of: ValueIds['of'] = ({ environmentId, wrappedDek }, { name, ciphertext }) => {
+    const found = known.get(environmentId)?.get(name)
+    return found?.ciphertext === ciphertext && found.wrappedDek === wrappedDek ? found.id : undefined
+  }
+  const tell = () => {
+    version++
+    for (const listener of listeners) listener()
+  }
+  let telling = false
+  /** Listeners hear of many batches only a few times a second. */
+  const tellSoon = () => {
+    if (telling) return
+    telling = true
+    setTimeout(() => {
+      telling = false
+      tell()
+    }, tellEveryMs)
+  }
+  return {
+    of,
+    missing: ({ layer, names }: { layer: Layer; names: Iterable<string> }): Secret[] => {
+      const secrets = [...names].flatMap((name) => layer.secrets.get(name) ?? [])
+      return secrets.filter((secret) => of(layer, secret) === undefined)
+    },
+    put(layer: Layer, secrets: Secret[], valueIds: number[]) {
+      const { environmentId, wrappedDek } = layer
+      const ofLayer = known.get(environmentId) ?? new Map()
+      for (const [i, { name, ciphertext }] of secrets.entries())
+        ofLayer.set(name, { ciphertext, wrappedDek, id: valueIds[i] })
+      known.set(environmentId, ofLayer)
+      tellSoon()
+    },
+    /** The numbers of one worker mean nothing to the next one. */
+    clear() {
+      if (known.size === 0) return
+      known.clear()
+      tell()
+    },
+    version: () => version,
+    subscribe: (listener: () => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** The ids of all values in the columns, those of `visible` names first. `version` rises with each batch. */
+export function useValueIds(columns: Column[], visible: () => string[]): { valueIds: ValueIds; version: number } {
+  const [store] = useState(createValueIds)
+  const unlocked = useUnlocked()
+  const version = useSyncExternalStore(store.subscribe, store.version)
+  const latestVisible = useRef(visible)
+  latestVisible.current = visible
+  useEffect(() => {
+    if (!unlocked) return store.clear()
+    let ended = false
+    void fill(
+      store,
+      columns,
+      () => latestVisible.current(),
+      () => ended,
+    )
+    return () => {
+      ended = true
+    }
+  }, [store, columns, unlocked])
+  return { valueIds: store, version }
+}
+
+async function fill(
+  store: ReturnType<typeof createValueIds>,
+  columns: Column[],
+  visible: () => string[],
+  ended: () => boolean,
+): Promise<void> {
+  const layers = [
+    ...new Map(columns.flatMap((one) => one.layers).map((layer) => [layer.environmentId, layer])).values(),
+  ]
+  const identify = async (layer: Layer, secrets: Secret[]) => {
+    if (secrets.length === 0 || ended()) return
+    store.put(layer, secrets, await markLayer(layer, secrets))
+  }
+  const first = () => Promise.all(layers.map((layer) => identify(layer, store.missing({ layer, names: visible() }))))
+  try {
+    await first()
+    for (const layer of layers) {
+      const missing = store.missing({ layer, names: layer.secrets.keys() })
+      for (let from = 0; from < missing.length && !ended(); from += pieceSize) {
+        await identify(layer, missing.slice(from, from + pieceSize))
+        await first()
+      }
+    }
+  } catch (error) {
+    // The keyring was locked meanwhile, which clears the ids as well.
+    if (!(error instanceof KeyringError)) throw error
+  }
+}
+
+/** A key that cannot be unwrapped leaves the other layers usable. */
+async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
+  try {
+    return await keyring.call('identifyValues', sealedPart(layer, secrets))
+  } catch (error) {
+    if (!(error instanceof KeyringError) || error.code === 'locked') throw error
+    return secrets.map(() => -1)
+  }
+}
+
+/** What a row's cells have in common: per column a letter by value, and in words what stands out. */
+export interface RowState {
+  letters: (string | null)[]
+  kind: 'same' | 'different' | 'unknown'
+  missing: number
+  tampered: boolean
+}
+
+export function rowState(name: string, columns: Column[], valueIds: ValueIds): RowState {
+  const order: number[] = []
+  let known = true
+  let missing = 0
+  let tampered = false
+  const letters = columns.map((column) => {
+    const entry = column.entries.get(name)
+    if (!entry) {
+      if (column.own && !column.loading) missing++
+      return null
+    }
+    const id = valueIds.of(entry.layer, entry.secret)
+    if (id === undefined) known = false
+    if (id === -1) tampered = true
+    if (id === undefined || id === -1) return null
+    if (!order.includes(id)) order.push(id)
+    return String.fromCharCode(65 + (order.indexOf(id) % 26))
+  })
+  return { letters, kind: !known ? 'unknown' : order.length > 1 ? 'different' : 'same', missing, tampered }
+}
+
+/** The same text for as long as a row looks the same. */
+export function stateKey(name: string, columns: Column[], valueIds: ValueIds): string {
+  const { letters, kind, missing, tampered } = rowState(name, columns, valueIds)
+  const broken = columns.map(({ entries }) => {
+    const entry = entries.get(name)
+    return entry && valueIds.of(entry.layer, entry.secret) === -1 ? 1 : 0
+  })
+  return [kind, missing, tampered, ...letters, ...broken].join()
+}

@@ -1,0 +1,30 @@
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** A cell's main text with a quiet line below it, each cut off at the end of the column and whole beneath the pointer. */
+export function TwoLines(props: { main: ReactNode; below?: ReactNode; title?: string; belowTitle?: string }) {
+  const { main, below, title, belowTitle } = props
+  return (
+    <>
+      <Text size="sm" fw={500} truncate title={title ?? titleOf(main)} component="div">
+        {main}
+      </Text>
+      {below !== undefined && below !== null && (
+        <Text size="xs" c="dimmed" truncate title={belowTitle ?? titleOf(below)} component="div">
+          {below}
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** A cell's text on one line. */
+export function OneLine({ text, dimmed = false }: { text: string; dimmed?: boolean }) {
+  return (
+    <Text size="sm" truncate title={text} {...(dimmed ? { c: 'dimmed' } : {})}>
+      {text}
+    </Text>
+  )
+}
+
+const titleOf = (node: ReactNode) => (typeof node === 'string' ? node : '')

@@ -1,0 +1,116 @@
+import { ActionIcon, Button, Menu, Table } from '@mantine/core'
+import { type ReactNode, useId, useState } from 'react'
+import { IconChevronDown, IconChevronRight, IconEllipsis } from './icons.ts'
+
+export interface ListColumn<R> {
+  header: string
+  cell: (row: R) => ReactNode
+  /** In pixels or percent; columns without one share the rest. */
+  width?: number | string
+  /** What to sort by. Without it the column cannot be sorted; leave it out where the server has more pages. */
+  sort?: (row: R) => string | number | null
+}
+
+export interface RowAction {
+  label: string
+  onClick: () => void
+  /** It takes something away. */
+  danger?: boolean
+  disabled?: boolean
+}
+
+export interface RowProps<R> {
+  rowId: (row: R) => string
+  /** How a row is called, in the names of its buttons. */
+  rowName: (row: R) => string
+  /** A button at the end of each row. */
+  action?: (row: R) => RowAction | null
+  /** A menu at the end of each row; nothing for a row without actions. */
+  actions?: (row: R) => RowAction[]
+  /** What a row shows beneath when it is opened. */
+  details?: (row: R) => ReactNode
+}
+
+/** One row of a list, with its actions, and its details beneath it when they are open. */
+export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>[] }) {
+  const { row, columns, rowName, action, actions, details } = props
+  const [isOpen, setIsOpen] = useState(false)
+  const detailsId = useId()
+  const Chevron = isOpen ? IconChevronDown : IconChevronRight
+  const single = action?.(row)
+  const several = actions?.(row) ?? []
+  return (
+    <>
+      <Table.Tr role="row">
+        {details && (
+          <Table.Td role="cell" pr={0} className="list-toggle">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label={isOpen ? 'Hide details' : 'Show details'}
+              aria-expanded={isOpen}
+              aria-controls={detailsId}
+              onClick={() => setIsOpen(!isOpen)}
+            >
+              <Chevron size={16} />
+            </ActionIcon>
+          </Table.Td>
+        )}
+        {columns.map((column) => (
+          <Table.Td key={column.header} role="cell" data-label={column.header}>
+            <div>{column.cell(row)}</div>
+          </Table.Td>
+        ))}
+        {(action || actions) && (
+          <Table.Td role="cell" ta="right" className="list-actions">
+            {single && <ActionButton action={single} name={rowName(row)} />}
+            {several.length > 0 && <ActionMenu actions={several} name={rowName(row)} />}
+          </Table.Td>
+        )}
+      </Table.Tr>
+      {details && (
+        <Table.Tr role="row" hidden={!isOpen}>
+          <Table.Td role="cell" colSpan={columns.length + 1} id={detailsId} className="list-details">
+            {isOpen && details(row)}
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  )
+}
+
+function ActionButton({ action, name }: { action: RowAction; name: string }) {
+  const { label, danger, disabled = false, onClick } = action
+  return (
+    <Button
+      variant="subtle"
+      color={danger ? 'red' : 'gray'}
+      size="xs"
+      aria-label={`${label} ${name}`}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
+  )
+}
+
+function ActionMenu({ actions, name }: { actions: RowAction[]; name: string }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconEllipsis size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, danger, disabled = false, onClick }) => (
+          <Menu.Item key={label} {...(danger ? { color: 'red' } : {})} disabled={disabled} onClick={onClick}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,165 @@
+import { Button, Center, Table, Text, UnstyledButton } from '@mantine/core'
+import { useIntersection } from '@mantine/hooks'
+import type { UseQueryResult } from '@tanstack/react-query'
+import {
+  type ColumnDef,
+  constructSortFn,
+  createSortedRowModel,
+  type Header,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { type ReactNode, useEffect, useMemo } from 'react'
+import { IconChevronDown, IconChevronsUpDown, IconChevronUp } from './icons.ts'
+import { type ListColumn, ListRow, type RowProps } from './list-row.tsx'
+import { Loaded } from './loaded.tsx'
+
+export type { ListColumn, RowAction } from './list-row.tsx'
+
+/** A query whose answers come in pages, as `useInfiniteQuery` gives it. */
+interface Pages {
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  isFetchNextPageError: boolean
+  fetchNextPage: () => Promise<unknown>
+}
+
+interface Props<R> extends RowProps<R> {
+  /** What is listed, for screen readers. */
+  label: string
+  columns: ListColumn<R>[]
+  /** The width in pixels below which the table scrolls; on phones each row becomes a card instead. */
+  minWidth?: number
+  /** Stands in place of a list without rows. */
+  empty: ReactNode
+}
+
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
+type Features = typeof features
+
+/**
+ * The rows of a query: while it loads, when it failed, when there are none, and page by page where the query has pages.
+ *
+ * @example
+ * <List query={query} rows={({ sessions }) => sessions} label="CLI sessions" columns={columns} rowId={({ id }) => id}
+ *   rowName={({ deviceLabel }) => deviceLabel} empty={<Empty title="No CLI sessions" />} />
+ */
+export function List<T, R extends object>(
+  props: Props<R> & { query: UseQueryResult<T> | (UseQueryResult<T> & Pages); rows: (data: T) => R[] },
+) {
+  const { query, rows, ...list } = props
+  return (
+    <Loaded query={query}>
+      {(data) => {
+        const all = rows(data)
+        if (all.length === 0) return list.empty
+        return (
+          <>
+            <Rows rows={all} {...list} />
+            {'fetchNextPage' in query && <NextPage pages={query} count={all.length} />}
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function Rows<R extends object>(props: Props<R> & { rows: R[] }) {
+  const { rows, columns, label, minWidth = 0, rowId } = props
+  const definitions = useMemo(() => columns.map(definitionOf), [columns])
+  const table = useTable({ features, columns: definitions, data: rows, getRowId: rowId })
+  return (
+    <div className="list">
+      <Table layout="fixed" role="table" aria-label={label} style={{ '--list-min-width': `${minWidth}px` }}>
+        <Table.Thead role="rowgroup">
+          {table.getHeaderGroups().map((group) => (
+            <Table.Tr key={group.id} role="row">
+              {props.details && <Table.Th role="columnheader" w={46} aria-label="Details" />}
+              {group.headers.map((header, i) => (
+                <ColumnHead key={header.id} header={header} width={columns[i]?.width} />
+              ))}
+              {(props.action || props.actions) && (
+                <Table.Th role="columnheader" w={props.actions ? 64 : 130} aria-label="Actions" />
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Thead>
+        <Table.Tbody role="rowgroup">
+          {table.getRowModel().rows.map(({ id, original }) => (
+            <ListRow key={id} row={original} {...props} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )
+}
+
+/** Cells are rendered by `ListRow`: the table library would mount them anew whenever a cell function changes. */
+const definitionOf = <R extends object>({ header, sort }: ListColumn<R>): ColumnDef<Features, R> => ({
+  id: header,
+  header,
+  accessorFn: sort ?? (() => null),
+  enableSorting: sort !== undefined,
+  sortFn: byValue,
+})
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+
+/** Texts as people sort them, numbers by size, and what has no value last. */
+const byValue = constructSortFn({
+  sort: (one: string | number | null, other: string | number | null) => {
+    if (one === null || other === null) return Number(one === null) - Number(other === null)
+    if (typeof one === 'number' && typeof other === 'number') return one - other
+    return collator.compare(String(one), String(other))
+  },
+})
+
+const sortIcons = { asc: IconChevronUp, desc: IconChevronDown, none: IconChevronsUpDown }
+
+function ColumnHead<R extends object>(props: { header: Header<Features, R>; width: number | string | undefined }) {
+  const { header, width } = props
+  const { column } = header
+  const text = String(column.columnDef.header)
+  const size = width === undefined ? {} : { w: width }
+  if (!column.getCanSort())
+    return (
+      <Table.Th role="columnheader" {...size}>
+        {text}
+      </Table.Th>
+    )
+  const sorted = column.getIsSorted()
+  const Icon = sortIcons[sorted || 'none']
+  const order = sorted && ({ asc: 'ascending', desc: 'descending' } as const)[sorted]
+  return (
+    <Table.Th role="columnheader" {...size} {...(order ? { 'aria-sort': order } : {})}>
+      <UnstyledButton className="list-sort" data-sorted={sorted || undefined} onClick={() => column.toggleSorting()}>
+        {text}
+        <Icon size={14} aria-hidden />
+      </UnstyledButton>
+    </Table.Th>
+  )
+}
+
+/** Loads the next page when the end of this one comes into sight; after a failure only when asked. */
+function NextPage({ pages, count }: { pages: Pages; count: number }) {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages
+  const { ref, entry } = useIntersection({ rootMargin: '400px' })
+  const inSight = entry?.isIntersecting ?? false
+  useEffect(() => {
+    if (inSight && hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
+  }, [inSight, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
+  return (
+    <Center mt="md" ref={ref}>
+      {hasNextPage ? (
+        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      ) : (
+        <Text size="xs" c="dimmed">
+          {count === 1 ? 'One entry' : `All ${count} entries`}
+        </Text>
+      )}
+    </Center>
+  )
+}
