@@ -33,4 +33,7 @@ export function parseLimit(text: string, least: 0 | 1): number {
   throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
 }
 
+/** A list of words in one option, which may be given several times. */
+export const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]
+
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')

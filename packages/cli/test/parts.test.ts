@@ -112,7 +112,8 @@ describe('what a program is started with', () => {
         { source: 'app' as const, environmentId: '', slug: 'dev', overrides: [] },
       ]),
     )
-    return buildLaunch({ resolved: { values, provenance, scope }, only: undefined, overlay: undefined, processEnv: {} })
+    const resolved = { values, provenance, scope, unexpanded: new Map() }
+    return buildLaunch({ resolved, selection: {}, overlay: undefined, processEnv: {}, override: [] })
   }
 
   it('a NUL byte in a value is refused, naming the secret', () => {

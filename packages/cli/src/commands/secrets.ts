@@ -6,6 +6,7 @@ import { exportValues } from '../secrets/export.ts'
 import { importFile } from '../secrets/import.ts'
 import { get, history, list } from '../secrets/read.ts'
 import { remove, restore, set } from '../secrets/write.ts'
+import { selective } from '../selection.ts'
 
 const expectedVersion = [
   '--expected-version <version>',
@@ -53,9 +54,13 @@ function registerWrites(command: Command): void {
     .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
     .option('--trim', 'take one line break off the end')
     .option('--empty', 'allow an empty value')
+    .option('--literal', 'keep ${NAME} as text: store it escaped, as $${NAME}')
     .option(...expectedVersion)
     .option(...note)
-    .addHelpText('after', '\nThe value is stored byte for byte. It is never taken from the command line.')
+    .addHelpText(
+      'after',
+      '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
+    )
     .action(set)
   confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
     .option(...expectedVersion)
@@ -73,9 +78,12 @@ function registerFiles(command: Command): void {
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
+    .option('--rename', 'take my.name and my-name as my_name')
+    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes')
+    .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
     .option(...note)
     .action(importFile)
-  views(addressed(leaf(command, 'export', 'Values as text that reads back exactly')))
+  selective(views(addressed(leaf(command, 'export', 'Values as text that reads back exactly'))))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')

@@ -85,6 +85,7 @@ async function create(session: Session, env: string | undefined, options: Resolv
     env,
     branch,
     warn,
+    partial: true,
     ...options,
   })
 }
