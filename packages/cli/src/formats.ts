@@ -1,9 +1,7 @@
 import { Failure, usage } from './failure.ts'
 import { formatDotenv } from './formats/dotenv.ts'
+import type { ExportFormat } from './formats/names.ts'
 import { isSecretName } from './names.ts'
-
-export const exportFormats = ['dotenv', 'json', 'shell', 'yaml', 'docker', 'k8s', 'systemd', 'github-actions'] as const
-export type ExportFormat = (typeof exportFormats)[number]
 
 export type Values = Map<string, string>
 

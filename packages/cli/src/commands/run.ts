@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
-import { type ExportFormat, exportFormats } from '../formats.ts'
+import { type ExportFormat, exportFormats } from '../formats/names.ts'
 import { common } from '../options.ts'
 import { become } from '../run/become.ts'
 import { endAs, startChild } from '../run/child.ts'

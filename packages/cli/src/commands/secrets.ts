@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { exportFormats } from '../formats.ts'
+import { exportFormats } from '../formats/names.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'

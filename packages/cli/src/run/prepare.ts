@@ -1,7 +1,5 @@
-import { readDotenv } from '../dotenv-file.ts'
 import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
-import { readTextFile } from '../input.ts'
 import { formatTable, isTerminal, note, warn, writeStderr } from '../output.ts'
 import { openSession } from '../session.ts'
 import { buildLaunch, type Ingredients, type Launch } from './environment.ts'
@@ -24,7 +22,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   })
   if (resolved.stale) tellAge(resolved.ageSeconds, flags.offline === true)
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
-  const overlay = flags.dotenv === undefined ? undefined : readOverlay(flags.dotenv)
+  const overlay = flags.dotenv === undefined ? undefined : await readOverlay(flags.dotenv)
   const ingredients = { selection: flags, overlay, processEnv: process.env, override: flags.override ?? [] }
   const launch = buildLaunch({ ...ingredients, resolved })
   if (flags.explain) explain(launch, flags)
@@ -42,7 +40,8 @@ function tellAge(ageSeconds: number, offline: boolean): void {
   else warn(`the server cannot be reached: using the last-known-good copy of ${formatAge(ageSeconds)} ago`)
 }
 
-function readOverlay(file: string): { file: string; values: Map<string, string> } {
+async function readOverlay(file: string): Promise<{ file: string; values: Map<string, string> }> {
+  const [{ readDotenv }, { readTextFile }] = await Promise.all([import('../dotenv-file.ts'), import('../input.ts')])
   const { values, problems, warnings } = readDotenv(readTextFile(file))
   for (const { line, message } of warnings) warn(`${file}, line ${line}: ${message}`)
   const [problem] = problems

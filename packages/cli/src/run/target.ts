@@ -3,6 +3,7 @@ import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
+import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import { findPlace } from '../places.ts'
 import { forget, recall, remember } from '../remembered.ts'
@@ -81,6 +82,7 @@ async function create(session: Session, env: string | undefined, options: Resolv
     baseUrl,
     allowInsecure,
     userAgent,
+    fetch: fetchOverHttp,
     timeoutMs,
     env,
     branch,

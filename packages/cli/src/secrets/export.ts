@@ -1,6 +1,7 @@
 import { usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
-import { type ExportFormat, formatValues } from '../formats.ts'
+import type { ExportFormat } from '../formats/names.ts'
+import { formatValues } from '../formats.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
 import { checkSelection, type Selection, select } from '../selection.ts'

@@ -6,6 +6,7 @@ import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats.ts'
 import { keyFailure } from '../grants.ts'
+import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
@@ -66,6 +67,7 @@ export async function resolvePlace(session: Session, place: Place, options: { ex
     baseUrl,
     allowInsecure,
     userAgent,
+    fetch: fetchOverHttp,
     env: place.parentId,
     ...branch,
     interpolate: options.expand,

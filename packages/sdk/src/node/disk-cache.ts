@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
@@ -85,7 +84,7 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 async function replace(directory: string, name: string, text: string): Promise<void> {
-  const temporary = join(directory, `.${name}.${randomUUID()}.tmp`)
+  const temporary = join(directory, `.${name}.${crypto.randomUUID()}.tmp`)
   try {
     // `wx` creates and never opens what is there, be it a link.
     const file = await open(temporary, 'wx', 0o600)
