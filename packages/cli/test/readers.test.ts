@@ -133,9 +133,7 @@ describe('a .env file that is written here is read back', () => {
       ]),
       'dotenv',
     )
-    expect(remarks).toEqual([
-      'BOTH cannot be written so that python-dotenv, Docker Compose, a POSIX shell read it, too',
-    ])
+    expect(remarks).toEqual(['read as other values by python-dotenv, Docker Compose, a POSIX shell: BOTH'])
   })
 })
 

@@ -30,7 +30,7 @@ export function formatDotenv(values: Values, isStored: boolean): Formatted {
   }))
   const whole = chosen.map(({ name, spelling }) => `${name}=${spelling?.text}\n`).join('')
   if (chosen.every(({ spelling }) => spelling) && holds(whole, values, isStored))
-    return { text: whole, remarks: remarksOn(chosen) }
+    return { text: whole, remarks: remarksOn(chosen, isStored) }
   return oneBehindAnother(values, isStored)
 }
 
@@ -46,27 +46,32 @@ function oneBehindAnother(values: Values, isStored: boolean): Formatted {
     else {
       before.set(name, value)
       text += `${name}=${spelling.text}\n`
-      chosen.push({ name, spelling })
+      chosen.push({ name, value, spelling })
     }
   }
-  if (impossible.length === 0) return { text, remarks: remarksOn(chosen) }
+  if (impossible.length === 0) return { text, remarks: remarksOn(chosen, isStored) }
   throw new Failure('failure', `the dotenv format cannot hold ${impossible.join(', ')}`, 'use --format json')
 }
 
 interface Chosen {
   name: string
+  value: string
   spelling: Spelling | undefined
 }
 
-function remarksOn(chosen: Chosen[]): string[] {
-  const byReaders = Map.groupBy(chosen, ({ spelling }) =>
-    readers.filter((one) => !spelling!.readBy.includes(one)).join(', '),
-  )
-  return [...byReaders]
+function remarksOn(chosen: Chosen[], isStored: boolean): string[] {
+  const isTemplate = ({ value }: Chosen) => isStored && referencesIn(value).length > 0
+  const templates = chosen.filter(isTemplate).map(({ name }) => name)
+  const texts = chosen.filter((one) => !isTemplate(one))
+  const missing = ({ spelling }: Chosen) => readers.filter((one) => !spelling?.readBy.includes(one)).join(', ')
+  const remarks = [...Map.groupBy(texts, missing)]
     .filter(([others]) => others !== '')
-    .map(
-      ([others, some]) => `${some.map(({ name }) => name).join(', ')} cannot be written so that ${others} read it, too`,
-    )
+    .map(([others, some]) => `read as other values by ${others}: ${some.map(({ name }) => name).join(', ')}`)
+  if (templates.length === 0) return remarks
+  return [
+    ...remarks,
+    `written with references, which some readers do not expand: ${templates.join(', ')} (see --expand)`,
+  ]
 }
 
 /** The spelling of a value that holds between the text before and after it, and that most readers understand. */
