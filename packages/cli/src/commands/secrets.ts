@@ -3,8 +3,10 @@ import { exportFormats } from '../formats/names.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'
+import { generate } from '../secrets/generate.ts'
 import { importFile } from '../secrets/import.ts'
 import { get, history, list } from '../secrets/read.ts'
+import { substitute } from '../secrets/substitute.ts'
 import { remove, restore, set } from '../secrets/write.ts'
 import { selective } from '../selection.ts'
 
@@ -62,6 +64,11 @@ function registerWrites(command: Command): void {
       '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
     )
     .action(set)
+  addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see'))
+    .option('--length <characters>', 'letters and digits', '32')
+    .option('--overwrite', 'replace values that are there')
+    .option(...note)
+    .action(generate)
   confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
     .option(...expectedVersion)
     .option(...note)
@@ -88,4 +95,9 @@ function registerFiles(command: Command): void {
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .action(exportValues)
+  addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin'))
+    .option('--out <file>', 'write to a file that only you can read; - is stdout')
+    .option('--reveal', 'allow values on a terminal')
+    .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
+    .action(substitute)
 }

@@ -40,6 +40,7 @@ export const commands: readonly CommandRow[] = [
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   { name: 'doctor', summary: 'Find out what is wrong, and how to mend it', load: () => import('./doctor.ts') },
+  { name: 'open', summary: 'Open the environment in the dashboard', load: () => import('./open.ts') },
   {
     name: 'dashboard',
     summary: 'Whether a server’s dashboard is the published one',

@@ -68,7 +68,7 @@ async function readOne(name: string, flags: Options): Promise<string> {
 }
 
 /** Letters and digits only, so that no shell, URL or file format needs to quote it. */
-function randomValue(length: string): string {
+export function randomValue(length: string): string {
   const characters = Number(length)
   if (!Number.isInteger(characters) || characters < 1 || characters > 4096) {
     throw usage('--random takes a length from 1 to 4096')

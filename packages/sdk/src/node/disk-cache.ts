@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Cache } from '../cache.ts'
 
 export interface DiskCacheSettings {
@@ -36,7 +36,7 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
     },
     async write(key, text) {
       const name = nameOf(key)
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await makeDirectory(directory)
       await checkPrivate(directory)
       await replace(directory, name, text)
       await prune(directory, keepSeconds, entriesMax)
@@ -45,6 +45,13 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
       await unlink(join(directory, nameOf(key))).catch(ignore('ENOENT'))
     },
   }
+}
+
+/** Not `recursive`, with which Node tries for ever where a directory exists and takes no others: /proc, for one. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await lstat(directory).catch(ignore('ENOENT'))) return
+  if (dirname(directory) !== directory) await makeDirectory(dirname(directory))
+  await mkdir(directory, { mode: 0o700 }).catch(ignore('EEXIST'))
 }
 
 /** The XDG base directory specification tells to ignore a relative path. */
