@@ -94,7 +94,7 @@ describe('--watch', () => {
     expect(await machine.skerry(['run', ...options])).toMatchObject(told)
   })
 
-  it.each(['0', '30d'])('--interval %s is refused before anything is fetched', async (interval) => {
+  it.each(['0s', '30d'])('--interval %s is refused before anything is fetched', async (interval) => {
     const { code, stderr } = await machine.skerry(['run', '--watch', '--interval', interval, '--', 'true'], {
       env: { SKERRY_URL: 'http://127.0.0.1:1' },
     })
