@@ -1,15 +1,7 @@
 import { Failure, usage } from './failure.ts'
 import { formatDotenv } from './formats/dotenv.ts'
-import type { ExportFormat } from './formats/names.ts'
+import type { ExportFormat, Formatted, Values } from './formats/names.ts'
 import { isSecretName } from './names.ts'
-
-export type Values = Map<string, string>
-
-/** Text in a format, and what its reader should know; remarks name secrets, never values. */
-export interface Formatted {
-  text: string
-  remarks: string[]
-}
 
 interface FormatSettings {
   /** The values are texts as they are stored, with references, and not what a program gets. */

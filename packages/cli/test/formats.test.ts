@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
 import { readDotenv } from '../src/dotenv-file.ts'
-import type { ExportFormat } from '../src/formats/names.ts'
-import { formatValues, readJsonValues, type Values } from '../src/formats.ts'
+import type { ExportFormat, Values } from '../src/formats/names.ts'
+import { formatValues, readJsonValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
 const pieces = ['a', 'B', '0', ' ', '  ', '\t', "'", '"', '`', '#', '$', '${', '\\', '\n', '\r\n', '\r', '=', ':']

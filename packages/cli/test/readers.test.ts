@@ -3,7 +3,8 @@ import { parseEnv } from 'node:util'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
 import { readDotenv } from '../src/dotenv-file.ts'
-import { formatValues, type Values } from '../src/formats.ts'
+import type { Values } from '../src/formats/names.ts'
+import { formatValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
 // What `secrets export --expand` writes, read by the programs that people read such files with.

@@ -56,7 +56,7 @@ describe('references in a circle', () => {
       printf '\${BACK}' | skerry secrets set FORTH; printf '\${FORTH}' | skerry secrets set BACK --group loop`)
   })
   afterAll(async () => {
-    await machine.skerry(['secrets', 'rm', 'FORTH', '--yes'])
+    await machine.shell('skerry secrets rm FORTH --yes && skerry compose remove loop --yes')
   })
 
   it('stop a program that would get them, with their names and the way out', async () => {

@@ -3,7 +3,7 @@ import { referencesIn } from '@skerry/crypto/references'
 import { parse } from 'dotenv'
 import { readDotenv } from '../dotenv-file.ts'
 import { Failure } from '../failure.ts'
-import type { Formatted, Values } from '../formats.ts'
+import type { Formatted, Values } from './names.ts'
 
 // The readers of `.env` files agree on few spellings. `test/readers.test.ts` compares what is written here with what
 // they read.

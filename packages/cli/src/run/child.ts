@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Failure } from '../failure.ts'
-import type { Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
 import { isTerminal } from '../output.ts'
 
 export interface Ending {

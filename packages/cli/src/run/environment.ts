@@ -1,7 +1,7 @@
 import type { Provenance } from '@skerry/sdk/resolve'
 import type { Resolved } from '@skerry/sdk/skerry'
 import { Failure } from '../failure.ts'
-import type { Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
 import { type Selection, select } from '../selection.ts'
 
 /** Skerry's own credentials are not the program's business: it gets values, not the means to fetch more. */

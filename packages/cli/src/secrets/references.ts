@@ -1,6 +1,6 @@
 import { escapeReferences, expandEach, referencesIn } from '@skerry/crypto/references'
 import { Failure, toFailure, usage } from '../failure.ts'
-import type { Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import { viewValues } from './values.ts'
