@@ -197,14 +197,7 @@ describe('the command line', () => {
   })
 
   it('works without a home that can be written to', async () => {
-    const { stdout: token } = await machine.skerry([
-      'token',
-      'create',
-      '--name',
-      'homeless',
-      '--grant',
-      'shop/development',
-    ])
+    const { stdout: token } = await machine.skerry(['token', 'create', '--name', 'homeless'])
     const env = { HOME: '/proc/none', SKERRY_TOKEN: token }
     expect(await run(['--', 'printenv', 'A'], env)).toMatchObject({ code: 0, stdout: 'secret-a\n' })
   })
