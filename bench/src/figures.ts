@@ -1,5 +1,6 @@
 import type { Figure } from './figure.ts'
 import { authShare } from './figures/auth-share.ts'
+import { cliRun } from './figures/cli-run.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
 import {
@@ -23,6 +24,7 @@ export const figures: Figure[] = [
   { name: 'resolve_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: resolveUncached },
   { name: 'secret_put', unit: 'ratio', required: { min: 0.4 }, needsPostgres: true, measure: secretPut },
   { name: 'resolve_at_1M_secrets', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: resolveAtOneMillion },
+  { name: 'cli_run', unit: 'ratio', required: { max: 4.6 }, needsPostgres: false, measure: cliRun },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

@@ -73,7 +73,7 @@ const describe = ({ name }: Target, { perSecond, p99Ms, cpuMicrosecondsEach }: R
   `${name} ${Math.round(perSecond)}/s at ${Math.round(cpuMicrosecondsEach)} µs of processor each, 99 % within ` +
   `${p99Ms.toPrecision(2)} ms`
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
   const upper = sorted[middle] as number

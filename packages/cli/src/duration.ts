@@ -2,11 +2,11 @@ import { usage } from './failure.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** `30s`, `15m`, `24h`, `7d`, or bare seconds -> seconds. */
+/** `30s`, `15m`, `24h`, `7d` -> seconds. The unit is never guessed. */
 export function parseDuration(text: string): number {
-  const [, digits, unit] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? []
+  const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   if (digits === undefined) throw usage(`'${text}' is not a duration`, 'write 30s, 15m, 24h or 7d')
-  return Number(digits) * unitSeconds[(unit || 's') as keyof typeof unitSeconds]
+  return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
 /** Seconds -> the largest unit that says it well: `45 s`, `12 min`, `5 h`, `3 d`. */

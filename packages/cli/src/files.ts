@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   fsyncSync,
@@ -43,7 +42,7 @@ export function makePrivateFolder(folder: string): void {
 
 /** Writes beside the target and renames, so that a reader sees the old text or the new one. */
 export function writeWhole(path: string, text: string, mode: number): void {
-  const beside = `${path}.${randomUUID()}`
+  const beside = `${path}.${crypto.randomUUID()}`
   try {
     const file = openSync(beside, 'wx', mode)
     try {

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 
 const ownerOnly = 0o700
 
@@ -26,6 +26,21 @@ export const cacheFolder = () => join(baseFolder('XDG_CACHE_HOME', '.cache'), 's
  * @param {string} folder
  */
 export function makePrivate(folder) {
-  mkdirSync(folder, { recursive: true, mode: ownerOnly })
+  makeFolder(folder)
   if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, ownerOnly)
+}
+
+/**
+ * Not `recursive`, with which Node tries for ever where a folder exists and takes no others: /proc, for one.
+ * @param {string} folder
+ */
+function makeFolder(folder) {
+  if (existsSync(folder)) return
+  if (dirname(folder) !== folder) makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, ownerOnly)
+  } catch (error) {
+    // Another command made it meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
 }

@@ -1,72 +1,71 @@
-import { parse } from 'dotenv'
-import { readDotenv } from './dotenv-file.ts'
 import { Failure, usage } from './failure.ts'
+import { formatDotenv } from './formats/dotenv.ts'
+import type { ExportFormat, Formatted, Values } from './formats/names.ts'
 import { isSecretName } from './names.ts'
 
-export const exportFormats = ['dotenv', 'json', 'shell'] as const
-export type ExportFormat = (typeof exportFormats)[number]
-
-export type Values = Map<string, string>
+interface FormatSettings {
+  /** The values are texts as they are stored, with references, and not what a program gets. */
+  isStored?: boolean
+  /** What a Kubernetes Secret is called. */
+  name?: string
+}
 
 /** Values -> text that reads back as exactly these values, or a refusal that names what the format cannot hold. */
-export function formatValues(values: Values, format: ExportFormat): string {
-  if (format === 'json') return `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`
-  if (format === 'shell') return [...values].map(([name, value]) => `export ${name}=${quoteForShell(value)}\n`).join('')
-  return formatDotenv(values)
+export function formatValues(values: Values, format: ExportFormat, settings: FormatSettings = {}): Formatted {
+  if (format === 'dotenv') return formatDotenv(values, settings.isStored === true)
+  const entries = [...values]
+  const cannotHold = refused[format]
+  const impossible = entries.filter(([, value]) => cannotHold?.test(value)).map(([name]) => name)
+  if (impossible.length === 0) return { text: writers[format](entries, settings), remarks: [] }
+  throw new Failure('failure', `the ${format} format cannot hold ${impossible.join(', ')}`, 'use --format json')
 }
 
-/** In single quotes a POSIX shell takes everything as it is, except a single quote itself and NUL. */
-function quoteForShell(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`
+/** By the file's name; dotenv where that says nothing. */
+export function formatOf(path: string): ExportFormat {
+  if (path.endsWith('.json')) return 'json'
+  return /\.ya?ml$/.test(path) ? 'yaml' : 'dotenv'
 }
 
-/**
- * The dotenv grammar has no general escape: which quotes hold a value depends on what is in it. So each spelling is
- * read back by the parser that will read the file, and the first that holds is taken.
- */
-function formatDotenv(values: Values): string {
-  const lines = [...values].map(([name, value]) => lineFor('A=1\n', [], name, value, 'B=2\n'))
-  const whole = lines.join('')
-  if (lines.every((line) => line !== undefined) && holds(whole, values)) return whole
-  // A quote that one line leaves ambiguous can reach into the next: try each line behind those before it.
-  const before: Values = new Map()
-  const impossible: string[] = []
-  let text = ''
-  for (const [name, value] of values) {
-    const line = lineFor(text, before, name, value, '')
-    if (line === undefined) impossible.push(name)
-    else {
-      before.set(name, value)
-      text += line
-    }
-  }
-  if (impossible.length === 0) return text
-  throw new Failure('failure', `the dotenv format cannot hold ${impossible.join(', ')}`, 'use --format json')
+type Entry = [name: string, value: string]
+
+/** Docker reads lines and knows no quotes. It reads no line of 64 KiB, and takes a carriage return for part of its end. */
+const refused: Partial<Record<ExportFormat, RegExp>> = { docker: /\n|\r$|^.{65000}/ }
+
+const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settings: FormatSettings) => string> = {
+  json: (entries) => `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`,
+  // In single quotes a POSIX shell takes everything as it is, except a single quote itself and NUL.
+  shell: (entries) => lines(entries, (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
+  // Names in quotes, too: NO and ON are no texts in YAML 1.1.
+  yaml: (entries) => (entries.length === 0 ? '{}\n' : lines(entries, (name, value) => `"${name}": ${yamlText(value)}`)),
+  docker: (entries) => lines(entries, (name, value) => `${name}=${value}`),
+  k8s: (entries, { name = 'skerry' }) => {
+    const data = lines(entries, (key, value) => `  "${key}": ${Buffer.from(value).toString('base64') || '""'}`)
+    const head = `apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${name}\ntype: Opaque\n`
+    return `${head}data:${entries.length === 0 ? ' {}\n' : `\n${data}`}`
+  },
+  systemd: (entries) => lines(entries, (name, value) => `${name}="${value.replace(/["\\$`]/g, '\\$&')}"`),
+  'github-actions': (entries) =>
+    lines(entries, (name, value) => {
+      const end = delimiterFor(value)
+      return `${name}<<${end}\n${value}\n${end}`
+    }),
 }
 
-/** The line for a value, in the first spelling that reads back right between the text before and after it. */
-function lineFor(before: string, known: Iterable<[string, string]>, name: string, value: string, after: string) {
-  const expected: [string, string][] = [...known, [name, value]]
-  return spellings(value)
-    .map((spelling) => `${name}=${spelling}\n`)
-    .find((line) => holds(before + line + after, expected))
-}
+const lines = (entries: Entry[], line: (name: string, value: string) => string) =>
+  entries.map(([name, value]) => `${line(name, value)}\n`).join('')
 
-function spellings(value: string): string[] {
-  const escaped = value.replaceAll('\r', '\\r').replaceAll('\n', '\\n')
-  const plain = /^[A-Za-z0-9_./:@%+,=-]+$/.test(value) ? [value] : []
-  // In quotes, a backslash at the end would be taken for an escaped quote.
-  const bare = value.endsWith('\\') && /^[^\s'"`#][^#\r\n]*$/.test(value) ? [value] : []
-  const lone = value.includes('\n') ? [`"${value}"`, `'${value}'`] : [`'${value}'`, `"${value}"`]
-  return [...plain, ...bare, ...lone, `\`${value}\``, `"${escaped}"`]
-}
+/** JSON's texts are YAML's, except for a few characters that YAML wants escaped. */
+const yamlText = (value: string) =>
+  JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
-/** Read with our own reader too, so that what is exported is also what `secrets import` takes without a remark. */
-function holds(text: string, values: Iterable<[string, string]>): boolean {
-  const file = readDotenv(text)
-  const parsed = parse(text)
-  if (file.problems.length > 0 || file.warnings.length > 0) return false
-  return [...values].every(([name, value]) => file.values.get(name) === value && parsed[name] === value)
+/** A line that the value does not have. */
+function delimiterFor(value: string): string {
+  let end = 'SKERRY_EOF'
+  while (value.includes(end)) end += '_'
+  return end
 }
 
 /** A JSON object of texts. Numbers and booleans are refused rather than guessed at: `1.0` and `1` would be one. */

@@ -1,15 +1,9 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
-import { cacheFolder, makePrivate } from './folders.js'
 
-// Compiled code is kept between runs: it more than halves the time until `skerry run` starts a program, as long as nothing is
-// loaded that strips types; so this file and what it imports are plain JavaScript. It is code that will be executed, so it
-// lies where nobody else can write; without such a place, every run compiles.
-try {
-  makePrivate(cacheFolder())
-  enableCompileCache(join(cacheFolder(), 'compiled'))
-} catch {}
-
-const { main } = await import('./program.ts')
-process.exitCode = await main(process.argv.slice(2))
+// Read by any Node, to say in words which one is needed; what is loaded then takes it for granted.
+const needed = 24
+if (Number.parseInt(process.versions.node, 10) < needed) {
+  process.stderr.write(`skerry: Node ${needed} or newer is needed, and this is ${process.versions.node}\n`)
+  process.exit(1)
+}
+await import('./start.js')

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Client } from '@skerry/sdk/client'
+import { hexSha256 } from '@skerry/sdk/sealed-copy'
 import type { PersonSession } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { openBearer } from './keyring/bearer.ts'
@@ -21,7 +21,7 @@ export async function personOf(
   session: PersonSession | undefined,
 ): Promise<{ id: string; email: string | null }> {
   if (session) return { id: session.userId, email: session.email }
-  const key = `person ${url} ${createHash('sha256').update(bearer).digest('hex').slice(0, 32)}`
+  const key = `person ${url} ${(await hexSha256(bearer)).slice(0, 32)}`
   const [id, email] = recall(key)?.split(' ') ?? []
   if (id) return { id, email: email || null }
   const { user } = await client.me.get()

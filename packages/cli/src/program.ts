@@ -1,19 +1,25 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
+import { normalize } from './arguments.ts'
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
 
 /** Runs one command line, without the program's name -> exit code. */
-export async function main(args: string[]): Promise<number> {
+export async function main(typed: string[]): Promise<number> {
+  const { leading, rest } = normalize(typed)
+  let args = rest
   try {
-    const program = await buildProgram(args.find((arg) => !arg.startsWith('-')))
+    const program = await buildProgram(rest.find((arg) => !arg.startsWith('-')))
+    const command = program.commands.find((one) => one.name() === rest[0])
+    const words = command?.commands.some((one) => one.name() === rest[1]) ? 2 : 1
+    args = [...rest.slice(0, words), ...leading, ...rest.slice(words)]
     await program.parseAsync(args, { from: 'user' }).catch((error) => {
       throw isUsage(error) ? usageFailure(error, commandOf(program, args)) : error
     })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
-    return report(error, args)
+    return report(error, [...leading, ...args])
   }
 }
 
@@ -21,7 +27,7 @@ export async function main(args: string[]): Promise<number> {
 async function buildProgram(wanted: string | undefined): Promise<Command> {
   const program = new Command('skerry')
     .description('Secrets that only their readers can read')
-    .version(manifest.version)
+    .version(manifest.version, '-v, --version')
     .usage('<command> [options]')
     .enablePositionalOptions()
     .configureHelp({

@@ -1,3 +1,5 @@
+import { openSync } from 'node:fs'
+import { ReadStream } from 'node:tty'
 import { Failure, usage } from './failure.ts'
 import { isTerminal, printable } from './output.ts'
 
@@ -18,16 +20,14 @@ export async function askHidden(question: string): Promise<string> {
     lines += text.replace(/[\r\n]+$/, '').split(/\r\n?|\n/).length - 1
     tabs ||= text.includes('\t')
   }
-  process.stdin.on('data', look)
-  try {
-    const answer = await onTerminal((how) => password({ message: question, ...how }))
-    if (isCancel(answer)) throw cancelled()
-    if (lines > 1) throw usage('more than one line was pasted, and nothing was kept', 'pipe it in, or use --file')
-    if (tabs) throw usage('a Tab cannot be typed here, and nothing was kept', 'pipe it in, or use --file')
-    return answer ?? ''
-  } finally {
-    process.stdin.off('data', look)
-  }
+  const answer = await onTerminal((how) => {
+    how.input.on('data', look)
+    return password({ message: question, ...how })
+  })
+  if (isCancel(answer)) throw cancelled()
+  if (lines > 1) throw usage('more than one line was pasted, and nothing was kept', 'pipe it in, or use --file')
+  if (tabs) throw usage('a Tab cannot be typed here, and nothing was kept', 'pipe it in, or use --file')
+  return answer ?? ''
 }
 
 export async function ask(question: string): Promise<boolean> {
@@ -37,7 +37,7 @@ export async function ask(question: string): Promise<boolean> {
   return answer
 }
 
-type Asked = { output: NodeJS.WriteStream; signal: AbortSignal }
+type Asked = { input: ReadStream; output: NodeJS.WriteStream; signal: AbortSignal }
 
 /** Ctrl-C cancels, and so does the end of input (Ctrl-D), after which nothing would ever answer. */
 async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
@@ -46,11 +46,22 @@ async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
   const ended = new AbortController()
   const end = () => ended.abort()
   process.once('beforeExit', end)
+  const input = openTerminal()
+  input.once('pause', () => setImmediate(end))
   try {
-    return await question({ output: process.stderr, signal: ended.signal })
+    return await question({ input, output: process.stderr, signal: ended.signal })
   } finally {
     process.off('beforeExit', end)
+    if (input !== process.stdin) input.destroy()
   }
+}
+
+/**
+ * The terminal on stdin, opened once more: reading makes a descriptor non-blocking, and descriptor 0 is the program's that
+ * `run` may start after the question.
+ */
+function openTerminal(): ReadStream {
+  return process.platform === 'win32' ? process.stdin : new ReadStream(openSync('/dev/stdin', 'r'))
 }
 
 /** Lets a destructive command go on: `--yes`, or a person who says so. A script that says neither is refused. */

@@ -10,6 +10,7 @@ import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { keptAside, type Profile, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
+import { fetchOverHttp } from './http.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { recall, remember } from './remembered.ts'
@@ -56,7 +57,13 @@ export const userAgent = `skerry-cli/${manifest.version}`
 
 export function connect(settings: Pick<Settings, 'url' | 'allowInsecure'>, credential?: Credential): Client {
   const { url: baseUrl, allowInsecure } = settings
-  return createClient({ baseUrl, allowInsecure, userAgent, ...(credential ? { credential } : {}) })
+  return createClient({
+    baseUrl,
+    allowInsecure,
+    userAgent,
+    fetch: fetchOverHttp,
+    ...(credential ? { credential } : {}),
+  })
 }
 
 export async function openSession(flags: Flags): Promise<Session> {

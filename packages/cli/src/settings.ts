@@ -2,6 +2,7 @@ import { parseBaseUrl } from '@skerry/sdk/base-url'
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
 import { type FoundProject, findProject } from './project.ts'
+import { checkVariables } from './variables.ts'
 
 const defaultUrl = 'http://127.0.0.1:4700'
 
@@ -43,6 +44,7 @@ export interface Settings {
 
 /** Options, then variables, then `skerry.json`, then the profile, then the default: the first that says it wins. */
 export function readSettings(flags: Flags): Settings {
+  checkVariables(process.env)
   const variable = (name: string) => process.env[name] || undefined
   const found = findProject(currentFolder())
   const url = flags.url ?? variable('SKERRY_URL') ?? found?.project.url

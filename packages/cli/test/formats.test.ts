@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
 import { readDotenv } from '../src/dotenv-file.ts'
-import { formatValues, readJsonValues, type Values } from '../src/formats.ts'
+import type { ExportFormat, Values } from '../src/formats/names.ts'
+import { formatValues, readJsonValues } from '../src/formats.ts'
 import { random } from './random.ts'
 
 const pieces = ['a', 'B', '0', ' ', '  ', '\t', "'", '"', '`', '#', '$', '${', '\\', '\n', '\r\n', '\r', '=', ':']
@@ -14,6 +15,8 @@ function randomValues(next: () => number): Values {
   return new Map(Array.from({ length: 1 + Math.floor(next() * 5) }, (_, i) => [`NAME_${i}`, text()]))
 }
 
+const textOf = (values: Values, format: ExportFormat) => formatValues(values, format, { isStored: true }).text
+
 describe('what is exported reads back exactly, or is refused by name', () => {
   it('as dotenv, for 5,000 sets of values made of everything that is difficult', () => {
     const next = random(20_261_004)
@@ -22,14 +25,14 @@ describe('what is exported reads back exactly, or is refused by name', () => {
       const values = randomValues(next)
       let text: string
       try {
-        text = formatValues(values, 'dotenv')
+        text = textOf(values, 'dotenv')
       } catch (error) {
         refused++
         expect((error as Error).message).toMatch(/^the dotenv format cannot hold NAME_/)
         continue
       }
       expect(parse(text)).toEqual(Object.fromEntries(values))
-      expect(readDotenv(text)).toEqual({ values, problems: [], warnings: [] })
+      expect(readDotenv(text)).toMatchObject({ values, stored: values, problems: [], warnings: [] })
     }
     // A carriage return beside a literal \\n is what the grammar has no words for; nothing ordinary may be refused.
     expect(refused).toBeLessThan(750)
@@ -40,7 +43,7 @@ describe('what is exported reads back exactly, or is refused by name', () => {
     const ordinary = (value: string) => !/\r|\\/.test(value) && !["'", '"', '`'].every((quote) => value.includes(quote))
     for (let round = 0; round < 3000; round++) {
       const values = new Map([...randomValues(next)].filter(([, value]) => ordinary(value)))
-      expect(parse(formatValues(values, 'dotenv'))).toEqual(Object.fromEntries(values))
+      expect(parse(textOf(values, 'dotenv'))).toEqual(Object.fromEntries(values))
     }
   })
 
@@ -48,7 +51,7 @@ describe('what is exported reads back exactly, or is refused by name', () => {
     const next = random(3)
     for (let round = 0; round < 500; round++) {
       const values = randomValues(next)
-      expect(readJsonValues(formatValues(values, 'json'), 'x')).toEqual(values)
+      expect(readJsonValues(textOf(values, 'json'), 'x')).toEqual(values)
     }
   })
 
@@ -59,7 +62,7 @@ describe('what is exported reads back exactly, or is refused by name', () => {
       for (const value of randomValues(next).values()) values.set(`N${values.size}`, value)
     }
     const print = [...values.keys()].map((name) => `printf '%s\\0' "$${name}"`).join('\n')
-    const script = `${formatValues(values, 'shell')}${print}\n`
+    const script = `${textOf(values, 'shell')}${print}\n`
     const out = execFileSync('sh', ['-s'], { input: script, encoding: 'utf8' })
     expect(out.split('\0').slice(0, -1)).toEqual([...values.values()])
   })

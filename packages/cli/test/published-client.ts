@@ -65,7 +65,7 @@ function gcm(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer): Buffer {
 }
 
 const expand = (value: string, all: Record<string, string>): string =>
-  value.replace(/\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name) => {
-    if (whole.startsWith('$$')) return whole.slice(1)
+  value.replace(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name) => {
+    if (name === undefined) return '${'
     return name in all ? expand(all[name] as string, all) : whole
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import published from '../vectors/published.json' with { type: 'json' }
 import vectors from '../vectors/references.json' with { type: 'json' }
-import { expandedValueLimitBytes, expandReferences } from './references.ts'
+import { escapeReferences, expandEach, expandedValueLimitBytes, expandReferences, referencesIn } from './references.ts'
 
 interface Case {
   guarantee: string
@@ -55,6 +55,51 @@ describe('expanding references', () => {
     expect(unresolved).toEqual(['toString'])
     expect(({} as Record<string, unknown>).p).toBeUndefined()
   })
+})
+
+describe('what cannot be expanded', () => {
+  const stored = { LOOP: 'x${LOOP}', INTO: '${LOOP}', A: '${B}', B: '${A}', GOOD: '${BASE}/x', BASE: 'b' }
+
+  test('is the names in a cycle and those that lead into it, and leaves the others alone', () => {
+    const { values, failed } = expandEach(stored)
+    expect(values).toEqual({ GOOD: 'b/x', BASE: 'b' })
+    expect([...failed].map(([name, { subject }]) => [name, subject])).toEqual([
+      ['LOOP', 'LOOP -> LOOP'],
+      ['INTO', 'LOOP -> LOOP'],
+      ['A', 'A -> B -> A'],
+      ['B', 'A -> B -> A'],
+    ])
+  })
+
+  test('concerns nobody who asks for other names', () => {
+    expect(expandReferences(stored, ['GOOD']).values).toEqual({ GOOD: 'b/x' })
+    expect(() => expandReferences(stored, ['INTO'])).toThrow(expect.objectContaining({ code: 'reference_cycle' }))
+  })
+
+  test('may be too large, too', () => {
+    const half = 'x'.repeat(expandedValueLimitBytes / 2)
+    const { values, failed } = expandEach({ HALF: half, BIG: '${HALF}${HALF}!', AFTER: '${BIG}', SMALL: 's' })
+    expect(Object.keys(values)).toEqual(['HALF', 'SMALL'])
+    expect([...failed].map(([name, { subject }]) => [name, subject])).toEqual([
+      ['BIG', 'BIG'],
+      ['AFTER', 'BIG'],
+    ])
+  })
+})
+
+test('an escaped text expands to the text itself, whatever is in it', () => {
+  const pieces = ['$', '{', '}', 'A', '$$', '${', '${A}', '$${A}', '${A:-x}', ' ']
+  let seed = 1
+  const next = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed
+  }
+  for (let round = 0; round < 5000; round++) {
+    const text = Array.from({ length: next() % 8 }, () => pieces[next() % pieces.length]).join('')
+    expect(expandReferences({ A: 'a', T: escapeReferences(text) }).values.T, text).toBe(text)
+    expect(referencesIn(escapeReferences(text))).toEqual([])
+  }
+  expect(referencesIn('${A} $${B} ${C:-x} $D ${A}${_E}')).toEqual(['A', '_E'])
 })
 
 describe('a chain of references', () => {

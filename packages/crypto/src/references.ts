@@ -11,6 +11,12 @@ export interface ExpandedReferences {
   unresolved: string[]
 }
 
+/** As far as references can be expanded. */
+export interface ExpandedEach extends ExpandedReferences {
+  /** Each name that cannot be, in a cycle, leading into one or too large, with the reason. Those have no value. */
+  failed: Map<string, CryptoError>
+}
+
 /** A value cut at its references: literal text, or the name whose expanded value stands here. */
 type Part = { text: string } | { name: string }
 
@@ -26,58 +32,98 @@ interface Frame extends Expanded {
   next: number
 }
 
-/** `$${NAME}` or `${NAME}`. Whatever else follows a `$` matches nowhere and stays as written. */
-const referencePattern = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+/** `$${` or `${NAME}`. Whatever else follows a `$` matches nowhere and stays as written. */
+const referencePattern = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**
  * Expands `${NAME}` in every value, from the merged set itself.
  *
- * - `${NAME}` becomes the expanded value of NAME; `$${NAME}` becomes the text `${NAME}`.
+ * - `${NAME}` becomes the expanded value of NAME; `$${` becomes the text `${`, whatever follows it.
  * - An unknown name stays as written and is reported.
  * - Anything else that starts with `$` stays as written: `${NAME:-x}`, `${1}`, `${}`, `$NAME`, an open `${`.
  * - Expanded text is not scanned again.
  *
+ * @param names the names to expand; all unless given. What they refer to is looked up in all values.
  * @throws CryptoError `reference_cycle`, with the chain `A -> B -> A` in `subject`; `reference_too_large` when a value
  *   would pass {@link expandedValueLimitBytes}, with its name in `subject`.
  * @example expandReferences({ HOST: 'db', URL: 'postgres://${HOST}' }).values.URL // 'postgres://db'
  */
-export function expandReferences(values: Record<string, string>): ExpandedReferences {
-  const stored = new Map(Object.entries(values))
-  const unresolved = new Set<string>()
-  const done = new Map<string, Expanded>()
-  for (const name of stored.keys()) expandOne(name, stored, done, unresolved)
+export function expandReferences(values: Record<string, string>, names?: readonly string[]): ExpandedReferences {
+  const { failed, ...expanded } = expandEach(values, names)
+  for (const error of failed.values()) throw error
+  return expanded
+}
 
+/**
+ * Expands what can be expanded: a cycle concerns the names in it and those that lead into it, and no other.
+ *
+ * @param names as for {@link expandReferences}; a name without a value is passed over.
+ * @example expandEach({ A: '${A}', B: 'b' }) // values: { B: 'b' }; failed: A -> `reference_cycle`
+ */
+export function expandEach(values: Record<string, string>, names?: readonly string[]): ExpandedEach {
+  const stored = new Map(Object.entries(values))
+  const wanted = names?.filter((name) => stored.has(name)) ?? [...stored.keys()]
+  const state: State = { stored, done: new Map(), failed: new Map(), unresolved: new Set() }
   const expanded: Record<string, string> = Object.create(null)
-  for (const name of stored.keys()) expanded[name] = done.get(name)!.text
-  return { values: expanded, unresolved: [...unresolved].sort() }
+  const failed = new Map<string, CryptoError>()
+  for (const name of wanted) {
+    expandOne(name, state)
+    const text = state.done.get(name)?.text
+    if (text === undefined) failed.set(name, state.failed.get(name)!)
+    else expanded[name] = text
+  }
+  return { values: expanded, unresolved: [...state.unresolved].sort(), failed }
+}
+
+/** The names that a text refers to, each once, in order; of what is escaped, none. */
+export function referencesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(referencePattern)].flatMap(([, name]) => name ?? []))]
+}
+
+/**
+ * A text that expands to exactly this text: what would be a reference is escaped, and what would be an escape.
+ *
+ * @example escapeReferences('${HOME} $$ $HOME') // '$${HOME} $$ $HOME'
+ */
+export function escapeReferences(text: string): string {
+  return text.replace(/\$\$\{|\$\{(?=[A-Za-z_][A-Za-z0-9_]*\})/g, (opener) => `$${opener}`)
+}
+
+interface State {
+  stored: ReadonlyMap<string, string>
+  done: Map<string, Expanded>
+  failed: Map<string, CryptoError>
+  unresolved: Set<string>
 }
 
 /** Depth first with a stack of its own: a chain of references may be longer than the call stack is deep. */
-function expandOne(
-  root: string,
-  stored: ReadonlyMap<string, string>,
-  done: Map<string, Expanded>,
-  unresolved: Set<string>,
-): void {
+function expandOne(root: string, { stored, done, failed, unresolved }: State): void {
   const stack: Frame[] = []
   const open = new Set<string>()
   const enter = (name: string) => {
     open.add(name)
     stack.push({ name, parts: parse(stored.get(name)!, stored, unresolved), next: 0, text: '', lengthBytes: 0 })
   }
-  if (!done.has(root)) enter(root)
+  // Every open name waits for the one that failed.
+  const fail = (error: CryptoError) => {
+    for (const name of open) failed.set(name, error)
+    stack.length = 0
+  }
+  if (!done.has(root) && !failed.has(root)) enter(root)
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const part = frame.parts[frame.next]
     if (part === undefined) {
       done.set(frame.name, { text: frame.text, lengthBytes: frame.lengthBytes })
       open.delete(frame.name)
       stack.pop()
-    } else if ('text' in part) {
-      append(frame, { text: part.text, lengthBytes: utf8Length(part.text) })
-    } else {
-      const known = done.get(part.name)
-      if (known) append(frame, known)
-      else if (open.has(part.name)) throw cycle([...open], part.name)
+      continue
+    }
+    const piece = 'text' in part ? { text: part.text, lengthBytes: utf8Length(part.text) } : done.get(part.name)
+    if (piece !== undefined) {
+      if (!append(frame, piece)) fail(new CryptoError('reference_too_large', undefined, frame.name))
+    } else if ('name' in part) {
+      if (failed.has(part.name)) fail(failed.get(part.name)!)
+      else if (open.has(part.name)) fail(cycle([...open], part.name))
       else enter(part.name)
     }
   }
@@ -87,27 +133,31 @@ function parse(value: string, stored: ReadonlyMap<string, string>, unresolved: S
   const parts: Part[] = []
   let from = 0
   for (const match of value.matchAll(referencePattern)) {
-    const name = match[1]!
-    const escaped = match[0].startsWith('$$')
-    if (!escaped && !stored.has(name)) unresolved.add(name)
-    if (!escaped && stored.has(name)) {
-      parts.push({ text: value.slice(from, match.index) }, { name })
-      from = match.index + match[0].length
-    } else if (escaped) {
+    const name = match[1]
+    if (name === undefined) {
       parts.push({ text: value.slice(from, match.index) })
       from = match.index + 1
+    } else if (stored.has(name)) {
+      parts.push({ text: value.slice(from, match.index) }, { name })
+      from = match.index + match[0].length
+    } else {
+      unresolved.add(name)
     }
   }
   parts.push({ text: value.slice(from) })
   return parts
 }
 
-/** The length is known before the text is joined, so that nested doubling stops at the limit and never gets built. */
-function append(frame: Frame, piece: Expanded): void {
+/**
+ * False when the value would pass the limit. The length is known before the text is joined, so that nested doubling stops
+ * there and never gets built.
+ */
+function append(frame: Frame, piece: Expanded): boolean {
   frame.lengthBytes += piece.lengthBytes
-  if (frame.lengthBytes > expandedValueLimitBytes) throw new CryptoError('reference_too_large', undefined, frame.name)
+  if (frame.lengthBytes > expandedValueLimitBytes) return false
   frame.text += piece.text
   frame.next++
+  return true
 }
 
 /** A set keeps its order of entry, so `open` is the path; what leads into the cycle is no part of it. */

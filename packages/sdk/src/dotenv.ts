@@ -1,4 +1,6 @@
 import { secretNamePattern } from '@skerry/contract/patterns'
+import { escapeReferences } from '@skerry/crypto/references'
+
 /** Where in a file, counted from 1, and what is to be said about it. Never holds the line's text: it may be a value. */
 export interface LineRemark {
   line: number
@@ -7,11 +9,24 @@ export interface LineRemark {
 
 /** What a `.env` file says, and what its author should look at. */
 export interface DotenvFile {
+  /** What the dotenv package reads, of the same names and in the same order as `stored`. */
   values: Map<string, string>
+  /**
+   * What is to be stored so that a program gets what the file means: a value in single quotes is literal in every dialect,
+   * so what would be a reference in it is escaped. Elsewhere `${NAME}` is a reference.
+   */
+  stored: Map<string, string>
   /** Lines that mean nothing or not what they seem to: the file is to be refused. */
   problems: LineRemark[]
   /** Lines that are read, though perhaps not as their author meant. */
   warnings: LineRemark[]
+  /** Lines that some other reader of such files takes otherwise: a shell, Docker Compose, dotenv with expansion. */
+  differences: LineRemark[]
+}
+
+interface ReadSettings {
+  /** Takes `my.name` and `my-name` for `my_name`, instead of refusing them. */
+  rename?: boolean
 }
 
 /**
@@ -30,27 +45,32 @@ const secretName = new RegExp(secretNamePattern)
  *
  * @example readDotenv('A=1\nnonsense\n') // values: A -> '1'; problems: [{ line: 2, message: 'is not NAME=value ...' }]
  */
-export function readDotenv(text: string): DotenvFile {
+export function readDotenv(text: string, { rename = false }: ReadSettings = {}): DotenvFile {
   const source = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
-  const file: DotenvFile = { values: new Map(), problems: [], warnings: [] }
+  const file: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
   const lineOf = lineCounter(source)
   const firstSeen = new Map<string, number>()
   let end = 0
   for (const match of source.matchAll(entryPattern)) {
     noteUnread(source, end, match.index, lineOf, file.problems)
     end = match.index + match[0].length
-    const name = match[1]!
+    const name = rename ? renamed(match[1]!) : match[1]!
     const line = lineOf(match.index + match[0].search(/\S/))
-    noteEntry(match, line, file)
+    noteEntry(name, match, line, file)
     const earlier = firstSeen.get(name)
     if (earlier !== undefined) {
       file.warnings.push({ line, message: `${name} stands on line ${earlier} already; this one counts` })
     } else firstSeen.set(name, line)
-    file.values.set(name, readValue(match[2] ?? ''))
+    const value = readValue(match[2] ?? '')
+    file.values.set(name, value)
+    file.stored.set(name, isLiteral(match[2]) ? escapeReferences(value) : value)
   }
   noteUnread(source, end, source.length, lineOf, file.problems)
   return file
 }
+
+/** `my.name` and `my-name` as the names of environment variables. */
+export const renamed = (name: string): string => name.replace(/[.-]/g, '_')
 
 /** What stands behind `NAME=`, without its quotes; in double quotes, `\n` and `\r` are line breaks. */
 function readValue(raw: string): string {
@@ -59,11 +79,14 @@ function readValue(raw: string): string {
   return value.startsWith('"') ? unquoted.replace(/\\n/g, '\n').replace(/\\r/g, '\r') : unquoted
 }
 
-function noteEntry(match: RegExpExecArray, line: number, file: DotenvFile): void {
-  const [, name = '', raw = '', blank = '', comment = ''] = match
+const isLiteral = (raw = '') => /^\s*'/.test(raw)
+
+function noteEntry(name: string, match: RegExpExecArray, line: number, file: DotenvFile): void {
+  const [, , raw = '', blank = '', comment = ''] = match
   if (!secretName.test(name)) {
     file.problems.push({ line, message: 'the name is not an environment variable name (letters, digits, _)' })
   }
+  for (const message of isLiteral(raw) ? [] : differencesIn(raw, name)) file.differences.push({ line, message })
   const value = raw.trim()
   const quote = value[0]
   const quoted = quote === "'" || quote === '"' || quote === '`'
@@ -72,6 +95,20 @@ function noteEntry(match: RegExpExecArray, line: number, file: DotenvFile): void
   } else if (!quoted && comment !== '' && blank === '' && /\S$/.test(raw)) {
     file.warnings.push({ line, message: `${name} ends at the #, which begins a comment; quote the value to keep it` })
   }
+}
+
+/** What stays as it is written, by the way it looks, and why someone may have expected otherwise. */
+const unlikeOthers: readonly { pattern: RegExp; message: string }[] = [
+  { pattern: /(?<![\\$])\$[A-Za-z_]/, message: '$NAME stays as it is: a reference is written ${NAME}' },
+  { pattern: /\$\{[A-Za-z_]\w*[:?+-]/, message: '${NAME:-text} stays as it is: a reference has no default' },
+  { pattern: /\$\(/, message: '$(...) stays as it is: no command is run' },
+  { pattern: /\\\$/, message: '\\$ keeps its backslash; put the value into single quotes to keep a $' },
+  { pattern: /^\s*"[\s\S]*\\["\\]/, message: '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks' },
+]
+
+function differencesIn(raw: string, name: string): string[] {
+  const found = unlikeOthers.filter(({ pattern }) => pattern.test(raw))
+  return found.map(({ message }) => `in ${name}, ${message}`)
 }
 
 /** Lines between two entries that are neither empty nor comments are lines that nobody reads. */

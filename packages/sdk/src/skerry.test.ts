@@ -56,10 +56,19 @@ describe('a resolve', () => {
     await expect(openSkerry(world, { only: ['toString'] }).resolve()).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('refuses references that go round in circles', async () => {
+  test('refuses references that go round in circles, where they are asked for', async () => {
     const world = await resolveWorld()
     world.body.layers[1] = await layer(app, { A: `\${B}`, B: `\${A}` }, world.reader.publicKeyJwk)
     await expect(openSkerry(world).resolve()).rejects.toMatchObject({ code: 'reference_cycle' })
+    const { values, unexpanded } = await openSkerry(world, { partial: true }).resolve()
+    expect([Object.keys(values), [...unexpanded.keys()]]).toEqual([
+      ['HOST', 'LEVEL'],
+      ['A', 'B'],
+    ])
+    expect(Object.keys((await openSkerry(world, { only: ['HOST'] }).resolve()).values)).toEqual(['HOST'])
+    expect(await openSkerry(world).get('HOST')).toBe('db')
+    await expect(openSkerry(world).get('A')).rejects.toMatchObject({ code: 'reference_cycle' })
+    await expect(openSkerry(world, { only: ['A'] }).resolve()).rejects.toMatchObject({ code: 'reference_cycle' })
   })
 
   test('asks the server every time', async () => {

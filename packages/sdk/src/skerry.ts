@@ -1,4 +1,5 @@
-import { expandReferences } from '@skerry/crypto/references'
+import type { CryptoError } from '@skerry/crypto/errors'
+import { expandEach } from '@skerry/crypto/references'
 import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import { parseBaseUrl } from './base-url.ts'
@@ -29,6 +30,11 @@ export type SkerrySettings = Reader &
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /** Whether `${NAME}` is expanded; true unless said. */
     interpolate?: boolean | undefined
+    /**
+     * Whether values that cannot be expanded, because of a cycle or their size, are left out and named in `unexpanded`.
+     * Unless true, one of them refuses the whole.
+     */
+    partial?: boolean | undefined
     /** The names to hand out. One that is not there refuses the whole. References may still name any other. */
     only?: readonly string[] | undefined
     /** Asked before the server, for example `memoryCache()`. None unless given. */
@@ -53,6 +59,8 @@ export interface Resolved {
   provenance: Record<string, Provenance>
   /** Names that values refer to and that are not there; sorted. Their references stay as written. */
   unresolved: string[]
+  /** With `partial`: the names whose references cannot be expanded, with the reason. They have no value. */
+  unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
   /** True when a last-known-good copy stood in. */
   stale: boolean
@@ -84,6 +92,12 @@ const maxAgeDefaultSeconds = 86_400
 /** A server that answers from memory shows a change at most a second late. */
 const settleMs = 1500
 
+/** One call: with the settings, or with some of them changed. */
+interface Asked {
+  settings: SkerrySettings
+  signal: AbortSignal | undefined
+}
+
 /** What a resolve works with, once the token has been read. */
 interface Session {
   client: Client
@@ -114,7 +128,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
   let last: Copy | undefined
 
   /** Nothing is kept before it has decrypted, and a refusal leaves nothing behind. */
-  const resolveLive = async (current: Session, known: Copy | undefined, signal: AbortSignal | undefined) => {
+  const resolveLive = async (current: Session, known: Copy | undefined, { settings, signal }: Asked) => {
     const { client, privateKey, reuse, kept } = current
     try {
       const fetchAndOpen = async (etagged: Copy | undefined) => {
@@ -141,7 +155,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     }
   }
 
-  const resolve = async ({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Resolved> => {
+  const resolveAs = async ({ settings, signal }: Asked): Promise<Resolved> => {
     session ??= openSession(settings, baseUrl, query)
     const current = await session
     const { privateKey } = current
@@ -151,7 +165,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     const usable = await readUsable(current, maxAgeSeconds, now())
     try {
       if (settings.offline) throw clientError('offline')
-      return await resolveLive(current, last ?? usable, signal)
+      return await resolveLive(current, last ?? usable, { settings, signal })
     } catch (error) {
       // Age is measured anew: the attempts may have taken longer than the copy had left.
       if (!(error instanceof UnavailableError) || !usable || !isUsable(usable, maxAgeSeconds, now())) throw error
@@ -159,9 +173,13 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     }
   }
 
-  const get = async (name: string, options?: { signal?: AbortSignal | undefined }) => {
-    const value = (await resolve(options)).values[name]
-    if (value === undefined) throw new SkerryError('not_found', `no secret ${name}`)
+  const resolve: Skerry['resolve'] = ({ signal } = {}) => resolveAs({ settings, signal })
+
+  /** What is wrong with other values is no concern of this one. */
+  const get: Skerry['get'] = async (name, { signal } = {}) => {
+    const { values, unexpanded } = await resolveAs({ settings: { ...settings, partial: true }, signal })
+    const value = values[name]
+    if (value === undefined) throw unexpanded.get(name) ?? new SkerryError('not_found', `no secret ${name}`)
     return value
   }
   return Object.freeze({ resolve, get })
@@ -188,12 +206,17 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
   const { settings, query, nowMs, stale } = opening
   const body = parseResolveBody(copy.text, query)
   const { values: stored, provenance } = mergeLayers(await decrypt(body, privateKey, opening))
+  // The provenance tells of all names: it is picked first, so that a name that is not there is refused as such.
+  const picked = pick(provenance, settings.only)
   const asStored = settings.interpolate === false
-  const { values, unresolved } = asStored ? { values: stored, unresolved: [] } : expandReferences(stored)
+  const expanded = asStored ? { values: stored, unresolved: [], failed: new Map() } : expandEach(stored, settings.only)
+  if (!settings.partial) for (const error of expanded.failed.values()) throw error
+  const only = settings.only?.filter((name) => !expanded.failed.has(name))
   return {
-    values: pick(values, settings.only),
-    provenance: pick(provenance, settings.only),
-    unresolved,
+    values: pick(expanded.values, only),
+    provenance: picked,
+    unresolved: expanded.unresolved,
+    unexpanded: expanded.failed,
     scope: body.scope,
     stale,
     fetchedAt: new Date(copy.fetchedAtMs).toISOString(),

@@ -1,7 +1,18 @@
 import { clientError, errorOf, invalid, SkerryError } from './errors.ts'
 
 /** The `fetch` of the platform, or one that behaves like it. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>
+
+/** What is used of a `Response`. */
+export interface FetchAnswer extends Pick<Response, 'status' | 'ok' | 'type'> {
+  headers: Pick<Headers, 'get'>
+  body: { cancel: () => Promise<void>; getReader: () => BodyReader } | null
+}
+
+interface BodyReader {
+  read: () => Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  cancel: () => Promise<void>
+}
 
 /** One request, ready to send: `path` begins with a slash and holds the query. */
 export interface Outgoing {
@@ -105,14 +116,14 @@ function parseEtag(header: string | null): string | null {
 }
 
 /** Browsers hide a redirect behind status 0; 304 is an answer to a conditional request, not a redirect. */
-function isRedirect(response: Response): boolean {
+function isRedirect(response: FetchAnswer): boolean {
   return (
     response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400 && response.status !== 304)
   )
 }
 
 /** The whole body as text; one that does not end within the limit is given up, so that it cannot fill the memory. */
-async function readText(response: Response, maxBytes: number): Promise<string> {
+async function readText(response: FetchAnswer, maxBytes: number): Promise<string> {
   if (!response.body) return ''
   const decoder = new TextDecoder()
   const reader = response.body.getReader()
@@ -120,7 +131,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   let length = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
+    if (done || !value) return text + decoder.decode()
     length += value.length
     if (length > maxBytes) {
       await reader.cancel()

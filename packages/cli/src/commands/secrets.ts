@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander'
-import { exportFormats } from '../formats.ts'
+import { exportFormats } from '../formats/names.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'
+import { generate } from '../secrets/generate.ts'
 import { importFile } from '../secrets/import.ts'
 import { get, history, list } from '../secrets/read.ts'
+import { substitute } from '../secrets/substitute.ts'
 import { remove, restore, set } from '../secrets/write.ts'
+import { selective } from '../selection.ts'
 
 const expectedVersion = [
   '--expected-version <version>',
@@ -53,10 +56,19 @@ function registerWrites(command: Command): void {
     .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
     .option('--trim', 'take one line break off the end')
     .option('--empty', 'allow an empty value')
+    .option('--literal', 'keep ${NAME} as text: store it escaped, as $${NAME}')
     .option(...expectedVersion)
     .option(...note)
-    .addHelpText('after', '\nThe value is stored byte for byte. It is never taken from the command line.')
+    .addHelpText(
+      'after',
+      '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
+    )
     .action(set)
+  addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see'))
+    .option('--length <characters>', 'letters and digits', '32')
+    .option('--overwrite', 'replace values that are there')
+    .option(...note)
+    .action(generate)
   confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
     .option(...expectedVersion)
     .option(...note)
@@ -73,11 +85,19 @@ function registerFiles(command: Command): void {
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
+    .option('--rename', 'take my.name and my-name as my_name')
+    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes')
+    .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
     .option(...note)
     .action(importFile)
-  views(addressed(leaf(command, 'export', 'Values as text that reads back exactly')))
+  selective(views(addressed(leaf(command, 'export', 'Values as text that reads back exactly'))))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .action(exportValues)
+  addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin'))
+    .option('--out <file>', 'write to a file that only you can read; - is stdout')
+    .option('--reveal', 'allow values on a terminal')
+    .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
+    .action(substitute)
 }

@@ -19,6 +19,7 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./init.ts'),
   },
   { name: 'run', summary: 'Run a program with the secrets in its environment', load: () => import('./run.ts') },
+  { name: 'shell', summary: 'Start your shell with the secrets in its environment', load: () => import('./shell.ts') },
   { name: 'secrets', summary: 'Read and write secrets', load: () => import('./secrets.ts') },
   { name: 'changes', summary: 'Changes that wait for approval', load: () => import('./changes.ts') },
   { name: 'app', summary: 'Applications', load: () => import('./app.ts') },
@@ -39,6 +40,7 @@ export const commands: readonly CommandRow[] = [
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   { name: 'doctor', summary: 'Find out what is wrong, and how to mend it', load: () => import('./doctor.ts') },
+  { name: 'open', summary: 'Open the environment in the dashboard', load: () => import('./open.ts') },
   {
     name: 'dashboard',
     summary: 'Whether a server’s dashboard is the published one',

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Failure } from '../failure.ts'
+import type { Values } from '../formats/names.ts'
 import { isTerminal } from '../output.ts'
 
 export interface Ending {
@@ -25,8 +26,12 @@ const ending: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 /** A terminal sends these to every process in its foreground: the program has them already. */
 const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 
-/** Starts a program without a shell, on this process's own terminal and files, and passes signals on to it. */
-export function startChild(file: string, argv: string[], env: Record<string, string>): Child {
+/**
+ * Starts a program without a shell, on this process's own terminal and files, and passes signals on to it.
+ *
+ * @param masked values to mask in what it prints; its stdout and stderr are pipes then.
+ */
+export function startChild(file: string, argv: string[], env: Record<string, string>, masked?: Values): Child {
   const [argv0 = file, ...args] = argv
   let asked = false
   let child: ChildProcess | undefined
@@ -40,9 +45,14 @@ export function startChild(file: string, argv: string[], env: Record<string, str
     return () => process.off(signal, forward)
   })
   const done = new Promise<Ending>((resolve, reject) => {
-    child = spawn(file, args, { argv0, env, stdio: 'inherit', shell: false })
+    const output = masked ? 'pipe' : 'inherit'
+    child = spawn(file, args, { argv0, env, stdio: ['inherit', output, output], shell: false })
     child.on('error', reject)
-    child.on('exit', (code, signal) => resolve({ code, signal }))
+    const copied = masked && copyOutput(child, masked)
+    child.on('exit', async (code, signal) => {
+      await copied
+      resolve({ code, signal })
+    })
   })
     .catch((error) => {
       throw startFailure(file, error)
@@ -56,6 +66,11 @@ export function startChild(file: string, argv: string[], env: Record<string, str
     await done.finally(() => clearTimeout(kill))
   }
   return { done, stop, askedToEnd: () => asked }
+}
+
+async function copyOutput({ stdout, stderr }: ChildProcess, values: Values): Promise<void> {
+  const { copyMasked } = await import('./mask.ts')
+  await Promise.all([copyMasked(stdout!, 1, values.values()), copyMasked(stderr!, 2, values.values())])
 }
 
 /** Ends as the program ended: by the same signal, or with the same code. */

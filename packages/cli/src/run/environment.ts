@@ -2,7 +2,8 @@ import { forEnvironment, type Withheld } from '@skerry/sdk/loading-names'
 import type { Provenance } from '@skerry/sdk/resolve'
 import type { Resolved } from '@skerry/sdk/skerry'
 import { Failure } from '../failure.ts'
-import type { Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
+import { type Selection, select } from '../selection.ts'
 
 /** Skerry's own credentials are not the program's business: it gets values, not the means to fetch more. */
 const ownCredentials = ['SKERRY_TOKEN', 'SKERRY_CLIENT_SECRET', 'SKERRY_PASSPHRASE_FILE']
@@ -15,51 +16,65 @@ export const fitsEnvironment = (name: string, value: string) =>
 
 export interface Launch {
   env: Record<string, string>
+  /** What Skerry and the overlay bring, whether or not it wins. */
+  values: Values
   /** For every name that Skerry or the overlay brings: where its value comes from, and what that overrides. */
   origins: { name: string; from: string; overrides: string[] }[]
   /** Secrets that the program does not get, because their names make programs load or trust something. */
   withheld: Withheld[]
+  /** Names whose value the environment that `skerry` was started with replaces by another. */
+  hidden: string[]
 }
 
 export interface Ingredients {
-  resolved: Pick<Resolved, 'values' | 'provenance' | 'scope'>
-  only: string[] | undefined
+  resolved: Pick<Resolved, 'values' | 'provenance' | 'scope' | 'unexpanded'>
+  selection: Selection
   /** Names that a program may be given although they make it load or trust something. */
   allowNames: readonly string[]
   overlay: { file: string; values: Values } | undefined
   processEnv: NodeJS.ProcessEnv
+  /** Names whose value wins over the process environment; true for all. */
+  override: true | readonly string[]
 }
+
+const processName = 'process environment'
 
 /** Groups < application environment < branch < `--dotenv` < the environment that `skerry` itself was started with. */
-export function buildLaunch({ resolved, only, allowNames, overlay, processEnv }: Ingredients): Launch {
-  const inherited = Object.fromEntries(
-    Object.entries(processEnv).filter(([name, value]) => value !== undefined && !ownCredentials.includes(name)),
-  ) as Record<string, string>
-  const { env: secrets, withheld } = forEnvironment(pick(resolved.values, only), allowNames)
-  const brought = new Map([...Object.entries(secrets), ...(overlay?.values ?? [])])
+export function buildLaunch(ingredients: Ingredients): Launch {
+  const { resolved, selection, allowNames, overlay, processEnv, override } = ingredients
+  const inherited = new Map(
+    Object.entries(processEnv).filter((entry): entry is [string, string] => {
+      const [name, value] = entry
+      return value !== undefined && !ownCredentials.includes(name)
+    }),
+  )
+  const prefix = selection.prefix ?? ''
+  const named = Object.fromEntries([...select(resolved, selection)].map(([name, value]) => [`${prefix}${name}`, value]))
+  const { env: given, withheld } = forEnvironment(named, allowNames)
+  const secrets = new Map(Object.entries(given))
+  const brought = new Map([...secrets, ...(overlay?.values ?? [])])
+  checkOverride(override, brought)
+  const wins = (name: string) => override === true || override.includes(name)
   const origins = [...brought.keys()].sort().map((name) => {
-    const provenance = Object.hasOwn(secrets, name) ? resolved.provenance[name] : undefined
+    const provenance = secrets.has(name) ? resolved.provenance[name.slice(prefix.length)] : undefined
     const chain = provenance ? [...provenance.overrides, provenance].map((one) => labelOf(one, resolved.scope)) : []
     if (overlay?.values.has(name)) chain.push(overlay.file)
-    if (Object.hasOwn(inherited, name)) chain.push('process environment')
+    if (inherited.has(name)) chain.splice(wins(name) ? 0 : chain.length, 0, processName)
     return { name, from: chain.at(-1)!, overrides: chain.slice(0, -1).reverse() }
   })
-  const env = { ...Object.fromEntries(brought), ...inherited }
-  for (const name of brought.keys()) checkEntry(name, env[name]!)
-  return { env, origins, withheld }
+  const hidden = [...inherited.keys()].filter((name) => {
+    return brought.has(name) && !wins(name) && inherited.get(name) !== brought.get(name)
+  })
+  const env = new Map([...inherited, ...[...brought].filter(([name]) => wins(name) || !inherited.has(name))])
+  for (const name of brought.keys()) checkEntry(name, env.get(name)!)
+  return { env: Object.fromEntries(env), values: brought, origins, withheld, hidden: hidden.sort() }
 }
 
-function pick(values: Record<string, string>, only: string[] | undefined): Record<string, string> {
-  if (only === undefined) return values
-  const missing = only.filter((name) => values[name] === undefined)
-  if (missing.length > 0) {
-    throw new Failure(
-      'notFound',
-      `--only names what does not exist: ${missing.join(', ')}`,
-      'see `skerry run --explain`',
-    )
-  }
-  return Object.fromEntries(only.map((name) => [name, values[name]!]))
+/** A name that is mistyped would leave the old value in place, without a word. */
+function checkOverride(override: true | readonly string[], brought: ReadonlyMap<string, string>): void {
+  const missing = override === true ? [] : override.filter((name) => !brought.has(name))
+  if (missing.length === 0) return
+  throw new Failure('notFound', `--override names what is not brought: ${missing.join(', ')}`, 'see `--explain`')
 }
 
 function labelOf({ source, slug, groupSlug }: Omit<Provenance, 'overrides'>, scope: Resolved['scope']): string {

@@ -4,6 +4,7 @@ import { WentBackError } from '@skerry/sdk/went-back'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
+import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import { checkNames, findPlace } from '../places.ts'
 import { forget, recall, remember } from '../remembered.ts'
@@ -96,10 +97,12 @@ async function create(session: Session, env: string | undefined, options: Resolv
     baseUrl,
     allowInsecure,
     userAgent,
+    fetch: fetchOverHttp,
     timeoutMs,
     env,
     branch,
     warn,
+    partial: true,
     ...options,
   })
 }

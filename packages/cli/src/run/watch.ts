@@ -3,22 +3,23 @@ import { watch } from '@skerry/sdk/watch'
 import { describe, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import type { Child, Ending } from './child.ts'
+import type { Launch } from './environment.ts'
 
 interface Watched {
   skerry: Skerry
   revision: string
   intervalSeconds: number
-  env: Record<string, string>
+  launch: Launch
   /** What the program is to be started with, once the server has answered anew. */
-  build: (resolved: Resolved) => Record<string, string>
-  start: (env: Record<string, string>) => Child
+  build: (resolved: Resolved) => Launch
+  start: (launch: Launch) => Child
 }
 
 /** Runs a program and starts it anew whenever its secrets change -> how it ended by itself. */
 export async function runWatched(watched: Watched): Promise<Ending> {
   const ended = new AbortController()
-  let env = watched.env
-  let child = watched.start(env)
+  let { launch } = watched
+  let child = watched.start(launch)
   let restarting = false
   let finish: (ending: Promise<Ending>) => void = () => {}
   const ending = new Promise<Ending>((resolve) => {
@@ -42,15 +43,15 @@ export async function runWatched(watched: Watched): Promise<Ending> {
     told = undefined
     const next = attempt(watched, resolved)
     if (next === undefined) return
-    const names = changedNames(env, next)
+    const names = changedNames(launch.env, next.env)
     if (names.length === 0) return
     note(`changed: ${names.join(', ')}; starting the program anew`)
     restarting = true
     await child.stop()
     restarting = false
     if (child.askedToEnd()) return finish(child.done)
-    env = next
-    child = watched.start(env)
+    launch = next
+    child = watched.start(launch)
     follow(child)
   }
   const { skerry, revision, intervalSeconds } = watched
@@ -67,7 +68,7 @@ export async function runWatched(watched: Watched): Promise<Ending> {
 }
 
 /** What no program can be started with is told, and waited out: the value may be mended as it was broken. */
-function attempt({ build }: Watched, resolved: Resolved): Record<string, string> | undefined {
+function attempt({ build }: Watched, resolved: Resolved): Launch | undefined {
   try {
     return build(resolved)
   } catch (error) {

@@ -1,6 +1,7 @@
 import { exitCodes } from '../failure.ts'
 import { maskedValue, note, printable, writeJson, writeTable } from '../output.ts'
 import { findPlace, parsePlace } from '../places.ts'
+import { select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type View, viewValues } from './values.ts'
@@ -16,7 +17,7 @@ export async function diff(left: string, right: string, flags: Options): Promise
   const named = [left, right].map((text) => parsePlace(text, session.settings.app))
   const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
   const views = await Promise.all([viewValues(session, a!, flags), viewValues(session, b!, flags)])
-  const [valuesA, valuesB] = [views[0].values, views[1].values]
+  const [valuesA, valuesB] = views.map((view) => select(view, {})) as [Map<string, string>, Map<string, string>]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))
   const same = names.length - differing.length

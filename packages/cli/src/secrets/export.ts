@@ -1,13 +1,15 @@
 import { usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
-import { type ExportFormat, formatValues } from '../formats.ts'
+import type { ExportFormat } from '../formats/names.ts'
+import { formatValues } from '../formats.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
+import { checkSelection, type Selection, select } from '../selection.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { type View, viewValues } from './values.ts'
+import { sorted, type View, viewValues } from './values.ts'
 
-interface Options extends Flags, View {
+interface Options extends Flags, View, Selection {
   format?: ExportFormat
   out?: string
   reveal?: boolean
@@ -21,12 +23,16 @@ export async function exportValues(flags: Options): Promise<void> {
   if (flags.json && flags.format !== undefined && flags.format !== 'json') {
     throw usage(`--json and --format ${flags.format} contradict each other`, 'leave one of them out')
   }
+  checkSelection(flags)
   const format = flags.format ?? (flags.json ? 'json' : 'dotenv')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const { values, unresolved } = await viewValues(session, place, flags)
-  for (const name of unresolved) warn(`a value refers to ${name}, which does not exist`)
-  const text = formatValues(values, format)
+  const viewed = await viewValues(session, place, flags)
+  const values = sorted(select(viewed, flags))
+  for (const name of viewed.unresolved) warn(`a value refers to ${name}, which does not exist`)
+  const isStored = !flags.expand
+  const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
+  for (const remark of remarks) warn(remark)
   if (file === undefined) return writeData(text)
   writeNamed(file, text)
   note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)

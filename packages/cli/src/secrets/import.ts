@@ -1,7 +1,8 @@
 import { putSecret, rewriteIfRekeyed, type WrittenSecret } from '@skerry/sdk/secrets'
 import { readDotenv } from '../dotenv-file.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { readJsonValues, type Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
+import { readJsonValues } from '../formats.ts'
 import { readTextFile } from '../input.ts'
 import { note, warn, writeJson } from '../output.ts'
 import { findPlace, namedPlace, type Place } from '../places.ts'
@@ -9,6 +10,7 @@ import { ask, canAsk } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { noteOf } from './queued.ts'
+import { fromSurroundings, literally, ownReferenceHint, refuseCycles } from './references.ts'
 import { checkValue, openKey, storedSecrets } from './values.ts'
 
 interface Options extends Flags {
@@ -16,6 +18,9 @@ interface Options extends Flags {
   dryRun?: boolean
   overwrite?: boolean
   keep?: boolean
+  rename?: boolean
+  literal?: boolean
+  surrounding?: boolean
   note?: string
 }
 
@@ -34,11 +39,14 @@ interface Plan {
 
 export async function importFile(path: string, flags: Options): Promise<void> {
   if (flags.overwrite && flags.keep) throw usage('--overwrite and --keep exclude each other')
+  if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding exclude each other')
   const values = readValues(path, flags)
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
   const plan = makePlan(values, await storedSecrets(session, place))
   tell(plan, place)
+  const differing = new Map([...plan.added, ...plan.changed].map(({ name, value }) => [name, value]))
+  await refuseCycles(session, place, differing, ownReferenceHint)
   const report = { environment: { id: place.envId, label: place.label }, ...namesOf(plan) }
   if (flags.dryRun) {
     note('dry run: nothing was written')
@@ -57,18 +65,24 @@ function readValues(path: string, flags: Options): Values {
   const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'dotenv')
   const name = path === '-' ? 'stdin' : path
   const text = readTextFile(path)
-  const values = format === 'json' ? readJsonValues(text, name) : readDotenvValues(text, name)
+  const read = format === 'json' ? readJsonValues(text, name) : readDotenvValues(text, name, flags)
+  const values = flags.literal ? literally(read) : flags.surrounding ? fromSurroundings(read, process.env) : read
   for (const [secret, value] of values) checkValue(secret, value)
   return values
 }
 
-function readDotenvValues(text: string, name: string): Values {
-  const { values, problems, warnings } = readDotenv(text)
-  for (const { line, message } of warnings) warn(`${name}, line ${line}: ${message}`)
-  if (problems.length === 0) return values
+function readDotenvValues(text: string, name: string, { rename = false, literal }: Options): Values {
+  const { values, stored, problems, warnings, differences } = readDotenv(text, { rename })
+  for (const { line, message } of [...warnings, ...differences].sort((a, b) => a.line - b.line))
+    warn(`${name}, line ${line}: ${message}`)
+  if (problems.length === 0) return literal ? values : stored
   for (const { line, message } of problems) note(`${name}, line ${line}: ${message}`)
   const count = problems.length === 1 ? 'a line' : `${problems.length} lines`
-  throw usage(`${name} was not imported, because ${count} cannot be read`, 'mend what is named above')
+  const next =
+    rename || !/^\s*(export\s+)?[A-Za-z_][\w]*[.-][\w.-]*\s*=/m.test(text)
+      ? ''
+      : ', or take my-name as my_name with --rename'
+  throw usage(`${name} was not imported, because ${count} cannot be read`, `mend what is named above${next}`)
 }
 
 function makePlan(values: Values, stored: { name: string; value: string; version: number }[]): Plan {

@@ -16,7 +16,7 @@ import {
 import { findPlace, namedPlace, type Place } from '../places.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { listSecrets, openKey, resolvePlace, storedSecrets, viewValues } from './values.ts'
+import { listSecrets, openKey, resolvePlace, storedSecrets, type Viewed, viewValues } from './values.ts'
 
 interface Options extends Flags {
   reveal?: boolean
@@ -69,19 +69,21 @@ interface Found {
 }
 
 async function own(session: Session, place: Place, name: string, { stored }: Options): Promise<Found> {
-  const { values, unresolved } = await viewValues(session, place, { expand: !stored })
-  const value = values.get(name)
-  if (value === undefined) throw missing(name, place)
-  warnUnresolved(name, value, unresolved)
-  return { value, environmentId: place.envId }
+  const viewed = await viewValues(session, place, { expand: !stored })
+  return { value: pickOne(viewed, name, place), environmentId: place.envId }
 }
 
 async function merged(session: Session, place: Place, name: string): Promise<Found> {
-  const { values, provenance, unresolved } = await resolvePlace(session, place, { expand: true })
+  const resolved = await resolvePlace(session, place, { expand: true })
+  return { value: pickOne(resolved, name, place), environmentId: resolved.provenance[name]!.environmentId }
+}
+
+/** What is wrong with other values is no concern of this one. */
+function pickOne({ values, unresolved, unexpanded }: Viewed, name: string, place: Place): string {
   const value = values[name]
-  if (value === undefined) throw missing(name, place)
+  if (value === undefined) throw unexpanded.get(name) ?? missing(name, place)
   warnUnresolved(name, value, unresolved)
-  return { value, environmentId: provenance[name]!.environmentId }
+  return value
 }
 
 function warnUnresolved(name: string, value: string, unresolved: string[]): void {

@@ -1,10 +1,12 @@
-import { expandReferences } from '@skerry/crypto/references'
+import type { CryptoError } from '@skerry/crypto/errors'
+import { expandEach } from '@skerry/crypto/references'
 import { openSecret } from '@skerry/crypto/secret'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { createSkerry, type Resolved } from '@skerry/sdk/skerry'
 import { Failure, usage } from '../failure.ts'
-import type { Values } from '../formats.ts'
+import type { Values } from '../formats/names.ts'
 import { keyFailure } from '../grants.ts'
+import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
@@ -66,9 +68,11 @@ export async function resolvePlace(session: Session, place: Place, options: { ex
     baseUrl,
     allowInsecure,
     userAgent,
+    fetch: fetchOverHttp,
     env: place.parentId,
     ...branch,
     interpolate: options.expand,
+    partial: true,
   }).resolve()
 }
 
@@ -79,23 +83,23 @@ export interface View {
 }
 
 export interface Viewed {
-  values: Values
+  values: Record<string, string>
   /** Names that values refer to and that are not there; none where references are not expanded. */
   unresolved: string[]
+  /** Names whose references cannot be expanded. */
+  unexpanded: ReadonlyMap<string, CryptoError>
 }
 
 export async function viewValues(session: Session, place: Place, { merged, expand = false }: View): Promise<Viewed> {
-  if (place.kind !== 'group' && (merged || expand)) {
-    const { values, unresolved } = await resolvePlace(session, place, { expand })
-    return { values: sorted(values), unresolved }
-  }
+  if (place.kind !== 'group' && (merged || expand)) return resolvePlace(session, place, { expand })
   const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
-  const { values, unresolved } = expand ? expandReferences(stored) : { values: stored, unresolved: [] }
-  return { values: sorted(values), unresolved }
+  if (!expand) return { values: stored, unresolved: [], unexpanded: new Map() }
+  const { failed, ...rest } = expandEach(stored)
+  return { ...rest, unexpanded: failed }
 }
 
-const sorted = (values: Record<string, string>): Values =>
-  new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)))
+export const sorted = (values: Iterable<[string, string]>): Values =>
+  new Map([...values].sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** A value that no environment variable can carry would stop every program that gets it, so it is not stored. */
 export function checkValue(name: string, value: string): void {

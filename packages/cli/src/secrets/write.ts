@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { escapeReferences } from '@skerry/crypto/references'
 import { type ChangeRequest, deleteSecret, putSecret, restoreSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { readValue, whyNotArguments } from '../input.ts'
@@ -9,6 +10,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { noteOf, noteQueued, tellQueued, withoutCiphertext } from './queued.ts'
+import { refuseCycles } from './references.ts'
 import { checkValue, openKey } from './values.ts'
 
 interface Options extends Flags {
@@ -16,6 +18,7 @@ interface Options extends Flags {
   random?: string
   trim?: boolean
   empty?: boolean
+  literal?: boolean
   expectedVersion?: string
   note?: string
   yes?: boolean
@@ -29,8 +32,10 @@ export async function set(name: string, extra: string[], flags: Options): Promis
   const expected = expectedVersion(flags)
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const value = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
+  const read = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
+  const value = flags.literal ? escapeReferences(read) : read
   checkValue(name, value)
+  await refuseCycles(session, place, new Map([[name, value]]))
   const { orgId, envId, label } = place
   const key = await openKey(session, place)
   const options = { ...expected, ...noteOf(flags) }
@@ -63,7 +68,7 @@ async function readOne(name: string, flags: Options): Promise<string> {
 }
 
 /** Letters and digits only, so that no shell, URL or file format needs to quote it. */
-function randomValue(length: string): string {
+export function randomValue(length: string): string {
   const characters = Number(length)
   if (!Number.isInteger(characters) || characters < 1 || characters > 4096) {
     throw usage('--random takes a length from 1 to 4096')

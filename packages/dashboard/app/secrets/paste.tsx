@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void
 }
 
-const nothing: DotenvFile = { values: new Map(), problems: [], warnings: [] }
+const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
 
 /** A `.env` file into an environment: what would change is shown before anything is stored. */
 export function PasteDialog({ orgId, column, onClose }: Props) {
@@ -36,7 +36,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         orgId,
         environmentId,
         name,
-        value: file.values.get(name) ?? '',
+        value: file.stored.get(name) ?? '',
         baseVersion: base.get(name) ?? 0,
         note,
         wrappedDek: column.own?.wrappedDek ?? '',
@@ -71,7 +71,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
         data-autofocus
       />
       <Remarks title="Nothing can be stored until these lines are mended" color="red" remarks={file.problems} />
-      <Remarks title="Look at these lines" color="orange" remarks={file.warnings} />
+      <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
       <ProblemAlert error={error} />
       <Preview changes={changes} left={left} onLeave={setLeft} />
       {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
@@ -127,7 +127,7 @@ function useChanges(column: Column, file: DotenvFile) {
     if (!current) return []
     const change = (name: string, value: string) =>
       changeOf(name, column.entries.get(name), current.get(name) === value)
-    return [...file.values].map(([name, value]) => change(name, value))
+    return [...file.stored].map(([name, value]) => change(name, value))
   }, [column, file, current])
   return { changes, error }
 }

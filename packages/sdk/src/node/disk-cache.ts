@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Cache } from '../cache.ts'
 
 export interface DiskCacheSettings {
@@ -37,7 +36,7 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
     },
     async write(key, text) {
       const name = nameOf(key)
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await makeDirectory(directory)
       await checkPrivate(directory)
       await replace(directory, name, text)
       await prune(directory, keepSeconds, entriesMax)
@@ -46,6 +45,13 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
       await unlink(join(directory, nameOf(key))).catch(ignore('ENOENT'))
     },
   }
+}
+
+/** Not `recursive`, with which Node tries for ever where a directory exists and takes no others: /proc, for one. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await lstat(directory).catch(ignore('ENOENT'))) return
+  if (dirname(directory) !== directory) await makeDirectory(dirname(directory))
+  await mkdir(directory, { mode: 0o700 }).catch(ignore('EEXIST'))
 }
 
 /** The XDG base directory specification tells to ignore a relative path. */
@@ -85,7 +91,7 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 async function replace(directory: string, name: string, text: string): Promise<void> {
-  const temporary = join(directory, `.${name}.${randomUUID()}.tmp`)
+  const temporary = join(directory, `.${name}.${crypto.randomUUID()}.tmp`)
   try {
     // `wx` creates and never opens what is there, be it a link.
     const file = await open(temporary, 'wx', 0o600)

@@ -1,0 +1,25 @@
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import { common } from '../options.ts'
+import { note } from '../output.ts'
+import { become } from '../run/become.ts'
+import { endAs, startChild } from '../run/child.ts'
+import { checkLaunch, type LaunchOptions, launching } from '../run/options.ts'
+import { prepare } from '../run/prepare.ts'
+import { findProgram } from '../run/program.ts'
+
+export function register(command: Command): void {
+  launching(common(command))
+    .addHelpText('after', '\nThe shell is the one in SHELL, else sh. Its start-up files may set variables anew.')
+    .action(shell)
+}
+
+async function shell(flags: LaunchOptions): Promise<void> {
+  checkLaunch(flags)
+  const { launch, resolved } = await prepare(flags)
+  const { appSlug, envSlug } = resolved.scope
+  const file = findProgram(launch.env.SHELL || 'sh', launch.env.PATH)
+  note(`a shell with ${launch.values.size} values of ${appSlug}/${envSlug}; leave it with \`exit\``)
+  become(file, [basename(file)], launch.env)
+  process.exitCode = endAs(await startChild(file, [basename(file)], launch.env).done)
+}

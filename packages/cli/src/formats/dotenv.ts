@@ -1,0 +1,151 @@
+import { parseEnv } from 'node:util'
+import { referencesIn } from '@skerry/crypto/references'
+import { parse } from 'dotenv'
+import { readDotenv } from '../dotenv-file.ts'
+import { Failure } from '../failure.ts'
+import type { Formatted, Values } from './names.ts'
+
+// The readers of `.env` files agree on few spellings. `test/readers.test.ts` compares what is written here with what
+// they read.
+const readers = ['dotenv', 'Node', 'python-dotenv', 'Docker Compose', 'a POSIX shell'] as const
+type Reader = (typeof readers)[number]
+
+interface Spelling {
+  text: string
+  /** Who reads the value back from it. */
+  readBy: readonly Reader[]
+}
+
+/**
+ * Values as a `.env` file. Each is written in the spelling that most readers read back, and at least the dotenv package
+ * and `skerry secrets import`; a remark names the others.
+ *
+ * @param isStored the values are texts as they are stored, with references that an import shall take for such.
+ */
+export function formatDotenv(values: Values, isStored: boolean): Formatted {
+  const chosen = [...values].map(([name, value]) => ({
+    name,
+    value,
+    spelling: lineFor('A=1\n', [], name, value, 'B=2\n', isStored),
+  }))
+  const whole = chosen.map(({ name, spelling }) => `${name}=${spelling?.text}\n`).join('')
+  if (chosen.every(({ spelling }) => spelling) && holds(whole, values, isStored))
+    return { text: whole, remarks: remarksOn(chosen, isStored) }
+  return oneBehindAnother(values, isStored)
+}
+
+/** A quote that one line leaves ambiguous can reach into the next: each line is tried behind those before it. */
+function oneBehindAnother(values: Values, isStored: boolean): Formatted {
+  const before: Values = new Map()
+  const chosen: Chosen[] = []
+  const impossible: string[] = []
+  let text = ''
+  for (const [name, value] of values) {
+    const spelling = lineFor(text, before, name, value, '', isStored)
+    if (spelling === undefined) impossible.push(name)
+    else {
+      before.set(name, value)
+      text += `${name}=${spelling.text}\n`
+      chosen.push({ name, value, spelling })
+    }
+  }
+  if (impossible.length === 0) return { text, remarks: remarksOn(chosen, isStored) }
+  throw new Failure('failure', `the dotenv format cannot hold ${impossible.join(', ')}`, 'use --format json')
+}
+
+interface Chosen {
+  name: string
+  value: string
+  spelling: Spelling | undefined
+}
+
+function remarksOn(chosen: Chosen[], isStored: boolean): string[] {
+  const isTemplate = ({ value }: Chosen) => isStored && referencesIn(value).length > 0
+  const templates = chosen.filter(isTemplate).map(({ name }) => name)
+  const texts = chosen.filter((one) => !isTemplate(one))
+  const missing = ({ spelling }: Chosen) => readers.filter((one) => !spelling?.readBy.includes(one)).join(', ')
+  const remarks = [...Map.groupBy(texts, missing)]
+    .filter(([others]) => others !== '')
+    .map(([others, some]) => `read as other values by ${others}: ${some.map(({ name }) => name).join(', ')}`)
+  if (templates.length === 0) return remarks
+  return [
+    ...remarks,
+    `written with references, which some readers do not expand: ${templates.join(', ')} (see --expand)`,
+  ]
+}
+
+/** The spelling of a value that holds between the text before and after it, and that most readers understand. */
+function lineFor(
+  before: string,
+  known: Iterable<[string, string]>,
+  name: string,
+  value: string,
+  after: string,
+  isStored: boolean,
+) {
+  const expected: [string, string][] = [...known, [name, value]]
+  return spellings(value)
+    .map((one) => (nodeReads(`${name}=${one.text}\n`, name, value) ? one : without(one, 'Node')))
+    .sort((a, b) => b.readBy.length - a.readBy.length)
+    .find(({ text }) => holds(`${before}${name}=${text}\n${after}`, expected, isStored))
+}
+
+function spellings(value: string): Spelling[] {
+  const has = (pattern: RegExp) => pattern.test(value)
+  const all: Spelling[] = []
+  if (has(/^[A-Za-z0-9_./:@%+,=-]+$/)) all.push({ text: value, readBy: readers })
+  // In quotes, a backslash at the end would be taken for an escaped quote.
+  if (has(/^[^\s'"`#][^#\r\n]*\\$/)) all.push({ text: value, readBy: bareReaders(value) })
+  const single: Spelling = { text: `'${value}'`, readBy: singleReaders(value) }
+  const double: Spelling = { text: `"${value}"`, readBy: doubleReaders(value) }
+  all.push(...(value.includes('\n') ? [double, single] : [single, double]))
+  all.push({ text: `\`${value}\``, readBy: ['dotenv', 'Node'] })
+  const escaped = value.replaceAll('\r', '\\r').replaceAll('\n', '\\n')
+  all.push({
+    text: `"${escaped}"`,
+    readBy: has(/[\\$"]/) ? ['dotenv'] : ['dotenv', 'Node', 'python-dotenv', 'Docker Compose'],
+  })
+  return all
+}
+
+/** python-dotenv looks for this in all quotes. */
+const pythonReference = /\$\{[^}]*\}/
+
+/** Between single quotes all is text, but for what python-dotenv makes of it. A quote in it, dotenv alone may pass over. */
+function singleReaders(value: string): readonly Reader[] {
+  if (value.includes("'") || value.endsWith('\\')) return ['dotenv', 'Node']
+  return readers.filter((one) => one !== 'python-dotenv' || !(value.includes('\\\\') || pythonReference.test(value)))
+}
+
+/** Between double quotes, a backslash, a dollar and a backtick mean something to some of them. */
+function doubleReaders(value: string): readonly Reader[] {
+  if (value.includes('"')) return ['dotenv', 'Node']
+  return readers.filter((one) => {
+    if (one === 'python-dotenv') return !value.includes('\\') && !pythonReference.test(value)
+    if (one === 'Docker Compose') return !/[\\$]/.test(value)
+    return one !== 'a POSIX shell' || !/[\\$`]/.test(value)
+  })
+}
+
+const bareReaders = (value: string): Reader[] =>
+  /^[A-Za-z0-9_./:@%+,=-]+\\$/.test(value) ? ['dotenv', 'Node', 'python-dotenv'] : ['dotenv', 'Node']
+
+/** Read with our own reader too, so that what is exported is also what `secrets import` takes without a warning. */
+function holds(text: string, values: Iterable<[string, string]>, isStored: boolean): boolean {
+  const file = readDotenv(text)
+  const parsed = parse(text)
+  if (file.problems.length > 0 || file.warnings.length > 0) return false
+  return [...values].every(([name, value]) => {
+    if (file.values.get(name) !== value || parsed[name] !== value) return false
+    const stored = file.stored.get(name)!
+    return isStored ? stored === value : referencesIn(stored).length === 0
+  })
+}
+
+const without = (spelling: Spelling, reader: Reader): Spelling => ({
+  ...spelling,
+  readBy: spelling.readBy.filter((one) => one !== reader),
+})
+
+/** Node's own parser is at hand, and is asked. */
+const nodeReads = (line: string, name: string, value: string): boolean => parseEnv(line)[name] === value

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../failure.ts'
+import { cannotWrite } from '../files.ts'
+import type { ExportFormat } from '../formats/names.ts'
+import { formatOf, formatValues } from '../formats.ts'
+import { warn } from '../output.ts'
+import { endAs, startChild } from './child.ts'
+import type { Prepared } from './prepare.ts'
+
+interface Mount {
+  mount: string
+  format?: ExportFormat
+  mask?: boolean
+}
+
+/** Runs a program beside a file with the values, which its environment does not have -> the exit code. */
+export async function runMounted(file: string, argv: string[], prepared: Prepared, options: Mount): Promise<number> {
+  const { env, values } = prepared.launch
+  const { text, remarks } = formatValues(values, options.format ?? formatOf(options.mount))
+  for (const remark of remarks) warn(remark)
+  const outside = Object.entries(env).flatMap(([name, value]) => {
+    const own = values.has(name) ? process.env[name] : value
+    return own === undefined ? [] : [[name, own] as const]
+  })
+  const path = resolve(options.mount)
+  const descriptor = create(path, options.mount)
+  try {
+    await startGuard(path)
+    writeFileSync(descriptor, text)
+    closeSync(descriptor)
+    return endAs(await startChild(file, argv, Object.fromEntries(outside), options.mask ? values : undefined).done)
+  } finally {
+    rmSync(path, { force: true })
+  }
+}
+
+/** Empty at first: nothing secret is in it before somebody sees to its end. */
+function create(path: string, named: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(named, error)
+    throw new Failure('failure', `cannot mount ${named}: it exists`, 'remove it, or name another path')
+  }
+}
+
+const guard = fileURLToPath(new URL('./guard.js', import.meta.url))
+
+/** A process that outlives this one, also where this one is killed, and removes the file then. */
+async function startGuard(path: string): Promise<void> {
+  const child = spawn(process.execPath, [guard, path], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' })
+  const ready = once(child.stdout, 'data')
+  const failed = once(child, 'exit').then(() => {
+    throw new Failure('failure', 'the file cannot be guarded, so nothing was written into it')
+  })
+  await Promise.race([ready, failed])
+  failed.catch(() => {})
+  child.unref()
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref: () => void }).unref()
+}

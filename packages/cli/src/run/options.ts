@@ -1,0 +1,70 @@
+import type { Command } from 'commander'
+import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import { checkSecretName } from '../names.ts'
+import { gather, gatherGroups } from '../options.ts'
+import { checkSelection, type Selection, selective } from '../selection.ts'
+import type { Flags } from '../settings.ts'
+
+/** What `run` and `shell` share: which values a program is started with. */
+export interface LaunchOptions extends Flags, Selection {
+  with?: string[]
+  dotenv?: string
+  override?: true | string[]
+  allowName?: string[]
+  offline?: boolean
+  maxAge: string
+  cache: boolean
+  explain?: boolean
+}
+
+export function launching(command: Command): Command {
+  selective(
+    command
+      .option('--app <slug>', 'application')
+      .option('--env <slug>', 'environment')
+      .option('--branch <slug>', 'branch of the environment')
+      .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups),
+  )
+    .option(
+      '--allow-name <NAME,...>',
+      'give it these, though their names make programs load or trust something',
+      gather,
+    )
+    .option('--prefix <text>', 'put this before the name of every secret, for example TF_VAR_')
+    .option('--dotenv <file>', 'a .env file over the secrets')
+    .option(
+      '--override [NAME,...]',
+      'win over the environment that skerry is started with; =NAME,... for these alone',
+      names,
+    )
+    .option('--offline', 'use the last-known-good copy, without asking the server')
+    .option('--max-age <duration>', 'how old that copy may be', '24h')
+    .option('--no-cache', 'neither use nor keep a copy')
+    .option('--explain', 'tell on stderr where each value comes from, never the value')
+  const parse = command.parseOptions.bind(command)
+  command.parseOptions = (args) => parse(closeOverride(command, args))
+  return command
+}
+
+const names = (text: string, before: true | string[] = []): true | string[] =>
+  text === '' || before === true ? true : gather(text, before)
+
+/** `run --override printenv` names a program and no secret: a name stands behind `=` alone. */
+function closeOverride(command: Command, args: string[]): string[] {
+  const closed = [...args]
+  for (let i = 0; i < closed.length; i++) {
+    const arg = closed[i]!
+    if (arg === '--' || !arg.startsWith('-')) break
+    if (arg === '--override') closed[i] = '--override='
+    if (command.options.some(({ long, required }) => long === arg && required)) i++
+  }
+  return closed
+}
+
+export function checkLaunch(flags: LaunchOptions): void {
+  if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
+  checkSelection(flags)
+  if (Array.isArray(flags.override)) for (const name of flags.override) checkSecretName(name)
+  parseDuration(flags.maxAge)
+}

@@ -1,0 +1,70 @@
+import { formatAge, parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import { formatTable, isTerminal, note, warn, writeStderr } from '../output.ts'
+import { openSession } from '../session.ts'
+import { buildLaunch, type Ingredients, type Launch } from './environment.ts'
+import type { LaunchOptions } from './options.ts'
+import { resolveTarget } from './target.ts'
+import { tellWithheld } from './withheld.ts'
+
+export interface Prepared extends Awaited<ReturnType<typeof resolveTarget>> {
+  launch: Launch
+  ingredients: Omit<Ingredients, 'resolved'>
+}
+
+/** Resolves, and says on stderr what there is to say about it -> what a program is to be started with. */
+export async function prepare(flags: LaunchOptions): Promise<Prepared> {
+  const session = await openSession(flags)
+  const { skerry, resolved } = await resolveTarget(session, {
+    with: flags.with ?? [],
+    cache: flags.cache ? await openCache() : undefined,
+    offline: flags.offline === true,
+    maxAgeSeconds: parseDuration(flags.maxAge),
+  })
+  if (resolved.stale) tellAge(resolved.ageSeconds, flags.offline === true)
+  for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
+  const overlay = flags.dotenv === undefined ? undefined : await readOverlay(flags.dotenv)
+  const allowNames = [...session.settings.allowNames, ...(flags.allowName ?? [])]
+  const override = flags.override ?? []
+  const ingredients = { selection: flags, allowNames, overlay, processEnv: process.env, override }
+  const launch = buildLaunch({ ...ingredients, resolved })
+  for (const one of launch.withheld) tellWithheld(one)
+  if (flags.explain) explain(launch, flags)
+  else tellHidden(launch)
+  return { skerry, resolved, launch, ingredients }
+}
+
+async function openCache() {
+  const { diskCache } = await import('@skerry/sdk/node/disk-cache')
+  return diskCache()
+}
+
+function tellAge(ageSeconds: number, offline: boolean): void {
+  if (offline) note(`offline: using the copy of ${formatAge(ageSeconds)} ago`)
+  else warn(`the server cannot be reached: using the last-known-good copy of ${formatAge(ageSeconds)} ago`)
+}
+
+async function readOverlay(file: string): Promise<{ file: string; values: Map<string, string> }> {
+  const [{ readDotenv }, { readTextFile }] = await Promise.all([import('../dotenv-file.ts'), import('../input.ts')])
+  const { values, problems, warnings } = readDotenv(readTextFile(file))
+  for (const { line, message } of warnings) warn(`${file}, line ${line}: ${message}`)
+  const [problem] = problems
+  if (problem) throw usage(`${file}, line ${problem.line}: ${problem.message}`)
+  return { file, values }
+}
+
+/** In a terminal someone may wonder why a new value does not arrive; a deployment overrides on purpose. */
+function tellHidden({ hidden }: Launch): void {
+  if (hidden.length === 0 || !isTerminal.stderr()) return
+  const [is, them] = hidden.length === 1 ? ['is set', 'the secret'] : ['are set', 'the secrets']
+  warn(
+    `${hidden.join(', ')} ${is} differently in this terminal’s environment, which wins; take ${them} with --override`,
+  )
+}
+
+/** On stderr also as JSON: stdout is the program's. */
+function explain({ origins }: Launch, flags: LaunchOptions): void {
+  const rows = origins.map(({ name, from, overrides }) => [name, from, overrides.join(', ')])
+  const json = JSON.stringify({ secrets: origins })
+  writeStderr(flags.json ? `${json}\n` : formatTable(['name', 'from', 'overrides'], rows))
+}

@@ -1,0 +1,45 @@
+import { referencesIn } from '@skerry/crypto/references'
+import { Failure, usage } from '../failure.ts'
+import { writeNamed } from '../files.ts'
+import { readTextFile } from '../input.ts'
+import { note, showsValues, writeData } from '../output.ts'
+import { findPlace, namedPlace } from '../places.ts'
+import { select } from '../selection.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { viewValues } from './values.ts'
+
+interface Options extends Flags {
+  out?: string
+  reveal?: boolean
+}
+
+/** Fills a text with values, by the same rules as a secret that refers to others. */
+export async function substitute(template: string, flags: Options): Promise<void> {
+  const file = flags.out === '-' ? undefined : flags.out
+  if (file === undefined && !showsValues(flags)) {
+    throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
+  }
+  const text = readTextFile(template)
+  const names = referencesIn(text)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const viewed = await viewValues(session, place, { expand: true })
+  const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
+  const missing = names.filter((name) => !there.includes(name))
+  if (missing.length > 0) {
+    const next = 'set them, or write $${ where the text is to have ${'
+    throw new Failure('notFound', `${place.label} has no ${missing.join(', ')}, which ${template} refers to`, next)
+  }
+  const filled = fill(text, select(viewed, { only: there }))
+  if (file === undefined) return writeData(filled)
+  writeNamed(file, filled)
+  note(`wrote ${file} with ${names.length} values of ${place.label}, readable by you alone`)
+}
+
+/** Values are text here: a reference in one has been expanded already, or is none. */
+function fill(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name) =>
+    name === undefined ? '${' : (values.get(name) ?? whole),
+  )
+}

@@ -1,0 +1,71 @@
+import type { CryptoError } from '@skerry/crypto/errors'
+import type { Command } from 'commander'
+import { Failure, usage } from './failure.ts'
+import { checkSecretName, isSecretName } from './names.ts'
+import { gather } from './options.ts'
+
+/** Which of an environment's secrets a command takes, and what it calls them. */
+export interface Selection {
+  only?: string[]
+  except?: string[]
+  prefix?: string
+}
+
+/** Everything that was resolved: values, and the names whose references cannot be expanded. */
+export interface Selectable {
+  values: Record<string, string>
+  unexpanded: ReadonlyMap<string, CryptoError>
+}
+
+export function selective(command: Command): Command {
+  return command
+    .option('--only <NAME,...>', 'these secrets alone; repeatable', gather)
+    .option('--except <NAME,...>', 'all secrets but these; repeatable', gather)
+}
+
+/** Told before anything is fetched. */
+export function checkSelection({ only, except, prefix }: Selection): void {
+  if (only && except) throw usage('--only and --except exclude each other')
+  for (const [option, names] of [
+    ['--only', only],
+    ['--except', except],
+  ] as const) {
+    for (const name of names ?? []) checkSecretName(name)
+    // `--only "$UNSET"` is no wish to start without any.
+    if (names?.length === 0) throw usage(`${option} names nothing`, 'name secrets, or leave it out')
+  }
+  if (prefix !== undefined && !isSecretName(prefix)) {
+    throw usage('--prefix cannot begin a name', 'letters, digits and _, not beginning with a digit')
+  }
+}
+
+/** The secrets that are taken, by the names that they are stored under. One that is named and not there refuses all. */
+export function select({ values, unexpanded }: Selectable, { only, except = [] }: Selection): Map<string, string> {
+  const isThere = (name: string) => values[name] !== undefined || unexpanded.has(name)
+  for (const [option, names] of [
+    ['--only', only],
+    ['--except', except],
+  ] as const) {
+    const missing = (names ?? []).filter((name) => !isThere(name))
+    if (missing.length === 0) continue
+    throw new Failure(
+      'notFound',
+      `${option} names what does not exist: ${missing.join(', ')}`,
+      'see `skerry run --explain`',
+    )
+  }
+  const names = (only ?? [...Object.keys(values), ...unexpanded.keys()]).filter((name) => !except.includes(name))
+  const broken = names.filter((name) => unexpanded.has(name))
+  if (broken.length > 0) throw cannotExpand(broken, unexpanded)
+  return new Map(names.map((name) => [name, values[name]!]))
+}
+
+function cannotExpand(names: string[], reasons: ReadonlyMap<string, CryptoError>): Failure {
+  const whys = [...new Set(names.map((name) => reasons.get(name)!.message))].join('; ')
+  const what = names.length === 1 ? `${names[0]} has no value` : `${names.join(', ')} have no values`
+  return new Failure(
+    'failure',
+    `${what}: ${whys}`,
+    `leave out with --except ${names.join(',')}, or mend with \`skerry secrets set\` (\`secrets get <NAME> --stored\` shows the text)`,
+  )
+}

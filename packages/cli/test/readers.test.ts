@@ -1,0 +1,159 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { parseEnv } from 'node:util'
+import { parse } from 'dotenv'
+import { describe, expect, it } from 'vitest'
+import { readDotenv } from '../src/dotenv-file.ts'
+import type { Values } from '../src/formats/names.ts'
+import { formatValues } from '../src/formats.ts'
+import { random } from './random.ts'
+
+// What `secrets export --expand` writes, read by the programs that people read such files with.
+
+const pieces = [
+  'a',
+  'B',
+  '0',
+  ' ',
+  '\t',
+  "'",
+  '"',
+  '`',
+  '#',
+  '$',
+  '${',
+  '${A}',
+  '\\',
+  '\n',
+  '=',
+  ':',
+  'é',
+  '💥',
+  '\\n',
+  '!',
+  '&',
+  ';',
+  '%',
+]
+
+/** Sets of values made of everything that is difficult. */
+function sets(seed: number, count: number): Values[] {
+  const next = random(seed)
+  const text = () =>
+    Array.from({ length: Math.floor(next() * 7) }, () => pieces[Math.floor(next() * pieces.length)]).join('')
+  return Array.from({ length: count }, (_, set) => new Map([1, 2, 3].map((i) => [`S${set}_${i}`, text()])))
+}
+
+/** The `.env` text of all values that no remark excepts for a reader, and these values. */
+function writtenFor(reader: string): { text: string; values: Record<string, string> } {
+  const all = { text: '', values: {} as Record<string, string> }
+  for (const values of sets(20_261_122, 1500)) {
+    for (const [name, value] of values) {
+      const { text, remarks } = attempt(new Map([[name, value]]))
+      if (text === '' || remarks.some((one) => one.includes(reader))) continue
+      all.text += text
+      all.values[name] = value
+    }
+  }
+  return all
+}
+
+function attempt(values: Values) {
+  try {
+    return formatValues(values, 'dotenv')
+  } catch {
+    return { text: '', remarks: [] }
+  }
+}
+
+const pythonReads = spawnSync('/usr/bin/python3', ['-c', 'import dotenv']).status === 0
+if (!pythonReads) {
+  const missing = 'python-dotenv does not read the exports; install the Debian package python3-dotenv'
+  if (process.env.SKERRY_REQUIRE_SERVICES === '1') throw new Error(missing)
+  process.stderr.write(`SKIPPED: ${missing}\n`)
+}
+
+const python = `
+import dotenv, json, sys
+sys.stdout.write(json.dumps(dotenv.dotenv_values(stream=open(0, encoding='utf-8'))))
+`
+
+describe('a .env file that is written here is read back', () => {
+  it('by the dotenv package and by `secrets import`, every value', () => {
+    let written = 0
+    for (const values of sets(20_261_122, 1500)) {
+      const { text } = attempt(values)
+      if (text === '') continue
+      written++
+      expect(parse(text)).toEqual(Object.fromEntries(values))
+      expect(readDotenv(text)).toMatchObject({ values, problems: [], warnings: [] })
+    }
+    expect(written).toBeGreaterThan(1200)
+  })
+
+  it('by Node', () => {
+    const { text, values } = writtenFor('Node')
+    expect(Object.keys(values).length).toBeGreaterThan(3000)
+    expect(otherwise(values, { ...parseEnv(text) })).toEqual([])
+  })
+
+  it('by a POSIX shell', () => {
+    const { text, values } = writtenFor('a POSIX shell')
+    expect(Object.keys(values).length).toBeGreaterThan(2500)
+    expect(otherwise(values, readByShell(text, Object.keys(values)))).toEqual([])
+  })
+
+  it.skipIf(!pythonReads)('by python-dotenv', () => {
+    const { text, values } = writtenFor('python-dotenv')
+    expect(Object.keys(values).length).toBeGreaterThan(2500)
+    const read = execFileSync('/usr/bin/python3', ['-c', python], { input: text, encoding: 'utf8' })
+    expect(otherwise(values, JSON.parse(read))).toEqual([])
+  })
+
+  it('all of it, where a value is made of what values are made of', () => {
+    const ordinary = new Map([
+      ['URL', 'postgres://shop:p%40ss@db:5432/shop?sslmode=require'],
+      ['WORDS', 'two words, # and $signs "quoted"'],
+      ['KEY', '-----BEGIN KEY-----\nabc+/=\n-----END KEY-----\n'],
+      ['APOSTROPHE', "it's"],
+      ['EMPTY', ''],
+      ['BACKSLASH', 'C:\\dir\\file'],
+    ])
+    const { text, remarks } = formatValues(ordinary, 'dotenv')
+    expect(remarks).toEqual([])
+    const all = Object.fromEntries(ordinary)
+    expect(parse(text)).toEqual(all)
+    expect({ ...parseEnv(text) }).toEqual(all)
+    expect(readByShell(text, [...ordinary.keys()])).toEqual(all)
+  })
+
+  it('with a remark on each value that some reader cannot have', () => {
+    const { remarks } = formatValues(
+      new Map([
+        ['BOTH', `it's $5 "net"`],
+        ['FINE', 'x'],
+      ]),
+      'dotenv',
+    )
+    expect(remarks).toEqual(['read as other values by python-dotenv, Docker Compose, a POSIX shell: BOTH'])
+  })
+})
+
+/** Each value that came back as another, with the line that was written; and what came back that nobody wrote. */
+function otherwise(written: Record<string, string>, read: Record<string, string | undefined>) {
+  const names = Object.keys({ ...written, ...read }).filter((name) => written[name] !== read[name])
+  return names.map((name) => ({
+    line: name in written ? attempt(new Map([[name, written[name]!]])).text : '',
+    read: read[name],
+  }))
+}
+
+function readByShell(text: string, names: string[]): Record<string, string> {
+  const print = names.map((name) => `printf '%s\\0' "$${name}"\n`).join('')
+  const out = execFileSync('sh', ['-s'], { input: `${text}${print}`, encoding: 'utf8', env: {} })
+  return Object.fromEntries(
+    out
+      .split('\0')
+      .map((value, i) => [names[i], value])
+      .slice(0, -1),
+  )
+}

@@ -1,0 +1,204 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Machine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+// Which values a program gets, and how.
+
+let server: Server
+let machine: Machine
+
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Choice Org')
+  await machine.skerry(['secrets', 'import', '-'], { input: 'A=secret-a\nB=secret-b\nURL="x/${A}"\n' })
+})
+afterAll(async () => {
+  await machine.remove()
+  await server.close()
+})
+
+const run = (args: string[], env: Record<string, string> = {}) => machine.skerry(['run', ...args], { env })
+const print = ['--', 'sh', '-c', 'echo "$A|$B|$URL"']
+
+describe('the choice of secrets', () => {
+  it('--except leaves out, --prefix names otherwise, and a name that is not there is refused', async () => {
+    expect(await run(['--except', 'A,B', ...print])).toMatchObject({ stdout: '||x/secret-a\n' })
+    expect(await run(['--prefix', 'TF_VAR_', '--', 'sh', '-c', 'echo "$A|$TF_VAR_A"'])).toMatchObject({
+      stdout: '|secret-a\n',
+    })
+    expect(await run(['--except', 'NOPE', ...print])).toMatchObject({ code: 4, stdout: '' })
+    expect(await run(['--only', 'A', '--except', 'B', ...print])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('--override wins over the environment, for all names or for some', async () => {
+    const env = { A: 'mine-a', B: 'mine-b' }
+    expect((await run(print, env)).stdout).toBe('mine-a|mine-b|x/secret-a\n')
+    expect((await run(['--override', ...print], env)).stdout).toBe('secret-a|secret-b|x/secret-a\n')
+    expect((await run(['--override=A', ...print], env)).stdout).toBe('secret-a|mine-b|x/secret-a\n')
+    expect(await run(['--override', 'printenv', 'A'], env)).toMatchObject({ stdout: 'secret-a\n' })
+    expect(await run(['--override=NOPE', ...print], env)).toMatchObject({ code: 4, stdout: '' })
+    const { stderr } = await run(['--override', '--explain', '--only', 'A', '--', 'true'], env)
+    expect(stderr).toMatch(/^A +shop\/development +process environment$/m)
+  })
+
+  it('a terminal is told which secrets its environment hides, and a script is not', async () => {
+    const hiding = 'env A=mine B=secret-b skerry run -- true'
+    expect((await machine.terminal(hiding)).stdout).toMatch(/warning:.* A is set differently.*--override/s)
+    expect((await machine.shell(hiding)).stderr).toBe('')
+  })
+})
+
+describe('references in a circle', () => {
+  beforeAll(async () => {
+    await machine.shell(`skerry group create loop; skerry env create development --group loop; skerry compose set loop
+      printf '\${BACK}' | skerry secrets set FORTH; printf '\${FORTH}' | skerry secrets set BACK --group loop`)
+  })
+  afterAll(async () => {
+    await machine.shell('skerry secrets rm FORTH --yes && skerry compose remove loop --yes')
+  })
+
+  it('stop a program that would get them, with their names and the way out', async () => {
+    const { code, stdout, stderr } = await run(print)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('BACK -> FORTH -> BACK')
+    const [, wayOut] = /leave out with (--except [A-Z,]+)/.exec(stderr)!
+    expect((await run([...wayOut!.split(' '), ...print])).stdout).toBe('secret-a|secret-b|x/secret-a\n')
+  })
+
+  it('concern nobody else: others are read, exported and handed out', async () => {
+    expect((await run(['--only', 'URL', '--', 'printenv', 'URL'])).stdout).toBe('x/secret-a\n')
+    expect((await machine.skerry(['secrets', 'get', 'URL'])).stdout).toBe('x/secret-a')
+    expect((await machine.skerry(['secrets', 'get', 'FORTH'])).code).toBe(1)
+    const exported = ['secrets', 'export', '--expand', '--format', 'json']
+    expect((await machine.skerry(exported)).code).toBe(1)
+    expect(JSON.parse((await machine.skerry([...exported, '--except', 'BACK,FORTH'])).stdout)).toEqual({
+      A: 'secret-a',
+      B: 'secret-b',
+      URL: 'x/secret-a',
+    })
+  })
+})
+
+describe('a value that would make a circle', () => {
+  it('is refused by `set`, alone and through others, unless the text is meant', async () => {
+    const set = (name: string, input: string, ...more: string[]) =>
+      machine.skerry(['secrets', 'set', name, ...more], { input })
+    expect(await set('PATHX', '${PATHX}:/x')).toMatchObject({ code: 2 })
+    expect(await set('A', '${URL}')).toMatchObject({ code: 2, stderr: expect.stringContaining('A -> URL -> A') })
+    expect(await set('TEXT', '${TEXT}', '--literal')).toMatchObject({ code: 0 })
+    expect((await run(['--only', 'TEXT', '--', 'printenv', 'TEXT'])).stdout).toBe('${TEXT}\n')
+  })
+
+  it('is refused by `import`, which offers what the dialects mean by it', async () => {
+    const input = 'PATHX=${PATHX}:/x\n'
+    const refused = await machine.skerry(['secrets', 'import', '-'], { input })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--surrounding') })
+    expect((await machine.skerry(['secrets', 'get', 'PATHX'])).code).toBe(4)
+    const env = { PATHX: '/usr/${bin}' }
+    expect((await machine.skerry(['secrets', 'import', '-', '--surrounding'], { input, env })).code).toBe(0)
+    expect((await run(['--only', 'PATHX', '--', 'printenv', 'PATHX'])).stdout).toBe('/usr/${bin}:/x\n')
+  })
+})
+
+describe('other ways to start', () => {
+  it('--command is a line for a shell', async () => {
+    expect((await run(['--command', 'echo $A && exit 7'])).stdout).toBe('secret-a\n')
+    expect((await run(['--command', 'exit 7'])).code).toBe(7)
+    expect((await run(['--command', 'true', '--', 'true'])).code).toBe(2)
+    expect((await run([])).code).toBe(2)
+  })
+
+  it('`shell` is the caller’s own', async () => {
+    await machine.write('my-shell', '#!/bin/sh\necho "in $0 with $A"\nexit 3\n')
+    await machine.shell('chmod +x my-shell')
+    const ended = await machine.skerry(['shell'], { env: { SHELL: join(machine.project, 'my-shell') } })
+    expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/my-shell with secret-a/) })
+  })
+
+  it('--mask hides values in what is printed, also where one is cut in two', async () => {
+    const script = 'printf "a secr"; sleep 0.3; printf "et-a! "; echo "$B" >&2; exit 5'
+    const ended = await run(['--mask', '--', 'sh', '-c', script])
+    expect(ended).toMatchObject({ code: 5, stdout: 'a ********! ', stderr: '********\n' })
+    const all = await run(['--mask', '--', 'sh', '-c', 'seq 40000; echo $A'])
+    expect(all.stdout).toMatch(/^1\n2\n[\d\n]*\n40000\n\*{8}\n$/)
+  })
+})
+
+describe('--mount', () => {
+  const mounted = () => existsSync(join(machine.project, 'values.json'))
+
+  it('gives the values in a file of the owner’s, and not in the environment', async () => {
+    const script = 'stat -c %a values.json; cat values.json; echo "[$A]"; exit 4'
+    const { code, stdout } = await run(['--mount', 'values.json', '--only', 'A', '--', 'sh', '-c', script])
+    expect([code, stdout]).toEqual([4, '600\n{\n  "A": "secret-a"\n}\n[]\n'])
+    expect(mounted()).toBe(false)
+  })
+
+  it('leaves nothing behind when skerry is killed', async () => {
+    const started = machine.start(['run', '--mount', 'values.json', '--', 'sh', '-c', 'echo ready; exec sleep 3'])
+    await started.says('ready')
+    expect(mounted()).toBe(true)
+    started.child.kill('SIGKILL')
+    await expect.poll(mounted, { timeout: 10_000 }).toBe(false)
+    await started.ended
+  })
+
+  it('replaces nothing that is there', async () => {
+    await machine.write('values.json', 'mine')
+    expect((await run(['--mount', 'values.json', '--', 'true'])).code).toBe(1)
+    expect(await machine.read('values.json')).toBe('mine')
+  })
+})
+
+it('`substitute` fills a template, and refuses a name without a value', async () => {
+  await machine.write('template', 'a=${A} url=${URL} $${A} ${A:-x} $A\n')
+  const filled = await machine.skerry(['secrets', 'substitute', 'template'])
+  expect(filled).toMatchObject({ code: 0, stdout: 'a=secret-a url=x/secret-a ${A} ${A:-x} $A\n' })
+  const refused = await machine.skerry(['secrets', 'substitute', '-'], { input: '${A}${NOPE}' })
+  expect(refused).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('NOPE') })
+})
+
+it('`generate` writes values that nobody sees, and replaces none unasked', async () => {
+  const made = await machine.skerry(['secrets', 'generate', 'MADE', '--length', '40', '--json'])
+  expect(JSON.parse(made.stdout)).toMatchObject({ generated: [{ name: 'MADE', version: 1 }] })
+  const { stdout: value } = await machine.skerry(['secrets', 'get', 'MADE'])
+  expect(value).toMatch(/^[A-Za-z0-9]{40}$/)
+  expect(made.stdout + made.stderr).not.toContain(value)
+  expect((await machine.skerry(['secrets', 'generate', 'MADE', 'MORE'])).code).toBe(5)
+  expect((await machine.skerry(['secrets', 'get', 'MADE'])).stdout).toBe(value)
+  expect((await machine.skerry(['secrets', 'get', 'MORE'])).code).toBe(4)
+})
+
+it('`open` prints where the environment is in the dashboard', async () => {
+  const { stdout } = await machine.skerry(['open', '--no-browser'])
+  expect(stdout).toMatch(new RegExp(`^${server.url}/orgs/choice-org/envs/env_\\w{22}\\n$`))
+})
+
+describe('the command line', () => {
+  it('takes shared options before the command, and words for help and version', async () => {
+    expect(JSON.parse((await machine.skerry(['--json', 'secrets', 'list'])).stdout).secrets).toBeInstanceOf(Array)
+    expect((await machine.skerry(['--org', 'choice-org', 'run', '--', 'printenv', 'A'])).stdout).toBe('secret-a\n')
+    expect((await machine.skerry(['help', 'secrets', 'set'])).stdout).toContain('Usage: skerry secrets set')
+    const versions = await Promise.all([['version'], ['-v'], ['--version']].map((args) => machine.skerry(args)))
+    expect(new Set(versions.map(({ stdout }) => stdout)).size).toBe(1)
+  })
+
+  it.each([
+    ['SKERRY_ENVIRONMENT', 'SKERRY_ENV'],
+    ['SKERRY_EVN', 'SKERRY_ENV'],
+    ['skerry_env', 'SKERRY_ENV'],
+    ['SKERRY_PASSPHRAS_FILE', 'SKERRY_PASSPHRASE_FILE'],
+  ])('refuses %s, which %s was meant by', async (name, meant) => {
+    const { code, stdout, stderr } = await run(['--', 'echo', 'started'], { [name]: 'production' })
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(`is ${meant} meant?`)
+  })
+
+  it('works without a home that can be written to', async () => {
+    const { stdout: token } = await machine.skerry(['token', 'create', '--name', 'homeless'])
+    const env = { HOME: '/proc/none', SKERRY_TOKEN: token }
+    expect(await run(['--', 'printenv', 'A'], env)).toMatchObject({ code: 0, stdout: 'secret-a\n' })
+  })
+})

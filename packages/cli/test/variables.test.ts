@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { checkVariables } from '../src/variables.ts'
+
+it('settings of the server may stand beside those of the command', () => {
+  const settings = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8').match(
+    /SKERRY_[A-Z_]+\w/g,
+  )!
+  expect(settings.length).toBeGreaterThan(10)
+  expect(() => checkVariables(Object.fromEntries(settings.map((name) => [name, 'x'])))).not.toThrow()
+})
