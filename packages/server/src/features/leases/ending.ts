@@ -1,9 +1,8 @@
-import type { LeaseTag } from '@skerry/contract/lease-providers'
+import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import type { LeaseSession } from '@skerry/providers/leases/provider'
 import { type Context, instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { isRevocable } from './leases.ts'
 import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
 import { findTarget, type Lease } from './scope.ts'
 import { onTarget } from './session.ts'
@@ -34,6 +33,9 @@ export async function endOne(context: Context, ending: Ending): Promise<Lease> {
   ])
   return { ...ending, ...now }
 }
+
+/** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
+const isRevocable = ({ provider }: Pick<Lease, 'provider'>): boolean => leaseProviders[provider].revocable
 
 async function endAll(context: Context, orgId: string, targetId: string, due: Ending[]): Promise<void> {
   if (!due.every(isRevocable)) {

@@ -1,4 +1,3 @@
-import { leaseProviders } from '@skerry/contract/lease-providers'
 import type { leases } from '@skerry/contract/leases'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
@@ -51,9 +50,6 @@ export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLe
   audit('lease.forgotten', lease.id, { resourceRef: lease.resourceRef })
   return { lease: toResponse(forgotten ?? stored) }
 }
-
-/** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
-export const isRevocable = ({ provider }: Pick<Lease, 'provider'>): boolean => leaseProviders[provider].revocable
 
 export function toResponse({ orgId, verifierDigest, ...lease }: Lease) {
   return strip(lease)
