@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { get, post } from '@skerry/contract/endpoint'
 import { Ok } from '@skerry/contract/schema'
 import type { FastifyInstance } from 'fastify'
@@ -27,7 +29,7 @@ const paths = {
 type Manual = In<typeof paths.manual>
 type Transaction = In<typeof paths.transaction>
 
-const { world, tenant } = await openTenant()
+const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 let manual: (input: Manual) => Promise<unknown>
 let transaction: (input: Transaction) => Promise<unknown>
 let app: FastifyInstance
@@ -87,8 +89,21 @@ describe('a manual unit', () => {
   test('cannot call outside while one of its transactions is open', async () => {
     manual = ({ transaction }) => transaction(async () => checkNoTransaction())
     expect((await call('manual')).status).toBe(500)
-    manual = ({ transaction }) => transaction(async () => Promise.all([Promise.resolve().then(checkNoTransaction)]))
-    expect((await call('manual')).status).toBe(500)
+    const { outbound } = world.server.context
+    let reached = 0
+    const target = createServer(() => reached++).listen(0, '127.0.0.1')
+    await once(target, 'listening')
+    const { port } = target.address() as AddressInfo
+    const reach = () =>
+      outbound.connect({ host: '127.0.0.1', port, timeoutMs: 1000 }).then((socket) => socket.destroy())
+    manual = ({ transaction }) => transaction(reach)
+    expect([(await call('manual')).status, reached]).toEqual([500, 0])
+    manual = ({ transaction }) =>
+      transaction(async () => {})
+        .then(reach)
+        .then(() => undefined)
+    expect((await call('manual')).status).toBe(200)
+    target.close()
   })
 
   test('looks its caller up before it acts, whatever memory says', async () => {

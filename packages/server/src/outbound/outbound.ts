@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect as openSocket, type Socket } from 'node:net'
 import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
+import { checkNoTransaction } from '../db/attempts.ts'
 import { type Networks, networksOf } from './addresses.ts'
 import { exchange } from './exchange.ts'
 import { outsideError } from './failures.ts'
@@ -68,6 +69,7 @@ async function send(
   request: OutsideRequest,
   { plain, listed, resolve, ca }: Parts & { plain: boolean },
 ): Promise<OutsideAnswer> {
+  checkNoTransaction()
   const url = readUrl(request.url, plain)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
@@ -94,6 +96,7 @@ function readUrl(text: string, plain: boolean): URL {
 }
 
 async function connect({ host: given, port, timeoutMs }: Target, { listed, resolve }: Parts): Promise<Socket> {
+  checkNoTransaction()
   const host = canonicalHost(given)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new OutsideError('unsendable', 'the port is not a number from 1 to 65535')
