@@ -6,6 +6,7 @@ import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } fr
 import { KeyGrant } from './grants.ts'
 import { Composition, Group } from './groups.ts'
 import { HoneyToken } from './honey-tokens.ts'
+import { Lease, LeaseTarget } from './leases.ts'
 import { User } from './me.ts'
 import { Prefs } from './notifications.ts'
 import { Invite, Member, Organization } from './orgs.ts'
@@ -41,6 +42,8 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Invite,
   KeyGrant,
   Layer,
+  Lease,
+  LeaseTarget,
   Member,
   NotificationPrefs: Prefs,
   Ok: shared.Ok,

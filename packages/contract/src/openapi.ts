@@ -42,7 +42,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   grants: 'Key grants',
   tokens: 'Service tokens',
   honeyTokens: 'Honey tokens',
-  leases: 'Temporary access (leases)',
+  leases: 'Leases',
   audit: 'Audit',
 }
 

@@ -2,6 +2,7 @@ import { apps } from '@skerry/contract/apps'
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { branches } from '@skerry/contract/envs'
+import { leases } from '@skerry/contract/leases'
 import { me } from '@skerry/contract/me'
 import { invites } from '@skerry/contract/orgs'
 import { resolve } from '@skerry/contract/resolve'
@@ -9,8 +10,10 @@ import { tokens } from '@skerry/contract/tokens'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expireBranches } from '../src/features/branches/jobs.ts'
 import { recordTrips } from '../src/features/honey-tokens/trips.ts'
+import { endDue } from '../src/features/leases/ending.ts'
 import { wrappedKey } from './blobs.ts'
 import { buildPlace, type Place } from './callers.ts'
+import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
 import { buildWalk, type Walk } from './mutations.ts'
 import { isOfPerson } from './samples.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
@@ -210,6 +213,42 @@ describe('what happens without a mutation of the contract', () => {
     expect(entries).toMatchObject([{ ...nobody, ...what, orgId: place.tenant.orgId }])
   })
 
+  test('a lease that fails, expires or cannot be removed is recorded; the last can be forgotten', async () => {
+    const { orgId, admin } = place.tenant
+    const { db } = world.server.context
+    const targetId = place.params.targetId as string
+    const actionsOf = async (work: () => Promise<unknown>) =>
+      (await newEntries(world, work)).map(({ action, actorType }) => [action, actorType])
+    const failed = sshLease(targetId, { publicKey: 'ssh-ed25519 AAAA' })
+    expect(await actionsOf(() => world.call(leases.create, { as: admin.as, params: { orgId }, body: failed }))).toEqual(
+      [['lease.failed', 'service_token']],
+    )
+
+    const { lease } = await newSshLease(world, place.tenant, targetId)
+    await db.rows('update leases set expires_at = created_at where id = $1', [lease.id])
+    expect(await actionsOf(() => endDue(world.server.context, orgId, targetId))).toEqual([['lease.expired', 'system']])
+
+    // A database that no operator has allowed to be reached, and a day of tries behind it.
+    const wrapped = await wrappedForBroker(world, place.tenant, 'redis://admin:secret@127.0.0.1:1/0')
+    const config = { provider: 'redis', executor: 'in_broker', connection: { host: '127.0.0.1', port: 1, db: 0 } }
+    await db.rows('update lease_targets set provider = $2, config = $3, wrapped_admin_secret = $4 where id = $1', [
+      targetId,
+      'redis',
+      JSON.stringify({ ...config, accessLevel: 'readonly' }),
+      wrapped,
+    ])
+    await db.rows(
+      `update leases set provider = 'redis', status = 'revoking', ends_as = 'revoked', next_try_at = created_at,
+              ending_since = created_at - interval '2 days' where id = $1`,
+      [lease.id],
+    )
+    expect(await actionsOf(() => endDue(world.server.context, orgId, targetId))).toEqual([['lease.orphaned', 'system']])
+    const params = { orgId, leaseId: lease.id }
+    expect(await actionsOf(() => world.call(leases.forget, { as: admin.as, params }))).toEqual([
+      ['lease.forgotten', 'service_token'],
+    ])
+  })
+
   test('a denied resolve is recorded once, with who was denied and where', async () => {
     const stranger = await newMember(world, place.tenant)
     const envId = place.params.envId as string
@@ -248,7 +287,7 @@ describe('the trail', () => {
   test('holds no ciphertext, wrapped key, key, hash, bearer or address of a mail', async () => {
     const rows = await auditRows(world)
     const text = JSON.stringify(rows.map(({ userAgent: _, ...row }) => row))
-    expect(text).not.toMatch(/(?:sc1|wd1|pk1|pk2)\.|skt_\w{22}_|skm_|eyJ|@|-----BEGIN/)
+    expect(text).not.toMatch(/(?:sc1|wd1|pk1|pk2)\.|skt_\w{22}_|skm_|\beyJ[\w-]+\.|@|-----BEGIN/)
     const secret = sent.filter((value) => value.length >= 40)
     expect(secret.length).toBeGreaterThan(10)
     for (const value of secret) expect(text).not.toContain(value)

@@ -89,16 +89,16 @@ const openObjectFaults = json([
 ])
 
 function arrayFaults({ maxItems = 0 }: Schema, sample: unknown[]): Fault[] {
-  const [first] = sample as Record<string, unknown>[]
+  const [first] = sample as (Record<string, unknown> | string)[]
   return json([
     ['an object', {}],
     ['a text', 'x'],
     ['a number', 1],
     ['null in it', [null]],
-    ['a text in it', ['x']],
+    typeof first === 'string' ? ['a number in it', [1]] : ['a text in it', ['x']],
     ['an array in it', [[first]]],
     ['an empty object in it', [{}]],
-    ['an unknown field in it', [{ ...first, unknown: 1 }]],
+    ['an unknown field in it', [{ ...(first as object), unknown: 1 }]],
     ['too many', Array.from({ length: maxItems + 1 }, () => first)],
   ])
 }

@@ -105,8 +105,19 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
     },
     [`PATCH ${org}/tokens/:tokenId`]: { as, body: { name: 'Name' } },
     [`POST ${org}/leases/targets`]: { as, body: { ...(await sshTarget(world, tenant)), name: 'sample' } },
-    [`PATCH ${org}/leases/targets/:targetId`]: { as, body: { name: 'another' } },
-    [`POST ${org}/leases`]: { as, body: sshLease(params.targetId as string) },
+    [`PATCH ${org}/leases/targets/:targetId`]: {
+      as,
+      body: { name: 'another', wrappedAdminSecret: (await sshTarget(world, tenant)).wrappedAdminSecret },
+    },
+    [`POST ${org}/leases`]: {
+      as,
+      body: {
+        ...sshLease(params.targetId as string),
+        roleName: 'reader',
+        verifier: 'a verifier',
+        recipientPublicKey: publicKeyJwk(),
+      },
+    },
   }
 }
 
