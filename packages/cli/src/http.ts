@@ -3,8 +3,8 @@ import type { Fetch, FetchAnswer } from '@skerry/sdk/transport'
 
 /**
  * What the SDK needs of `fetch`, over Node's HTTP client: loading the global one takes about as long as Node itself to
- * start. Importing `node:http` would load that one, too, so it is had without. It follows no redirect and asks for no compression; a proxy is taken from the environment as by `fetch`, where
- * NODE_USE_ENV_PROXY says so.
+ * start. Importing `node:http` would load it, too, so the module is had without an import. No redirect is followed and no
+ * compression asked for. A proxy is taken from the environment as by `fetch`, where NODE_USE_ENV_PROXY says so.
  */
 export const fetchOverHttp: Fetch = async (url, { method = 'GET', headers, body, signal }) => {
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
