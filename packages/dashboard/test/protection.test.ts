@@ -90,7 +90,7 @@ describe('loosening protection', () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Protection')
     await page.getByRole('button', { name: 'Stop protecting' }).click()
-    await dialogOf(page).getByText('What waits already keeps waiting').waitFor()
+    await dialogOf(page).getByText('Changes that wait already keep waiting').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Stop protecting' }).click()
     await page.getByText('Not protected: holders of the key change secrets directly. 2 changes wait.').waitFor()
     await openApp(page, 'Web shop')
