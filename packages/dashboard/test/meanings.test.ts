@@ -2,6 +2,7 @@ import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
 import { expect, test } from 'vitest'
 import { create, openApp, openEnvironment } from './apps-journey.ts'
+import { lookAgain } from './changes-journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
 import { meet } from './walk.ts'
 
@@ -34,7 +35,7 @@ test('the key of an environment that goes by another’s name is granted once th
   const { page } = owner
   const before = await holders()
   await swapNames('Production', 'Staging')
-  await page.reload()
+  await lookAgain(page)
   await openApp(page, 'Web shop')
   // Under this name is the environment that was Production.
   await openEnvironment(page, 'Staging')
