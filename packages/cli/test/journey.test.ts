@@ -11,7 +11,7 @@ let machine: Machine
 let token: string
 let classic: string
 
-const plain = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`SETTING_${index}`, `value ${index}`]))
+const plain = Object.fromEntries(Array.from({ length: 49 }, (_, index) => [`SETTING_${index}`, `value ${index}`]))
 /** What `.env` files really hold. */
 const hard = {
   DB_USER: 'shop',
@@ -21,6 +21,7 @@ const hard = {
   SINGLE: "it's",
   HASH: 'a # not a comment',
   DOLLAR: 'pa$$word$',
+  LITERAL: '$${DB_USER} stays',
   UNICODE: 'héllo 🌍 日本',
   EMPTY: '',
   SPACED: '  two spaces  ',
@@ -32,18 +33,25 @@ const dotenv = [
     index % 2 ? `export ${name}="${value}"` : `${name}=${value}`,
   ),
   'DB_USER=shop # who',
-  "DATABASE_URL='postgres://${DB_USER}@db/shop?sslmode=require#frag'",
+  `DATABASE_URL="${hard.DATABASE_URL}"`,
   `MULTILINE="${hard.MULTILINE}"`,
   `QUOTED='${hard.QUOTED}'`,
   `SINGLE="${hard.SINGLE}"`,
   `HASH='${hard.HASH}'`,
   `DOLLAR='${hard.DOLLAR}'`,
+  "LITERAL='${DB_USER} stays'",
   `UNICODE=${hard.UNICODE}`,
   'EMPTY=',
   `SPACED="${hard.SPACED}"`,
 ].join('\r\n')
 
-const expected = { ...plain, ...hard, DATABASE_URL: 'postgres://shop@db/shop?sslmode=require#frag' }
+/** What programs get: a reference in double quotes is expanded, and text in single quotes stays as it was written. */
+const expected = {
+  ...plain,
+  ...hard,
+  DATABASE_URL: 'postgres://shop@db/shop?sslmode=require#frag',
+  LITERAL: '${DB_USER} stays',
+}
 
 async function ok(command: string, on = owner): Promise<string> {
   const { code, stdout, stderr } = await on.shell(command)

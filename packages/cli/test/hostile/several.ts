@@ -4,6 +4,9 @@ import { main } from '../../src/program.ts'
 // Runs command lines, an array of arguments each, one after the other in one process: `node several.ts <file>`. Between
 // them stands their number, on both streams.
 
+// `skerry run` and `skerry shell` would become their programs, and the lines after them would not run.
+Object.defineProperty(process, 'execve', { value: undefined })
+
 const lines = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as string[][]
 for (const [at, line] of lines.entries()) {
   for (const stream of [1, 2]) writeSync(stream, `\n@@@${at}\n`)
