@@ -11,7 +11,7 @@ let machine: Machine
 
 beforeAll(async () => {
   server = await openServer()
-  machine = await signedUp(server.url, 'Choice Org')
+  machine = await signedUp(server.url, 'Choice Org', { cold: true })
   await machine.skerry(['secrets', 'import', '-'], { input: 'A=secret-a\nB=secret-b\nURL="x/${A}"\n' })
 })
 afterAll(async () => {

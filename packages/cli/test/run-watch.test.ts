@@ -7,7 +7,7 @@ let machine: Machine
 
 beforeAll(async () => {
   server = await openServer()
-  machine = await signedUp(server.url, 'Watch Org')
+  machine = await signedUp(server.url, 'Watch Org', { cold: true })
 })
 afterAll(async () => {
   await machine.remove()
