@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isTold } from '@skerry/sdk/went-back'
+import { isTold } from '@skerry/sdk/rollback'
 import { credentialsPath } from './credentials.ts'
 import { type Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
+import { isStrict, RollbackHere } from './history.ts'
 import { boundPlace, findPlace } from './places.ts'
-import { isStrict, WentBackHere } from './seen.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
@@ -149,7 +149,7 @@ async function checkKey(session: Session, flags: Flags): Promise<Check> {
     const { changesOf } = await import('./trust.ts')
     const { changes } = await changesOf(session, { flags })
     const refused = isStrict() ? changes : changes.filter((change) => !isTold(change))
-    if (refused.length > 0) throw new WentBackHere(refused, place.label)
+    if (refused.length > 0) throw new RollbackHere(refused, place.label)
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
   return isCheck(answer) ? answer : { what, state: 'ok', message: answer }

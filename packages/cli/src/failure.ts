@@ -50,7 +50,7 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   malformed_token: 'refused',
   kdf_too_weak: 'refused',
   kdf_too_strong: 'refused',
-  went_back: 'refused',
+  rollback: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {

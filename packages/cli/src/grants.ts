@@ -1,5 +1,5 @@
+import { RollbackError } from '@skerry/sdk/rollback'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
-import { WentBackError } from '@skerry/sdk/went-back'
 import { Failure, toFailure } from './failure.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
@@ -38,7 +38,7 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
 export function keyFailure(error: unknown, session: Session, label: string): unknown {
   if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
   // An environment's key is asked for by its id: here is what people call it.
-  if (!(error instanceof WentBackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
+  if (!(error instanceof RollbackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
   return new Failure(toFailure(error).kind, `the key of ${label} is another one than before`, trustHint(label))
 }
 

@@ -60,11 +60,11 @@ const isNamed = (wanted: string | undefined) => (one: { id: string; slug: string
 
 /** Which environment a name means is the server's word: it is held against what the name meant before. */
 export const checkNames = (session: Session, orgId: string, named: readonly { label: string; envId: string }[]) =>
-  session.seen.writing.check({
+  session.history.writing.check({
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
-/** @throws WentBackError when the name means another environment than before. */
+/** @throws RollbackError when the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
     const isUnnamed = name.app === undefined && name.group === undefined
@@ -140,7 +140,7 @@ export async function boundPlace(session: Session, branch?: string): Promise<Pla
     const { orgId, envId, branchOf = envId } = scope
     const organization = { name: '', id: orgId }
     const bound = branch === undefined ? envId : branchOf
-    await session.seen.writing.check({ meanings: { bound, organization } })
+    await session.history.writing.check({ meanings: { bound, organization } })
     return await findPlaceById(session, orgId, envId)
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error

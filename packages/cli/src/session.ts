@@ -3,18 +3,18 @@ import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
+import type { History } from '@skerry/sdk/history'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
-import type { Seen } from '@skerry/sdk/seen'
 import type { Reader } from '@skerry/sdk/skerry'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { keptAside, type Profile, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
+import { historyHere, type Look } from './history.ts'
 import { fetchOverHttp } from './http.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { recall, remember } from './remembered.ts'
-import { type Look, seenHere } from './seen.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
 
 /** Who a credential is. `name` is what a person calls it: an e-mail address, or the id. */
@@ -37,7 +37,7 @@ export interface Session {
   /** The same as the SDK takes it. */
   reader: () => Promise<Reader>
   /** What this machine has seen: to be asked before anything is written, or read. */
-  seen: Record<'writing' | 'reading', Seen>
+  history: Record<'writing' | 'reading', History>
   /** Asked for once, at the first use: a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
   /** The same session, which looks in another way. */
@@ -95,15 +95,15 @@ async function personSession(settings: Settings, bearer: string, profile: Profil
 
 function assemble(parts: Parts, look?: Look): Session {
   const { settings, client, principal, reader, holder, known } = parts
-  const seen = seenHere(settings, principal, look)
+  const history = historyHere(settings, principal, look)
   return {
     settings,
     client,
     principal,
     reader,
-    seen,
-    key: async () => ({ ...(await holder()), seen: seen.writing }),
-    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal, seen.writing))),
+    history,
+    key: async () => ({ ...(await holder()), history: history.writing }),
+    org: once(async () => (known ? checkOrg(known, settings) : findOrg(client, settings, principal, history.writing))),
     looking: (other) => assemble(parts, other),
   }
 }
@@ -192,10 +192,10 @@ export async function makeAdminToken(
  * The organization that a credential works in. A person who is in several must say which. It is held against memory also
  * when it was recalled: what names mean is remembered by organization, so another one would make all of them new.
  */
-async function findOrg(client: Client, settings: Settings, principal: Principal, seen: Seen): Promise<Org> {
+async function findOrg(client: Client, settings: Settings, principal: Principal, history: History): Promise<Org> {
   const org = await lookUpOrg(client, settings, principal)
   const name = principal.type === 'user' ? (settings.org ?? '') : ''
-  await seen.check({ meanings: { organization: { name, id: org.id } } })
+  await history.check({ meanings: { organization: { name, id: org.id } } })
   return checkOrg(org, settings)
 }
 

@@ -1,27 +1,27 @@
+import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { createSkerry } from '@skerry/sdk/skerry'
-import type { WentBack } from '@skerry/sdk/went-back'
+import { memoryHere } from './history.ts'
 import { note } from './output.ts'
 import { boundPlace, findPlace, namedPlace, type Place } from './places.ts'
-import { memoryHere } from './seen.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
 /** Looks at an environment as its commands would -> what is otherwise than before, and nothing is remembered. */
-export async function changesOf(session: Session, asked: Asked): Promise<{ place: Place; changes: WentBack[] }> {
-  const found: WentBack[] = []
+export async function changesOf(session: Session, asked: Asked): Promise<{ place: Place; changes: Rollback[] }> {
+  const found: Rollback[] = []
   const store = { ...memoryHere(), write: async () => {} }
-  const place = await lookAt(session.looking({ store, onWentBack: ({ changes }) => found.push(...changes) }), asked)
+  const place = await lookAt(session.looking({ store, onRollback: ({ changes }) => found.push(...changes) }), asked)
   // A key that changed shows in every look.
   return { place, changes: found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at) }
 }
 
-const isSame = (a: WentBack, b: WentBack) =>
+const isSame = (a: Rollback, b: Rollback) =>
   a.kind === b.kind && a.environmentId === b.environmentId && (a.kind === 'key_changed' || a.what === b.what)
 
 /** Takes what the server shows now as what is to be expected. */
 export async function acceptNow(session: Session, asked: Asked): Promise<void> {
-  await lookAt(session.looking({ onWentBack: ({ message }) => note(`accepted: ${message}`) }), asked)
+  await lookAt(session.looking({ onRollback: ({ message }) => note(`accepted: ${message}`) }), asked)
 }
 
 interface Asked {
@@ -33,20 +33,20 @@ interface Asked {
 /** What commands look at, one after the other: which environment is meant, what a program gets, what is stored there. */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
   const place = await placeOf(session, asked.flags)
-  const { client, settings, seen } = session
+  const { client, settings, history } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {
     const { url: baseUrl, allowInsecure } = settings
     const branch = place.kind === 'branch' ? envId : undefined
-    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, seen: seen.reading }
+    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, history: history.reading }
     await createSkerry({ ...reader, env: parentId, branch, with: asked.with }).resolve()
   }
-  const holder = { ...(await session.key()), seen: undefined }
+  const holder = { ...(await session.key()), history: undefined }
   const [key, { secrets }] = await Promise.all([
     environmentKey(client, { orgId, envId }, holder),
     client.secrets.list({ params: { orgId, envId } }),
   ])
-  await seen.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
+  await history.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
   return place
 }
 

@@ -146,17 +146,17 @@ const notAllowed: Row[] = [
   { name: 'group-no-key', path: groupOf, shows: 'You hold no key here' },
 ]
 
-const seenBy = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
+const historyOf = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => ({ ...row, as, of: 'ordinary' }))
 
 /** Everything that one can come to see. */
 export const scenes: Scene[] = [
-  ...seenBy('stranger', entrances),
-  ...seenBy('newcomer', beginnings),
-  ...seenBy('owner', [...empties, ...ofAccount, ...filled, ...dialogs]),
+  ...historyOf('stranger', entrances),
+  ...historyOf('newcomer', beginnings),
+  ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs]),
   ...filled.map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
-  ...seenBy('member', notAllowed),
+  ...historyOf('member', notAllowed),
   // The last: time goes on for it.
-  ...seenBy('owner', [stepUp]),
+  ...historyOf('owner', [stepUp]),
 ]
 
 export const desk = { width: 1280, height: 800 }

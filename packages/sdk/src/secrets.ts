@@ -10,7 +10,7 @@ import { type Dek, importDek, sealSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client, RequestOptions } from './client.ts'
 import { DecryptionError, invalid } from './errors.ts'
-import type { Seen } from './seen.ts'
+import type { History } from './history.ts'
 
 /** An environment's key: `bytes` (32) to wrap it to others, `dek` to seal and open secrets with. Neither is stored. */
 export interface EnvironmentKey {
@@ -19,7 +19,7 @@ export interface EnvironmentKey {
 }
 
 /** A key holder that remembers which key each environment had: a server could hand out one of its own making. */
-export type RememberingHolder = KeyHolder & { seen?: Seen }
+export type RememberingHolder = KeyHolder & { history?: History }
 
 /** Where an environment is. */
 export interface EnvironmentPlace {
@@ -42,7 +42,7 @@ export interface Grantee {
  *
  * @param holder the private key, or whatever keeps it and opens what was wrapped to it.
  * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; WentBackError when the holder remembers another key; UnavailableError; what a holder elsewhere throws.
+ *   key; RollbackError when the holder remembers another key; UnavailableError; what a holder elsewhere throws.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -53,7 +53,7 @@ export async function environmentKey(
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
     const bytes = await unwrapKey(wrappedDek, holder)
-    await holder.seen?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
+    await holder.history?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
     return await environmentKeyOf(bytes)
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
@@ -211,7 +211,7 @@ export async function rewriteIfRekeyed(
   used: EnvironmentKey,
   written: readonly WrittenSecret[],
 ): Promise<WrittenSecret[]> {
-  await holder.seen?.wrote(
+  await holder.history?.wrote(
     envId,
     written.map(({ name }) => name),
   )

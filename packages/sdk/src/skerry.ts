@@ -6,13 +6,13 @@ import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
 import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
+import type { History } from './history.ts'
 import { decryptLayers, mergeLayers, type Provenance } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
-import { decryptAndCheck } from './resolve-seen.ts'
+import { decryptAndCheck } from './resolve-history.ts'
+import { RollbackError } from './rollback.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
-import type { Seen } from './seen.ts'
 import { sleep } from './transport.ts'
-import { WentBackError } from './went-back.ts'
 
 /**
  * Who reads: a service token, of which the key part stays here; or a bearer and the private key that goes with it, which
@@ -46,7 +46,7 @@ export type SkerrySettings = Reader &
     /** Never contacts the server: only a last-known-good copy answers. */
     offline?: boolean | undefined
     /** What this client has seen before, to notice when the server goes back on it. None unless given. */
-    seen?: Seen | undefined
+    history?: History | undefined
     /** Told when a cache fails, which stops no resolve. Never holds a value. */
     warn?: ((message: string) => void) | undefined
     /** Milliseconds since 1970. */
@@ -75,7 +75,7 @@ export interface Skerry {
   /**
    * Everything, merged and expanded.
    *
-   * @throws UnavailableError, RefusedError, DecryptionError, WentBackError (with `seen`), SkerryError `malformed_answer` or `not_found` (of `only`),
+   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `seen`), SkerryError `malformed_answer` or `not_found` (of `only`),
    *   CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`.
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
@@ -137,7 +137,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
         return { copy, resolved: await openCopy(copy, privateKey, opening) }
       }
       const { copy, resolved } = await fetchAndOpen(known).catch(async (error) => {
-        if (!(error instanceof WentBackError)) throw error
+        if (!(error instanceof RollbackError)) throw error
         // Of several servers, one may lag behind for a moment.
         await sleep(settleMs, signal)
         return fetchAndOpen(undefined)
@@ -226,9 +226,9 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
 }
 
 async function decrypt(body: ResolveBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
-  const { seen } = settings
-  if (!seen || !client) return decryptLayers(body, privateKey)
-  return decryptAndCheck(body, privateKey, { seen, client, query, isToken: 'token' in settings })
+  const { history } = settings
+  if (!history || !client) return decryptLayers(body, privateKey)
+  return decryptAndCheck(body, privateKey, { history, client, query, isToken: 'token' in settings })
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {

@@ -46,7 +46,7 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
   const label = `${parent.label}@${slug}`
-  await session.seen.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
+  await session.history.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
   note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)

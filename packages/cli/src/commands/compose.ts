@@ -8,9 +8,9 @@ import { note, warn, writeJson, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
 import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { noteRemoved } from '../removed-layers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { takeOut } from '../taken-out.ts'
 
 interface SetOptions extends Flags {
   position?: string
@@ -56,7 +56,7 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
-  if (same) await session.seen.reading.composed({ environmentId: same.envId, label }, place.envId)
+  if (same) await session.history.reading.composed({ environmentId: same.envId, label }, place.envId)
   note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
   if (!same)
     warn(
@@ -110,7 +110,7 @@ async function remove(groupSlug: string, flags: Flags & { yes?: boolean }): Prom
   await confirmOrRefuse(`take ${found.slug} out of ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
-  takeOut(found.slug, environments, envId)
+  noteRemoved(found.slug, environments, envId)
   note(`took ${found.slug} out of ${label}`)
   if (flags.json) writeJson({ removed: found.groupId })
 }

@@ -2,7 +2,7 @@ import type { protection as endpoints } from '@skerry/contract/changes'
 import type { Answer } from '@skerry/contract/endpoint'
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
-import { wordsOf } from '@skerry/sdk/went-back'
+import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
@@ -12,10 +12,10 @@ import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
-import { takeOut } from '../taken-out.ts'
 
 const owned = (command: Command) =>
   command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
@@ -47,7 +47,7 @@ async function create(slug: string, flags: Flags & { name?: string }): Promise<v
   const place = { ...owner.params, name: flags.name ?? slug, slug: checkSlug(slug, 'an environment') }
   const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
-  await session.seen.reading.made(named, key.bytes)
+  await session.history.reading.made(named, key.bytes)
   note(`created environment ${owner.label}${slug}; only this credential can read it until you grant others`)
   if (flags.json) writeJson({ environment })
   else writeLine(environment.id)
@@ -189,7 +189,7 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
   const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
   await confirmOrRefuse(`delete environment ${place.label} with its branches and secrets`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
-  if (flags.group !== undefined) takeOut(place.label.split(':')[0]!, [place.environment])
+  if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)
   if (flags.json) writeJson({ deleted: place.envId })
 }

@@ -4,10 +4,10 @@ import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { noteRemoved } from '../removed-layers.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
-import { takeOut } from '../taken-out.ts'
 
 export function register(command: Command): void {
   leaf(command, 'create <slug>', 'Create a group; give it environments with `skerry env create <slug> --group`')
@@ -55,7 +55,7 @@ async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<v
   const params = { orgId: group.orgId, groupId: group.id }
   const { environments } = await session.client.groups.envs({ params })
   await session.client.groups.delete({ params })
-  takeOut(group.slug, environments)
+  noteRemoved(group.slug, environments)
   note(`deleted group ${group.slug}`)
   if (flags.json) writeJson({ deleted: group.id })
 }

@@ -89,7 +89,7 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env }
   const { environment: made, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
-  await session.seen.reading.made(named, key.bytes)
+  await session.history.reading.made(named, key.bytes)
   note(`created ${missing.join(' and ')} in ${orgSlug}`)
   return missing
 }

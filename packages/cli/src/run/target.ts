@@ -1,6 +1,6 @@
 import type { Cache } from '@skerry/sdk/cache'
+import { RollbackError } from '@skerry/sdk/rollback'
 import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
-import { WentBackError } from '@skerry/sdk/went-back'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
@@ -84,7 +84,7 @@ async function recallKnown(session: Session, orgId: string, label: string, key: 
     await checkNames(session, orgId, [{ label, envId }])
     return envId
   } catch (error) {
-    if (!(error instanceof WentBackError)) throw error
+    if (!(error instanceof RollbackError)) throw error
     forget(key)
   }
 }
@@ -93,7 +93,7 @@ async function create(session: Session, env: string | undefined, options: Resolv
   const { url: baseUrl, allowInsecure, branch } = session.settings
   return createSkerry({
     ...(await session.reader()),
-    seen: session.seen.reading,
+    history: session.history.reading,
     baseUrl,
     allowInsecure,
     userAgent,

@@ -30,7 +30,7 @@ export async function listSecrets(session: Session, place: Place) {
       const params = { orgId, envId, name }
       return (await session.client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
     }
-    await session.seen.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
+    await session.history.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
     throw keyFailure(error, session, label)
@@ -64,7 +64,7 @@ export async function resolvePlace(session: Session, place: Place, options: { ex
   const branch = place.kind === 'branch' ? { branch: place.envId } : {}
   return createSkerry({
     ...(await session.reader()),
-    seen: session.seen.reading,
+    history: session.history.reading,
     baseUrl,
     allowInsecure,
     userAgent,

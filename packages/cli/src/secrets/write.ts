@@ -105,7 +105,7 @@ export async function remove(given: string[], flags: Options): Promise<void> {
       else {
         deleted.push(name)
         // At once: what comes of the next one, this one is not missed.
-        await session.seen.reading.deleted(envId, [name])
+        await session.history.reading.deleted(envId, [name])
       }
     } catch (error) {
       const { kind, message } = toFailure(error)

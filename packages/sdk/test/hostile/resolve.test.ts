@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '@skerry/crypto/random'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createHistory, type HistorySettings } from '../../src/history.ts'
 import { forEnvironment } from '../../src/loading-names.ts'
 import { diskMemory } from '../../src/node/disk-memory.ts'
 import type { Layer } from '../../src/resolve-body.ts'
-import { createSeen, type SeenSettings } from '../../src/seen.ts'
-import { wordsOf } from '../../src/went-back.ts'
+import { wordsOf } from '../../src/rollback.ts'
 import { app, branchBody, type Draft, layer, openSkerry, resolveWorld, shared } from '../world.ts'
 
 // A server that makes up what it answers to a program which uses the SDK. Each test says what the program is told.
 
 /** A program that has resolved once, with a memory on disk that the next process finds again. */
-async function world(more: Partial<SeenSettings> = {}) {
+async function world(more: Partial<HistorySettings> = {}) {
   const directory = join(await mkdtemp(join(tmpdir(), 'skerry-memory-')), 'seen')
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const made = await resolveWorld()
   const { server, reader } = made
   const start = (settings: Parameters<typeof openSkerry>[1] = {}) => {
     const store = diskMemory({ directory })
-    const seen = createSeen({ store, baseUrl: server.baseUrl, principalId: reader.tokenId, ...more })
-    return openSkerry(made, { seen, ...settings })
+    const history = createHistory({ store, baseUrl: server.baseUrl, principalId: reader.tokenId, ...more })
+    return openSkerry(made, { history, ...settings })
   }
   await start().resolve()
   const answerWith = (change: (lie: typeof made.body) => void) => {
@@ -34,7 +34,7 @@ async function world(more: Partial<SeenSettings> = {}) {
   return { ...made, directory, start, answerWith, forge, world: made }
 }
 
-const refusal = (message: string) => ({ code: 'went_back', message })
+const refusal = (message: string) => ({ code: 'rollback', message })
 
 describe('a server that answers a bound token', () => {
   test('from another environment, made for it: refused, by the next process too', async () => {

@@ -1,13 +1,13 @@
 import type { Bytes } from '@skerry/crypto/base64url'
 import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import type { History } from './history.ts'
+import type { Meanings } from './history-meanings.ts'
 import { type DecryptedLayer, decryptLayers } from './resolve.ts'
 import type { Layer, ResolveBody, ResolveQuery } from './resolve-body.ts'
-import type { Seen } from './seen.ts'
-import type { Meanings } from './seen-meanings.ts'
 
 interface Remembering {
-  seen: Seen
+  history: History
   client: Client
   query: ResolveQuery
   /** A service token is of one organization; a person may be in several. */
@@ -18,7 +18,7 @@ interface Remembering {
 export async function decryptAndCheck(
   body: ResolveBody,
   holder: KeyHolder,
-  { seen, client, query, isToken }: Remembering,
+  { history, client, query, isToken }: Remembering,
 ): Promise<DecryptedLayer[]> {
   const keys = new Map<string, Bytes>()
   const unwrap = async (blob: string) => {
@@ -39,7 +39,7 @@ export async function decryptAndCheck(
   })
   // A branch has the groups of the environment that it was forked from.
   const asked = [appLayerOf(body).environmentId, ...query.with].join('\n')
-  await seen.check({ meanings: meaningsOf(body, query, isToken), environments, query: asked })
+  await history.check({ meanings: meaningsOf(body, query, isToken), environments, query: asked })
   return decrypted
 }
 

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import type { Cache } from '@skerry/sdk/cache'
+import { createHistory, type History, type HistorySettings, type Shown } from '@skerry/sdk/history'
 import { diskMemory } from '@skerry/sdk/node/disk-memory'
-import { createSeen, type Seen, type SeenSettings, type Shown } from '@skerry/sdk/seen'
-import { isSwap, type WentBack, WentBackError, wordsOf } from '@skerry/sdk/went-back'
+import { isSwap, type Rollback, RollbackError, wordsOf } from '@skerry/sdk/rollback'
 import { stateFolder } from './folders.js'
 import { trustHint } from './labels.ts'
 import { warn } from './output.ts'
+import { isRemoved, noteReturned } from './removed-layers.ts'
 import type { Settings } from './settings.ts'
-import { isTakenOut, putBack } from './taken-out.ts'
 
 /** Another way to look than to refuse and remember: to find out what would be refused, or to accept it. */
 export interface Look {
   store?: Cache
-  onWentBack: (error: WentBackError) => void
+  onRollback: (error: RollbackError) => void
 }
 
 export const isStrict = () => process.env.SKERRY_STRICT === '1'
@@ -25,29 +25,29 @@ export const memoryHere = (): Cache => diskMemory({ directory: join(stateFolder(
  * because somebody re-keyed an environment or took a group out of it, so it is warned, unless SKERRY_STRICT=1. That
  * another environment goes by a known name is refused there too.
  */
-export function seenHere(
+export function historyHere(
   settings: Pick<Settings, 'url' | 'credential'>,
   { type, id }: { type: 'service_token' | 'user'; id: string },
   look?: Look,
-): Record<'writing' | 'reading', Seen> {
+): Record<'writing' | 'reading', History> {
   const isDeployment = settings.credential.from === 'environment' && type === 'service_token'
-  const writing = openSeen(settings, id, look && { ...look, strict: true })
+  const writing = openHistory(settings, id, look && { ...look, strict: true })
   if (look || !isDeployment || isStrict()) return { writing, reading: writing }
-  return { writing, reading: openSeen(settings, id, { onWentBack: warnUnlessSwap }) }
+  return { writing, reading: openHistory(settings, id, { onRollback: warnUnlessSwap }) }
 }
 
-function warnUnlessSwap(error: WentBackError): void {
+function warnUnlessSwap(error: RollbackError): void {
   if (error.changes.some(isSwap)) throw error
   warn(`${error.message}: this may be an old answer, or a false one`)
 }
 
 /** Whoever finds out or accepts is asked about everything: their look is a strict one. */
-function openSeen(
+function openHistory(
   { url }: Pick<Settings, 'url'>,
   principalId: string,
-  { store, onWentBack = refuse, strict = isStrict() }: Partial<Look> & { strict?: boolean } = {},
-): Seen {
-  const settings: SeenSettings = {
+  { store, onRollback = refuse, strict = isStrict() }: Partial<Look> & { strict?: boolean } = {},
+): History {
+  const settings: HistorySettings = {
     store: store ?? memoryHere(),
     baseUrl: url,
     principalId,
@@ -56,37 +56,37 @@ function openSeen(
     onGone: (label, names) => store ?? warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,
   }
-  const check: Seen['check'] = async (shown) => {
+  const check: History['check'] = async (shown) => {
     const ids = (shown.environments ?? []).map(({ environmentId }) => environmentId)
-    const withoutOwn = ({ changes }: WentBackError) => {
-      const isOwn = ({ kind, what, environmentId }: WentBack) =>
-        kind === 'layer_missing' && isTakenOut(what, environmentId, ids)
+    const withoutOwn = ({ changes }: RollbackError) => {
+      const isOwn = ({ kind, what, environmentId }: Rollback) =>
+        kind === 'layer_missing' && isRemoved(what, environmentId, ids)
       const rest = changes.filter((one) => !isOwn(one))
-      if (rest.length > 0) onWentBack(new WentBackHere(rest, labelOf(shown, rest)))
+      if (rest.length > 0) onRollback(new RollbackHere(rest, labelOf(shown, rest)))
     }
-    await createSeen({ ...settings, onWentBack: withoutOwn }).check(shown)
-    if (ids.length > 0 && !store) putBack(ids)
+    await createHistory({ ...settings, onRollback: withoutOwn }).check(shown)
+    if (ids.length > 0 && !store) noteReturned(ids)
   }
-  return { ...createSeen(settings), check }
+  return { ...createHistory(settings), check }
 }
 
 /** What went back, and how a person accepts it in that environment and no other. */
-export class WentBackHere extends WentBackError {
+export class RollbackHere extends RollbackError {
   readonly next: string
 
   /** @param label none where the credential alone says what is read. */
-  constructor(changes: readonly WentBack[], label: string | undefined) {
+  constructor(changes: readonly Rollback[], label: string | undefined) {
     super(changes)
     this.next = trustHint(label)
   }
 }
 
-function refuse(error: WentBackError): never {
+function refuse(error: RollbackError): never {
   throw error
 }
 
 /** What people call what was asked for: `shop/production`, `shop/production@pr-7`; none where nothing was named. */
-function labelOf({ meanings, environments = [], query }: Shown, changes: readonly WentBack[]): string | undefined {
+function labelOf({ meanings, environments = [], query }: Shown, changes: readonly Rollback[]): string | undefined {
   if (meanings?.bound !== undefined) return undefined
   const swapped = changes.find((change) => isSwap(change))?.what
   if (query === undefined && swapped !== undefined) return /[/:]/.test(swapped) ? swapped : undefined

@@ -2,16 +2,16 @@ import type { Bytes } from '@skerry/crypto/base64url'
 import {
   compareEnvironment,
   compareLayers,
+  type EnvironmentHistory,
   fingerprintOf,
+  type LayersHistory,
   markGone,
   plain,
-  type SeenEnvironment,
-  type SeenLayers,
   type ShownEnvironment,
-} from './seen-compare.ts'
-import { compareMeanings, type Entries, entriesOf, type Meanings, type NamedEnvironment } from './seen-meanings.ts'
-import { type MemorySettings, openMemory } from './seen-memory.ts'
-import { isTold, type WentBack, WentBackError } from './went-back.ts'
+} from './history-compare.ts'
+import { compareMeanings, type Entries, entriesOf, type Meanings, type NamedEnvironment } from './history-meanings.ts'
+import { type MemorySettings, openMemory } from './history-memory.ts'
+import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
 /** What an answer shows. */
 export interface Shown {
@@ -21,11 +21,11 @@ export interface Shown {
   query?: string
 }
 
-export interface Seen {
+export interface History {
   /**
    * Compares what an answer shows with what was seen before, and remembers it.
    *
-   * @throws WentBackError, and then nothing is remembered.
+   * @throws RollbackError, and then nothing is remembered.
    */
   check(shown: Shown): Promise<void>
   /** This client has made this environment with this key (32 bytes): its name means it from now on. */
@@ -40,13 +40,13 @@ export interface Seen {
   rekeyed(environmentId: string, key: Bytes): Promise<void>
 }
 
-export interface SeenSettings extends MemorySettings {
+export interface HistorySettings extends MemorySettings {
   /** Refuses what is otherwise told to `onChanged`. */
   strict?: boolean
   /** Asked about what went back. Returning accepts it, and it is remembered as the new state; throws it unless given. */
-  onWentBack?: (error: WentBackError) => void
+  onRollback?: (error: RollbackError) => void
   /** Told, once, of what people change every now and then: a layer that is new, a secret from another layer. */
-  onChanged?: (changes: readonly WentBack[]) => void
+  onChanged?: (changes: readonly Rollback[]) => void
   /** Told of names that are no longer there, once; deleting is what people do, so it is never refused. */
   onGone?: (label: string, names: string[]) => void
 }
@@ -62,35 +62,35 @@ const writtenMax = 10_000
  * Kept are fingerprints of keys and ciphertexts, and names; no values.
  *
  * @example
- * const seen = createSeen({ store: diskMemory(), baseUrl, principalId: tokenId })
+ * const seen = createHistory({ store: diskMemory(), baseUrl, principalId: tokenId })
  * const skerry = createSkerry({ baseUrl, token, seen })
  */
-export function createSeen(settings: SeenSettings): Seen {
-  const { strict = false, onWentBack = refuse, onChanged = () => {}, onGone = () => {} } = settings
+export function createHistory(settings: HistorySettings): History {
+  const { strict = false, onRollback = refuse, onChanged = () => {}, onGone = () => {} } = settings
   const memory = openMemory(settings)
 
   /** Changes what is remembered of an environment. */
-  const update = async (environmentId: string, change: (before: SeenEnvironment) => Partial<SeenEnvironment>) => {
+  const update = async (environmentId: string, change: (before: EnvironmentHistory) => Partial<EnvironmentHistory>) => {
     const place = await memory.ownPlace('environment', environmentId)
-    const before = (await memory.read<SeenEnvironment>(place)) ?? { secrets: {} }
+    const before = (await memory.read<EnvironmentHistory>(place)) ?? { secrets: {} }
     await memory.write(place, { ...before, ...change(before) })
   }
-  const rekeyed: Seen['rekeyed'] = async (environmentId, bytes) => {
+  const rekeyed: History['rekeyed'] = async (environmentId, bytes) => {
     const key = await fingerprintOf(bytes)
     await update(environmentId, () => ({ key }))
   }
 
   /** Environments, and the layers that they are -> what is to be remembered. */
-  const compareContents = async ({ environments = [], query }: Shown, found: WentBack[]) => {
+  const compareContents = async ({ environments = [], query }: Shown, found: Rollback[]) => {
     const entries: Entries = []
     const gone: [label: string, names: string[]][] = []
-    const known = new Map<string, SeenEnvironment>()
+    const known = new Map<string, EnvironmentHistory>()
     const add = (place: string, before: unknown, after: unknown) => {
       if (JSON.stringify(before) !== JSON.stringify(after)) entries.push([place, after])
     }
     for (const environment of environments) {
       const place = await memory.ownPlace('environment', environment.environmentId)
-      const before = (await memory.read<SeenEnvironment>(place)) ?? { secrets: {} }
+      const before = (await memory.read<EnvironmentHistory>(place)) ?? { secrets: {} }
       const after = await compareEnvironment(before, environment, found)
       gone.push([environment.label, markGone(after, environment.secrets)])
       known.set(environment.environmentId, after)
@@ -98,7 +98,7 @@ export function createSeen(settings: SeenSettings): Seen {
     }
     if (query !== undefined) {
       const place = await memory.ownPlace('query', query)
-      const before = await memory.read<SeenLayers>(place)
+      const before = await memory.read<LayersHistory>(place)
       const layers = environments.filter(({ isBranch }) => isBranch !== true)
       add(
         place,
@@ -117,11 +117,11 @@ export function createSeen(settings: SeenSettings): Seen {
     },
     async composed(layer, into) {
       const place = await memory.ownPlace('query', into)
-      const before = await memory.read<SeenLayers>(place)
+      const before = await memory.read<LayersHistory>(place)
       if (before) await memory.write(place, { ...before, layers: [layer, ...before.layers] })
     },
     async wrote(environmentId, names) {
-      const added = ({ written = [] }: SeenEnvironment) => [...new Set([...written, ...names])].slice(-writtenMax)
+      const added = ({ written = [] }: EnvironmentHistory) => [...new Set([...written, ...names])].slice(-writtenMax)
       await update(environmentId, (before) => ({ written: added(before) }))
     },
     async deleted(environmentId, names) {
@@ -132,12 +132,12 @@ export function createSeen(settings: SeenSettings): Seen {
       })
     },
     async check(shown) {
-      const found: WentBack[] = []
+      const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
       const { entries, gone } = await compareContents(shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
-      if (refused.length > 0) onWentBack(new WentBackError(refused))
+      if (refused.length > 0) onRollback(new RollbackError(refused))
       for (const [place, value] of [...meant, ...entries]) await memory.write(place, value)
       if (told.length > 0) onChanged(told)
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
@@ -145,6 +145,6 @@ export function createSeen(settings: SeenSettings): Seen {
   }
 }
 
-function refuse(error: WentBackError): never {
+function refuse(error: RollbackError): never {
   throw error
 }

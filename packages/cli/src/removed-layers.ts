@@ -10,21 +10,21 @@ const path = () => join(stateFolder(), 'taken-out.json')
 const entriesMax = 10_000
 
 /** Environments of a group that were deleted or, with `outOf`, taken out of another. */
-export function takeOut(group: string, environments: readonly { id: string }[], outOf?: string): void {
+export function noteRemoved(group: string, environments: readonly { id: string }[], outOf?: string): void {
   write([...read(), ...environments.map(({ id }) => entryOf(group, id, outOf))])
 }
 
 const entryOf = (...words: (string | undefined)[]) => words.filter((word) => word !== undefined).join(' ')
 
 /** Whether a layer, `shared:production`, was deleted here, or taken out of one of these environments. */
-export function isTakenOut(layer: string, envId: string, shown: readonly string[]): boolean {
+export function isRemoved(layer: string, envId: string, shown: readonly string[]): boolean {
   const entries = read()
   const group = layer.split(':')[0]!
   return [undefined, ...shown].some((outOf) => entries.includes(entryOf(group, envId, outOf)))
 }
 
 /** What is shown beside each other again would be missed again. */
-export function putBack(shown: readonly string[]): void {
+export function noteReturned(shown: readonly string[]): void {
   const entries = read()
   const isBack = ([, envId, outOf]: string[]) =>
     shown.includes(envId!) && (outOf === undefined || shown.includes(outOf))

@@ -3,17 +3,17 @@ import { wrapKey } from '@skerry/crypto/wrap'
 import { describe, expect, test } from 'vitest'
 import { type Draft, layer, resolveWorld, shared } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
-import { createSeen, type Seen, type SeenSettings } from './seen.ts'
-import type { ShownEnvironment } from './seen-compare.ts'
+import { createHistory, type History, type HistorySettings } from './history.ts'
+import type { ShownEnvironment } from './history-compare.ts'
+import { RollbackError } from './rollback.ts'
 import { createSkerry } from './skerry.ts'
-import { WentBackError } from './went-back.ts'
 
 const store = () => memoryCache({ ttlSeconds: 3600 })
-const remember = (more: Partial<SeenSettings> = {}) =>
-  createSeen({ store: store(), baseUrl: 'https://skerry.example', principalId: 'one', ...more })
-const kinds = (error: unknown) => (error as WentBackError).changes.map(({ kind }) => kind)
-const wentBack = (...expected: string[]) =>
-  expect.toSatisfy((error: unknown) => error instanceof WentBackError && kinds(error).join() === expected.join())
+const remember = (more: Partial<HistorySettings> = {}) =>
+  createHistory({ store: store(), baseUrl: 'https://skerry.example', principalId: 'one', ...more })
+const kinds = (error: unknown) => (error as RollbackError).changes.map(({ kind }) => kind)
+const rolledBack = (...expected: string[]) =>
+  expect.toSatisfy((error: unknown) => error instanceof RollbackError && kinds(error).join() === expected.join())
 
 const key = newDek()
 const environment = (secrets: ShownEnvironment['secrets'], more: Partial<ShownEnvironment> = {}): ShownEnvironment => ({
@@ -23,65 +23,65 @@ const environment = (secrets: ShownEnvironment['secrets'], more: Partial<ShownEn
   ...(secrets ? { secrets } : {}),
   ...more,
 })
-const look = (seen: Seen, environments: ShownEnvironment[], query?: string) =>
-  seen.check({ environments, ...(query === undefined ? {} : { query }) })
+const look = (history: History, environments: ShownEnvironment[], query?: string) =>
+  history.check({ environments, ...(query === undefined ? {} : { query }) })
 const one = (ciphertext: string, more = {}) => ({ name: 'A', ciphertext, ...more })
 
 describe('what was seen', () => {
   test('is accepted as often as it comes, and whatever is new', async () => {
-    const seen = remember()
-    for (const text of ['v1', 'v1', 'v2', 'v3']) await look(seen, [environment([one(text)])], 'q')
+    const history = remember()
+    for (const text of ['v1', 'v1', 'v2', 'v3']) await look(history, [environment([one(text)])], 'q')
   })
 
   test('and was replaced does not come back, however often it is tried', async () => {
-    const seen = remember()
-    for (const text of ['v1', 'v2', 'v3']) await look(seen, [environment([one(text)])])
+    const history = remember()
+    for (const text of ['v1', 'v2', 'v3']) await look(history, [environment([one(text)])])
     for (const text of ['v1', 'v2', 'v1']) {
-      await expect(look(seen, [environment([one(text)])])).rejects.toEqual(wentBack('value_came_back'))
+      await expect(look(history, [environment([one(text)])])).rejects.toEqual(rolledBack('value_came_back'))
     }
-    await look(seen, [environment([one('v3')])])
+    await look(history, [environment([one('v3')])])
   })
 
   test('comes back when the history says that it was restored, under a higher version', async () => {
-    const seen = remember()
-    await look(seen, [environment([one('v1', { id: 'sec_1', version: 1 })])])
-    await look(seen, [environment([one('v2', { id: 'sec_1', version: 2 })])])
+    const history = remember()
+    await look(history, [environment([one('v1', { id: 'sec_1', version: 1 })])])
+    await look(history, [environment([one('v2', { id: 'sec_1', version: 2 })])])
     const claim = (version: number, restoredFromVersion: number | null, ciphertext = 'v1') =>
-      look(seen, [
+      look(history, [
         environment([one('v1')], { newestVersion: async () => ({ version, ciphertext, restoredFromVersion }) }),
       ])
-    await expect(claim(3, null)).rejects.toEqual(wentBack('value_came_back'))
-    await expect(claim(2, 1)).rejects.toEqual(wentBack('value_came_back'))
-    await expect(claim(3, 1, 'other')).rejects.toEqual(wentBack('value_came_back'))
+    await expect(claim(3, null)).rejects.toEqual(rolledBack('value_came_back'))
+    await expect(claim(2, 1)).rejects.toEqual(rolledBack('value_came_back'))
+    await expect(claim(3, 1, 'other')).rejects.toEqual(rolledBack('value_came_back'))
     await claim(3, 1)
   })
 
   test('of a version does not go down, unless the secret was made anew', async () => {
-    const seen = remember()
-    await look(seen, [environment([one('v5', { id: 'sec_1', version: 5 })])])
-    await expect(look(seen, [environment([one('v6', { id: 'sec_1', version: 4 })])])).rejects.toEqual(
-      wentBack('version_went_back'),
+    const history = remember()
+    await look(history, [environment([one('v5', { id: 'sec_1', version: 5 })])])
+    await expect(look(history, [environment([one('v6', { id: 'sec_1', version: 4 })])])).rejects.toEqual(
+      rolledBack('version_went_back'),
     )
-    await look(seen, [environment([one('v7', { id: 'sec_2', version: 1 })])])
+    await look(history, [environment([one('v7', { id: 'sec_2', version: 1 })])])
   })
 
   test('of a key stays, and of a query’s layers each', async () => {
-    const seen = remember()
+    const history = remember()
     const other = environment([], { environmentId: 'env_b', label: 'shared:production' })
-    await look(seen, [other, environment([])], 'q')
-    await expect(look(seen, [environment([], { key: newDek() })])).rejects.toEqual(wentBack('key_changed'))
-    await expect(look(seen, [environment([])], 'q')).rejects.toEqual(wentBack('layer_missing'))
-    await look(seen, [environment([])], 'another query')
+    await look(history, [other, environment([])], 'q')
+    await expect(look(history, [environment([], { key: newDek() })])).rejects.toEqual(rolledBack('key_changed'))
+    await expect(look(history, [environment([])], 'q')).rejects.toEqual(rolledBack('layer_missing'))
+    await look(history, [environment([])], 'another query')
   })
 
   test('is not replaced by what was refused, and is by what was accepted', async () => {
     const kept = store()
     const strict = remember({ store: kept })
     const told: string[] = []
-    const lenient = remember({ store: kept, onWentBack: ({ message }) => told.push(message) })
+    const lenient = remember({ store: kept, onRollback: ({ message }) => told.push(message) })
     await look(strict, [environment([])])
     const changed = environment([], { key: newDek() })
-    for (let i = 0; i < 2; i++) await expect(look(strict, [changed])).rejects.toEqual(wentBack('key_changed'))
+    for (let i = 0; i < 2; i++) await expect(look(strict, [changed])).rejects.toEqual(rolledBack('key_changed'))
     await look(lenient, [changed])
     await look(strict, [changed])
     expect(told).toEqual(['the key of shop/production is another one'])
@@ -89,24 +89,26 @@ describe('what was seen', () => {
 
   test('and is gone is told of once, and never refused', async () => {
     const gone: string[][] = []
-    const seen = remember({ onGone: (_, names) => gone.push(names) })
-    await look(seen, [environment([one('v1'), { name: '__proto__', ciphertext: 'p' }])])
-    for (let i = 0; i < 2; i++) await look(seen, [environment([])])
-    await look(seen, [environment([one('v2')])])
+    const history = remember({ onGone: (_, names) => gone.push(names) })
+    await look(history, [environment([one('v1'), { name: '__proto__', ciphertext: 'p' }])])
+    for (let i = 0; i < 2; i++) await look(history, [environment([])])
+    await look(history, [environment([one('v2')])])
     expect(gone).toEqual([['A', '__proto__']])
-    await seen.deleted('env_a', ['A'])
-    await look(seen, [environment([])])
+    await history.deleted('env_a', ['A'])
+    await look(history, [environment([])])
     expect(gone).toHaveLength(1)
-    await expect(look(seen, [environment([one('v1')])])).rejects.toEqual(wentBack('value_came_back'))
+    await expect(look(history, [environment([one('v1')])])).rejects.toEqual(rolledBack('value_came_back'))
   })
 
   test('and is gone does not come back as it was, whatever the history says, but may be made anew', async () => {
-    const seen = remember()
-    await look(seen, [environment([one('v1', { id: 'sec_1', version: 1 })])])
-    await look(seen, [environment([])])
+    const history = remember()
+    await look(history, [environment([one('v1', { id: 'sec_1', version: 1 })])])
+    await look(history, [environment([])])
     const newestVersion = async () => ({ version: 2, ciphertext: 'v1', restoredFromVersion: 1 })
-    await expect(look(seen, [environment([one('v1')], { newestVersion })])).rejects.toEqual(wentBack('value_came_back'))
-    await look(seen, [environment([one('v2')])])
+    await expect(look(history, [environment([one('v1')], { newestVersion })])).rejects.toEqual(
+      rolledBack('value_came_back'),
+    )
+    await look(history, [environment([one('v2')])])
   })
 
   test('by one reader, or on one server, says nothing about another', async () => {
@@ -144,44 +146,44 @@ describe('what a name means', () => {
     await remember({ store: kept }).check(named('shop/dev', 'env_a'))
     const other = remember({ store: kept, principalId: 'two' })
     for (let i = 0; i < 2; i++) {
-      await expect(other.check(named('shop/dev', 'env_b'))).rejects.toEqual(wentBack('environment_replaced'))
+      await expect(other.check(named('shop/dev', 'env_b'))).rejects.toEqual(rolledBack('environment_replaced'))
     }
     await other.check(named('shop/dev', 'env_a'))
     await other.check({ meanings: { environments: [{ orgId: 'org_b', name: 'shop/dev', environmentId: 'env_b' }] } })
   })
 
   test('is not what another name meant, also where the name is new', async () => {
-    const seen = remember()
-    await seen.check(named('shop/production', 'env_a'))
-    await expect(seen.check(named('shop/dev', 'env_a'))).rejects.toMatchObject({
+    const history = remember()
+    await history.check(named('shop/production', 'env_a'))
+    await expect(history.check(named('shop/dev', 'env_a'))).rejects.toMatchObject({
       message: 'shop/dev means the environment that was shop/production',
     })
   })
 
   test('is what this client made it, and its key is known from then on', async () => {
-    const seen = remember()
-    await seen.check(named('shop/dev', 'env_a'))
-    await seen.made({ orgId: 'org_a', name: 'shop/dev', environmentId: 'env_b' }, key)
-    await seen.check({ ...named('shop/dev', 'env_b'), environments: [environment([], { environmentId: 'env_b' })] })
-    await expect(look(seen, [environment([], { environmentId: 'env_b', key: newDek() })])).rejects.toEqual(
-      wentBack('key_changed'),
+    const history = remember()
+    await history.check(named('shop/dev', 'env_a'))
+    await history.made({ orgId: 'org_a', name: 'shop/dev', environmentId: 'env_b' }, key)
+    await history.check({ ...named('shop/dev', 'env_b'), environments: [environment([], { environmentId: 'env_b' })] })
+    await expect(look(history, [environment([], { environmentId: 'env_b', key: newDek() })])).rejects.toEqual(
+      rolledBack('key_changed'),
     )
-    await expect(seen.check(named('shop/dev', 'env_a'))).rejects.toEqual(wentBack('environment_replaced'))
+    await expect(history.check(named('shop/dev', 'env_a'))).rejects.toEqual(rolledBack('environment_replaced'))
   })
 
   test('is remembered anew once it was accepted', async () => {
     const kept = store()
     await remember({ store: kept }).check(named('shop/dev', 'env_a'))
-    await remember({ store: kept, onWentBack: () => {} }).check(named('shop/dev', 'env_b'))
+    await remember({ store: kept, onRollback: () => {} }).check(named('shop/dev', 'env_b'))
     await remember({ store: kept }).check(named('shop/dev', 'env_b'))
   })
 
   test('of a token is one environment, and of a credential one organization', async () => {
-    const seen = remember()
-    const said = (bound: string, id: string) => seen.check({ meanings: { bound, organization: { name: '', id } } })
+    const history = remember()
+    const said = (bound: string, id: string) => history.check({ meanings: { bound, organization: { name: '', id } } })
     await said('env_a', 'org_a')
-    await expect(said('env_b', 'org_a')).rejects.toEqual(wentBack('binding_changed'))
-    await expect(said('env_a', 'org_b')).rejects.toEqual(wentBack('organization_replaced'))
+    await expect(said('env_b', 'org_a')).rejects.toEqual(rolledBack('binding_changed'))
+    await expect(said('env_a', 'org_b')).rejects.toEqual(rolledBack('organization_replaced'))
     await said('env_a', 'org_a')
   })
 })
@@ -189,34 +191,34 @@ describe('what a name means', () => {
 describe('the layers of a query', () => {
   const group = (secrets: ShownEnvironment['secrets']) =>
     environment(secrets, { environmentId: 'env_g', label: 'shared:production' })
-  const changedBy = async (seen: Seen, told: string[], layers: ShownEnvironment[]) => {
+  const changedBy = async (history: History, told: string[], layers: ShownEnvironment[]) => {
     told.length = 0
-    await look(seen, layers, 'q')
+    await look(history, layers, 'q')
     return [...told]
   }
   const telling = () => {
     const told: string[] = []
-    const seen = remember({
-      onChanged: (changes) => told.push(...changes.map((one) => new WentBackError([one]).message)),
+    const history = remember({
+      onChanged: (changes) => told.push(...changes.map((one) => new RollbackError([one]).message)),
     })
-    return { seen, told }
+    return { history, told }
   }
 
   test('are told of when one is new, once', async () => {
-    const { seen, told } = telling()
-    expect(await changedBy(seen, told, [environment([one('v1')])])).toEqual([])
-    expect(await changedBy(seen, told, [group([]), environment([one('v1')])])).toEqual([
+    const { history, told } = telling()
+    expect(await changedBy(history, told, [environment([one('v1')])])).toEqual([])
+    expect(await changedBy(history, told, [group([]), environment([one('v1')])])).toEqual([
       'layer shared:production is new',
     ])
-    expect(await changedBy(seen, told, [group([]), environment([one('v1')])])).toEqual([])
+    expect(await changedBy(history, told, [group([]), environment([one('v1')])])).toEqual([])
   })
 
   test('are told of when a name moves between them, also by way of an answer without it', async () => {
-    const { seen, told } = telling()
+    const { history, told } = telling()
     const moved = 'A comes from shared:production, and came from shop/production before'
-    await look(seen, [group([]), environment([one('v1')])], 'q')
-    expect(await changedBy(seen, told, [group([]), environment([])])).toEqual([])
-    expect(await changedBy(seen, told, [group([one('v2')]), environment([])])).toEqual([moved])
+    await look(history, [group([]), environment([one('v1')])], 'q')
+    expect(await changedBy(history, told, [group([]), environment([])])).toEqual([])
+    expect(await changedBy(history, told, [group([one('v2')]), environment([])])).toEqual([moved])
   })
 
   test('are refused when that is asked for, and nothing is remembered', async () => {
@@ -224,30 +226,30 @@ describe('the layers of a query', () => {
     await look(remember({ store: kept }), [environment([one('v1')])], 'q')
     const strict = remember({ store: kept, strict: true })
     for (let i = 0; i < 2; i++) {
-      await expect(look(strict, [group([]), environment([one('v1')])], 'q')).rejects.toEqual(wentBack('layer_added'))
+      await expect(look(strict, [group([]), environment([one('v1')])], 'q')).rejects.toEqual(rolledBack('layer_added'))
     }
   })
 
   test('are no news where this client composed, wrote or deleted, nor where a branch overrides', async () => {
-    const { seen, told } = telling()
-    await look(seen, [environment([])], 'q')
-    await seen.composed({ environmentId: 'env_g', label: 'shared:production' }, 'q')
-    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
-    await seen.wrote('env_a', ['A'])
-    expect(await changedBy(seen, told, [group([one('v1')]), environment([one('v2')])])).toEqual([])
-    await seen.deleted('env_a', ['A'])
-    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
+    const { history, told } = telling()
+    await look(history, [environment([])], 'q')
+    await history.composed({ environmentId: 'env_g', label: 'shared:production' }, 'q')
+    expect(await changedBy(history, told, [group([one('v1')]), environment([])])).toEqual([])
+    await history.wrote('env_a', ['A'])
+    expect(await changedBy(history, told, [group([one('v1')]), environment([one('v2')])])).toEqual([])
+    await history.deleted('env_a', ['A'])
+    expect(await changedBy(history, told, [group([one('v1')]), environment([])])).toEqual([])
     const branch = environment([one('v3')], { environmentId: 'env_b', label: 'shop/production@pr-7', isBranch: true })
-    expect(await changedBy(seen, told, [group([one('v1')]), environment([]), branch])).toEqual([])
-    expect(await changedBy(seen, told, [group([one('v1')]), environment([])])).toEqual([])
+    expect(await changedBy(history, told, [group([one('v1')]), environment([]), branch])).toEqual([])
+    expect(await changedBy(history, told, [group([one('v1')]), environment([])])).toEqual([])
   })
 })
 
 describe('a resolve with a memory', () => {
   async function world() {
     const { reader, server, ...more } = await resolveWorld()
-    const seen = createSeen({ store: store(), baseUrl: server.baseUrl, principalId: reader.tokenId })
-    const skerry = createSkerry({ baseUrl: server.baseUrl, token: reader.token, seen, cache: memoryCache() })
+    const history = createHistory({ store: store(), baseUrl: server.baseUrl, principalId: reader.tokenId })
+    const skerry = createSkerry({ baseUrl: server.baseUrl, token: reader.token, history, cache: memoryCache() })
     await skerry.resolve()
     return { reader, server, skerry, ...more }
   }
@@ -257,13 +259,13 @@ describe('a resolve with a memory', () => {
     const lie = structuredClone(body)
     lie.layers[0] = (await layer(shared, { HOST: 'evil' }, reader.publicKeyJwk)) as Draft<(typeof lie.layers)[0]>
     server.on('resolve.get', () => ({ json: lie }))
-    await expect(skerry.resolve()).rejects.toEqual(wentBack('key_changed'))
+    await expect(skerry.resolve()).rejects.toEqual(rolledBack('key_changed'))
   })
 
   test('refuses an answer without a layer, also when a copy is kept', async () => {
     const { server, skerry, body } = await world()
     server.on('resolve.get', () => ({ json: { ...body, layers: body.layers.slice(1) } }))
-    await expect(skerry.resolve()).rejects.toEqual(wentBack('layer_missing'))
+    await expect(skerry.resolve()).rejects.toEqual(rolledBack('layer_missing'))
   })
 
   test('waits for a server that lags behind for a moment', async () => {

@@ -1,5 +1,5 @@
-import type { Memory } from './seen-memory.ts'
-import type { WentBack } from './went-back.ts'
+import type { Memory } from './history-memory.ts'
+import type { Rollback } from './rollback.ts'
 
 // Which environment a name means, and to which one a token is bound, is the server's word.
 
@@ -37,7 +37,7 @@ export async function entriesOf(memory: Memory, { orgId, name, environmentId }: 
 export async function compareMeanings(
   memory: Memory,
   { environments = [], bound, organization }: Meanings,
-  found: WentBack[],
+  found: Rollback[],
 ): Promise<Entries> {
   const entries: Entries = []
   for (const one of environments) {

@@ -1,7 +1,7 @@
 import { type Bytes, encodeBase64url } from '@skerry/crypto/base64url'
 import { hkdf } from '@skerry/crypto/hkdf'
+import type { Rollback } from './rollback.ts'
 import { hexSha256 } from './sealed-copy.ts'
-import type { WentBack } from './went-back.ts'
 
 // What is remembered, and how an answer is compared with it. Fingerprints of keys and ciphertexts, and names; no values.
 
@@ -30,7 +30,7 @@ export interface ShownEnvironment {
   newestVersion?: NewestVersion
 }
 
-interface SeenSecret {
+interface SecretHistory {
   hash: string
   /** Hashes of ciphertexts that were replaced, oldest first. */
   past: string[]
@@ -40,15 +40,15 @@ interface SeenSecret {
   gone?: true | 'here'
 }
 
-export interface SeenEnvironment {
+export interface EnvironmentHistory {
   key?: string
-  secrets: Record<string, SeenSecret>
+  secrets: Record<string, SecretHistory>
   /** Names that this client has written there. */
   written?: string[]
 }
 
 /** The layers of a query but for the branch, lowest precedence first, and which of them each secret came from last. */
-export interface SeenLayers {
+export interface LayersHistory {
   layers: { environmentId: string; label: string }[]
   owners: Record<string, string>
 }
@@ -65,11 +65,11 @@ export const plain = <T>(record: Record<string, T>): Record<string, T> => Object
 
 /** What is to be remembered of an environment; what went back is added to `found`. */
 export async function compareEnvironment(
-  before: SeenEnvironment,
+  before: EnvironmentHistory,
   { environmentId, label, key, secrets = [], newestVersion }: ShownEnvironment,
-  found: WentBack[],
-): Promise<SeenEnvironment> {
-  const after: SeenEnvironment = { ...before, secrets: plain(before.secrets) }
+  found: Rollback[],
+): Promise<EnvironmentHistory> {
+  const after: EnvironmentHistory = { ...before, secrets: plain(before.secrets) }
   if (key) {
     after.key = await fingerprintOf(key)
     if (before.key !== undefined && before.key !== after.key) {
@@ -79,19 +79,19 @@ export async function compareEnvironment(
   for (const shown of secrets) {
     const known = Object.hasOwn(before.secrets, shown.name) ? before.secrets[shown.name] : undefined
     const hash = (await hexSha256(shown.ciphertext)).slice(0, hashCharacters)
-    const kind = known && (await wentBack(known, shown, hash, newestVersion))
+    const kind = known && (await rolledBack(known, shown, hash, newestVersion))
     if (kind) found.push({ kind, environmentId, what: shown.name })
     after.secrets[shown.name] = next(known, shown, hash)
   }
   return after
 }
 
-async function wentBack(
-  known: SeenSecret,
+async function rolledBack(
+  known: SecretHistory,
   shown: ShownSecret,
   hash: string,
   newestVersion: NewestVersion | undefined,
-): Promise<WentBack['kind'] | undefined> {
+): Promise<Rollback['kind'] | undefined> {
   const isSame = known.id === undefined || shown.id === undefined || known.id === shown.id
   if (isSame && known.version !== undefined && shown.version !== undefined && shown.version < known.version) {
     return 'version_went_back'
@@ -109,9 +109,9 @@ async function wentBack(
   return isRestored ? undefined : 'value_came_back'
 }
 
-function next(known: SeenSecret | undefined, { id, version }: ShownSecret, hash: string): SeenSecret {
+function next(known: SecretHistory | undefined, { id, version }: ShownSecret, hash: string): SecretHistory {
   const past = !known || known.hash === hash ? (known?.past ?? []) : [...known.past, known.hash]
-  const row: SeenSecret = { hash, past: past.filter((one) => one !== hash).slice(-pastMax) }
+  const row: SecretHistory = { hash, past: past.filter((one) => one !== hash).slice(-pastMax) }
   // A resolve shows neither; the secret may have been made anew since, but its number only counts with its id.
   const nextId = id ?? known?.id
   const nextVersion = version ?? known?.version
@@ -121,7 +121,7 @@ function next(known: SeenSecret | undefined, { id, version }: ShownSecret, hash:
 }
 
 /** Names that were there and are not: marked, so that they are told of once. */
-export function markGone(after: SeenEnvironment, secrets: readonly ShownSecret[] | undefined): string[] {
+export function markGone(after: EnvironmentHistory, secrets: readonly ShownSecret[] | undefined): string[] {
   if (!secrets) return []
   const shown = new Set(secrets.map(({ name }) => name))
   const missing = Object.entries(after.secrets).filter(([name, row]) => !shown.has(name) && !row.gone)
@@ -135,11 +135,11 @@ export function markGone(after: SeenEnvironment, secrets: readonly ShownSecret[]
  * @param known what is remembered of an environment: what this client wrote or deleted itself is no news.
  */
 export function compareLayers(
-  before: SeenLayers | undefined,
+  before: LayersHistory | undefined,
   shown: readonly ShownEnvironment[],
-  known: (environmentId: string) => SeenEnvironment | undefined,
-  found: WentBack[],
-): SeenLayers {
+  known: (environmentId: string) => EnvironmentHistory | undefined,
+  found: Rollback[],
+): LayersHistory {
   const layers = shown.map(({ environmentId, label }) => ({ environmentId, label }))
   const labels = new Map(layers.map(({ environmentId, label }) => [environmentId, label]))
   const owners = plain(before?.owners ?? {})
@@ -164,5 +164,5 @@ export function compareLayers(
   return { layers, owners }
 }
 
-const secretOf = (environment: SeenEnvironment | undefined, name: string) =>
+const secretOf = (environment: EnvironmentHistory | undefined, name: string) =>
   environment && Object.hasOwn(environment.secrets, name) ? environment.secrets[name] : undefined

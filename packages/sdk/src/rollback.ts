@@ -1,8 +1,8 @@
 import { SkerryError } from './errors.ts'
 
 /** What is there now and was otherwise before. */
-export interface WentBack {
-  kind: WentBackKind
+export interface Rollback {
+  kind: RollbackKind
   environmentId: string
   /** Of a layer or environment its name, `shop/production`; of a secret its name; of an organization its slug. */
   what: string
@@ -24,7 +24,7 @@ export interface WentBack {
  * - `layer_added`: a layer that this query never had. People compose groups, so it is told.
  * - `name_moved`: a secret comes from another layer than before. People override, so it is told.
  */
-export type WentBackKind =
+export type RollbackKind =
   | 'environment_replaced'
   | 'environment_renamed'
   | 'binding_changed'
@@ -41,10 +41,10 @@ interface Row {
   swaps?: true
   /** Told and not refused, unless the memory is strict. */
   told?: true
-  words: (change: WentBack) => string
+  words: (change: Rollback) => string
 }
 
-const rows: Record<WentBackKind, Row> = {
+const rows: Record<RollbackKind, Row> = {
   environment_replaced: { swaps: true, words: ({ what }) => `${what} means another environment than before` },
   environment_renamed: { swaps: true, words: ({ what, was }) => `${what} means the environment that was ${was}` },
   binding_changed: { swaps: true, words: () => 'this token is bound to another environment than before' },
@@ -58,22 +58,22 @@ const rows: Record<WentBackKind, Row> = {
 }
 
 /** Whether something else goes by a known name, which no deployment is to go on with. */
-export const isSwap = ({ kind }: WentBack): boolean => rows[kind].swaps === true
+export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
 /** Whether people do this every now and then, so that it is told and not refused. */
-export const isTold = ({ kind }: WentBack): boolean => rows[kind].told === true
+export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
 /** `layer shared:production is new; API_KEY comes from ...` */
-export const wordsOf = (changes: readonly WentBack[]): string =>
+export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
-/** The server answers something older than, or other than, what this client has seen. Code `went_back`. */
-export class WentBackError extends SkerryError {
-  override readonly name = 'WentBackError'
-  readonly changes: readonly WentBack[]
+/** The server answers something older than, or other than, what this client has seen. Code `rollback`. */
+export class RollbackError extends SkerryError {
+  override readonly name = 'RollbackError'
+  readonly changes: readonly Rollback[]
 
-  constructor(changes: readonly WentBack[]) {
-    super('went_back', wordsOf(changes))
+  constructor(changes: readonly Rollback[]) {
+    super('rollback', wordsOf(changes))
     this.changes = changes
   }
 }
