@@ -36,7 +36,7 @@ const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
 // Its people bring claims about second factors, which the issuer of tests makes.
-const claims = '**/mfa-policy.test.ts'
+const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts']
 
 const browser = ['packages/dashboard/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.
@@ -75,7 +75,7 @@ const rows: Row[] = [
   {
     name: 'built-in',
     include: people,
-    exclude: [claims],
+    exclude: claims,
     quick: [],
     setup: 'server/test/setup-built-in.ts',
     more: shared,
@@ -84,7 +84,7 @@ const rows: Row[] = [
     name: 'provider',
     include: people,
     // Moves the clock by days, and a real provider has one of its own.
-    exclude: ['**/invites.test.ts', claims],
+    exclude: ['**/invites.test.ts', ...claims],
     quick: [],
     setup: 'server/test/setup-provider.ts',
     more: shared,
