@@ -1,6 +1,6 @@
 import { leases } from '@skerry/contract/leases'
 import { describe, expect, test } from 'vitest'
-import { wrappedKey } from '../../../test/blobs.ts'
+import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import { newSshKey, newSshLease, newSshTarget, sshLease, sshTarget } from '../../../test/lease-steps.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { auditRows } from '../../../test/state.ts'
@@ -122,6 +122,15 @@ describe('a lease', () => {
     const answer = await mint(more)
     expect(answer.status).toBe(400)
     expect(answer.error?.message).toContain(message)
+  })
+
+  test('of a cloud lasts an hour at most, where its target does not say more', async () => {
+    const cloud = await newSshTarget(world, tenant)
+    await context.db.rows(`update lease_targets set provider = 'cloud-a', config = '{}' where id = $1`, [cloud.id])
+    const { publicKey: _, principals: __, ...rest } = sshLease(cloud.id)
+    const body = { ...rest, provider: 'cloud-a', recipientPublicKey: publicKeyJwk(), ttlSeconds: 3601 }
+    const answer = await world.call(leases.create, { as, params, body })
+    expect([answer.status, answer.error?.message]).toEqual([400, 'body.ttlSeconds: this target allows 3600 at most'])
   })
 
   test('that was refused by its adapter has failed in the ledger, with the reason', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import type { leases } from '@skerry/contract/leases'
 import { publicKeyProblem } from '@skerry/contract/public-key'
@@ -42,7 +43,8 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
     throw fail('invalid_request', `body.provider: the target is one of ${target.provider}`)
   const { mint, ttlSeconds } = leaseProviders[body.provider]
   checkShape(mint, body, 'body')
-  const max = Number((target.config as { maxTtlSeconds?: number }).maxTtlSeconds ?? ttlSeconds.max)
+  const { maxTtlSeconds } = target.config as { maxTtlSeconds?: number }
+  const max = maxTtlSeconds ?? (isCloud(body.provider) ? cloudTtlDefaultMaxSeconds : ttlSeconds.max)
   if (body.ttlSeconds > max) throw fail('invalid_request', `body.ttlSeconds: this target allows ${max} at most`)
   if (body.verifier !== undefined) {
     const problem = verifierProblem(body.provider as 'postgres', body.verifier)
@@ -53,6 +55,9 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
     if (problem) throw fail('invalid_request', `body.recipientPublicKey: ${problem}`)
   }
 }
+
+/** Clouds grant no more than this without being told to. */
+const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
 const begin = ({ org, body, principal, now, newId, transaction }: Mint, target: LeaseTarget): Promise<Lease> =>
   transaction(async ({ db, enqueue }) => {
