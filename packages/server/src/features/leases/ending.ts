@@ -1,10 +1,11 @@
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import type { LeaseSession } from '@skerry/providers/leases/provider'
+import { ProviderError } from '@skerry/providers/provider-error'
 import { type Context, instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
-import { findTarget, type Lease } from './scope.ts'
+import { findLease, findTarget, type Lease } from './scope.ts'
 import { onTarget } from './session.ts'
 
 const firstPauseSeconds = 5
@@ -25,13 +26,9 @@ export async function endDue(context: Context, orgId: string, targetId: string):
 
 /** Ends one now, and gives it as it is then: `revoking` where its target could not be reached. */
 export async function endOne(context: Context, ending: Ending): Promise<Lease> {
-  if (ending.targetId === null) return gone(context, ending)
-  await endAll(context, ending.orgId, ending.targetId, [ending])
-  const now = await context.db.row<Lease>('select status, last_error from leases where org_id = $1 and id = $2', [
-    ending.orgId,
-    ending.id,
-  ])
-  return { ...ending, ...now }
+  if (ending.targetId === null) await gone(context, ending)
+  else await endAll(context, ending.orgId, ending.targetId, [ending])
+  return (await findLease(context.db, { id: ending.orgId }, ending.id)) as Lease
 }
 
 /** Whether a target of this kind can take a credential back. Elsewhere only the ledger knows of an end. */
@@ -61,27 +58,25 @@ async function endAll(context: Context, orgId: string, targetId: string, due: En
 /** One that fails by itself, because of what it owns for example, does not keep the others. */
 async function removeAccount(context: Context, session: LeaseSession<LeaseTag>, lease: Ending): Promise<void> {
   const { id, resourceRef, verifierDigest } = lease
-  if (resourceRef === null) return void (await gone(context, lease))
+  if (resourceRef === null) return gone(context, lease)
   try {
     await session.revoke({ id, resourceRef, verifierDigest })
   } catch (error) {
-    const { reason, message } = error as { reason?: string; message: string }
+    if (!(error instanceof ProviderError) || error.reason === 'unreachable') throw error
     // What stands there under this name is somebody else's: ours was never made.
-    if (reason === 'foreign') return void (await gone(context, lease))
-    if (reason === undefined || reason === 'unreachable') throw error
-    return failedTry(context, lease, `target: ${message}`)
+    if (error.reason === 'foreign') return gone(context, lease)
+    return failedTry(context, lease, `target: ${error.message}`)
   }
   await gone(context, lease)
 }
 
 /** Nothing of it is on the target any more. Its end is in the trail; that of one which was revoked is there already. */
-function gone(context: Context, lease: Ending): Promise<Lease> {
-  return unit(context, system, async (db, record) => {
+async function gone(context: Context, lease: Ending): Promise<void> {
+  await unit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
     const { orgId, id, targetId, resourceRef } = lease
     if (moved && lease.endsAs === 'expired')
       record({ orgId, action: 'lease.expired', resourceId: id, metadata: { targetId, resourceRef } })
-    return moved ?? lease
   })
 }
 

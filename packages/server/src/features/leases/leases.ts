@@ -52,11 +52,5 @@ export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLe
 }
 
 export function toResponse({ orgId, verifierDigest, ...lease }: Lease) {
-  return strip(lease)
-}
-
-/** Rows that are ending carry what only the ledger uses. */
-function strip<T extends object>(row: T): T {
-  const { endsAs: _as, endingSince: _since, tries: _tries, ...rest } = row as T & Record<string, unknown>
-  return rest as T
+  return lease
 }

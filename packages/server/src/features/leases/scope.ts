@@ -24,7 +24,7 @@ export const findTarget = (db: Sql, org: Pick<Org, 'id'>, targetId: string) =>
     targetId,
   ])
 
-const findLease = (db: Sql, org: Org, leaseId: string) =>
+export const findLease = (db: Sql, org: Pick<Org, 'id'>, leaseId: string) =>
   db.row<Lease>(`select ${leaseColumns} from leases l where l.org_id = $1 and l.id = $2`, [org.id, leaseId])
 
 export const target = within<'target', 'targetId', LeaseTarget>(

@@ -4,7 +4,7 @@ import { openLeaseTarget } from '@skerry/providers/leases/registry'
 import { OutsideError } from '@skerry/providers/outside'
 import { ProviderError } from '@skerry/providers/provider-error'
 import type { Context } from '../../kernel/context.ts'
-import { fail, type Refusal } from '../../kernel/errors.ts'
+import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 
 interface Target {
@@ -39,18 +39,23 @@ export async function onTarget<T>(
   }
 }
 
-/** What the adapter found wrong before it sent anything is the caller's to mend; the rest is the target's word. */
+/** What a target, or its adapter, has refused. */
+class TargetRefusal extends Refusal {
+  /** It said that it changed nothing: there is nothing to undo. */
+  readonly changedNothing: boolean
+
+  constructor({ reason, message }: ProviderError) {
+    // What the adapter found wrong before it sent anything is the caller's to mend; the rest is the target's word.
+    if (reason === 'invalid') super('invalid_request', message)
+    else super('conflict', `target: ${message}`)
+    this.changedNothing = ['exists', 'invalid', 'unsupported', 'foreign'].includes(reason)
+  }
+}
+
 function asRefusal(error: unknown): unknown {
-  if (error instanceof ProviderError) return refusalOf(error)
+  if (error instanceof ProviderError) return new TargetRefusal(error)
   if (error instanceof OutsideError) return fail('conflict', `target: ${error.message}`)
   return error
 }
 
-const refusalOf = ({ reason, message }: ProviderError): Refusal & { reason?: string } =>
-  Object.assign(reason === 'invalid' ? fail('invalid_request', message) : fail('conflict', `target: ${message}`), {
-    reason,
-  })
-
-/** Whether the target said that it changed nothing: then there is nothing to undo. */
-export const changedNothing = (error: unknown): boolean =>
-  ['exists', 'invalid', 'unsupported', 'foreign'].includes((error as { reason?: string }).reason ?? '')
+export const changedNothing = (error: unknown): boolean => error instanceof TargetRefusal && error.changedNothing

@@ -4,7 +4,6 @@ import type { leases } from '@skerry/contract/leases'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
-import { type Context, instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -106,10 +105,6 @@ export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): O
   audit('lease_target.deleted', target.id, { name: target.name, forgottenLeases: live })
   return { ok: true }
 }
-
-/** Notes for the ledger that a target could not be reached, without a word of a credential. */
-export const recordUnreached = (context: Context, target: LeaseTarget, lastError: string) =>
-  recordReach(context.db, target, { lastError, now: instant(context) })
 
 function toResponse({ orgId, wrappedAdminSecret, ...target }: LeaseTarget) {
   return target
