@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
@@ -6,15 +6,19 @@ import { markdownTable, referenceMarkdown } from '../packages/contract/src/refer
 import { routes } from '../packages/server/src/app.ts'
 import { settings } from '../packages/server/src/config.ts'
 import { accessFacts } from '../packages/server/src/features/docs/access-words.ts'
+import { withSyncTable } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')
 
+const syncPage = 'docs/sync-destinations.md'
+
 /** Every generated file: its path from the root, and what the tables of the source make of it. */
-export function generatedFiles(): Record<string, string> {
+export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
     'docs/api.md': referenceMarkdown(accessFacts(routes)),
     'docs/settings.md': settingsMarkdown(),
+    [syncPage]: await withSyncTable(await readFile(join(root, syncPage), 'utf8')),
     'packages/contract/src/operations.gen.ts': operationsTable(),
   }
 }
@@ -53,7 +57,7 @@ function settingsMarkdown(): string {
 }
 
 async function main(): Promise<void> {
-  for (const [path, text] of Object.entries(generatedFiles())) {
+  for (const [path, text] of Object.entries(await generatedFiles())) {
     const file = join(root, path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text)

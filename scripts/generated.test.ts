@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { generatedFiles, root } from './generate.ts'
 
-test.each(Object.entries(generatedFiles()))(
+test.each(Object.entries(await generatedFiles()))(
   'generated files are what the tables generate: %s (else: npm run generate)',
   async (path, text) => {
     expect(await readFile(join(root, path), 'utf8')).toBe(text)

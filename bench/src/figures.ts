@@ -2,6 +2,8 @@ import type { Figure } from './figure.ts'
 import { authShare } from './figures/auth-share.ts'
 import { cliRun } from './figures/cli-run.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
+import { kmsEncrypt } from './figures/kms-encrypt.ts'
+import { leaseMint } from './figures/lease-mint.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
 import {
   resolveCached,
@@ -23,8 +25,10 @@ export const figures: Figure[] = [
   { name: 'auth_share', unit: 'ratio', required: { min: 0.9 }, needsPostgres: true, measure: authShare },
   { name: 'resolve_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: resolveUncached },
   { name: 'secret_put', unit: 'ratio', required: { min: 0.4 }, needsPostgres: true, measure: secretPut },
+  { name: 'lease_mint', unit: 'ratio', required: { min: 0.33 }, needsPostgres: true, measure: leaseMint },
   { name: 'resolve_at_1M_secrets', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: resolveAtOneMillion },
   { name: 'cli_run', unit: 'ratio', required: { max: 4.6 }, needsPostgres: false, measure: cliRun },
+  { name: 'kms_encrypt', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: kmsEncrypt },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

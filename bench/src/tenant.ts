@@ -77,11 +77,12 @@ export function newBearer(): Bearer & { hash: string } {
 
 export const secretName = (i: number) => `SECRET_NUMBER_${String(i).padStart(3, '0')}`
 
-async function call<T>(url: string, method: string, path: string, as: string, body: object): Promise<T> {
+/** One request that must succeed -> its answer. */
+export async function call<T>(url: string, method: string, path: string, as: string, body?: object): Promise<T> {
   const answer = await fetch(url + path, {
     method,
-    headers: { 'content-type': 'application/json', authorization: as },
-    body: JSON.stringify(body),
+    headers: { authorization: as, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)

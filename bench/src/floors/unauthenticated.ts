@@ -15,9 +15,9 @@ const unauthenticated = { ...resolve.get, path: '/v1/unauthenticated' as const }
 const keyOf = (rawQuery: string) => `everyone ${rawQuery}`
 
 /** As features/resolve/resolve.ts does, without the token. */
-const fastPath: FastPath = (context, { headers }, rawQuery) => {
+const fastPath: FastPath = (context, { headers }, rawQuery, counted) => {
   const answer = context.cache.find(keyOf(rawQuery), context.now().getTime())
-  if (!answer || !context.limiter.admits('principal', 'everyone')) return undefined
+  if (!answer || !context.limiter.admits('principal', 'everyone', counted)) return undefined
   return choose(context, headers, answer)
 }
 

@@ -9,13 +9,13 @@ export function completionFor(shell: (typeof shells)[number], words: Words): str
   return shell === 'zsh' ? zsh(words) : fish(words)
 }
 
-/** `case` arms from a path to its words. A path of one word also stands for that word with anything behind it. */
+/** `case` arms from a path to its words, longest first. A path also stands for itself with anything behind it. */
 function arms(words: Words): string {
   return [...words]
     .sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
     .map(([path, { subcommands, options }]) => {
       const list = [...subcommands.map(({ name }) => name), ...options].join(' ')
-      const pattern = path === '' || path.includes(' ') ? `'${path}'` : `'${path}'|'${path} '*`
+      const pattern = path === '' ? `'${path}'` : `'${path}'|'${path} '*`
       return `    ${pattern}) list='${list}' ;;`
     })
     .join('\n')
@@ -26,6 +26,7 @@ _skerry() {
   local current=\${COMP_WORDS[COMP_CWORD]} path= list=
   if ((COMP_CWORD > 1)); then path=\${COMP_WORDS[1]}; fi
   if ((COMP_CWORD > 2)); then path="$path \${COMP_WORDS[2]}"; fi
+  if ((COMP_CWORD > 3)); then path="$path \${COMP_WORDS[3]}"; fi
   case $path in
 ${arms(words)}
   esac
@@ -40,6 +41,7 @@ _skerry() {
   local path_= list=
   if ((CURRENT > 2)); then path_=$words[2]; fi
   if ((CURRENT > 3)); then path_="$path_ $words[3]"; fi
+  if ((CURRENT > 4)); then path_="$path_ $words[4]"; fi
   case $path_ in
 ${arms(words)}
   esac
@@ -51,10 +53,9 @@ compdef _skerry skerry
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const lines = [...words].flatMap(([path, { subcommands, options }]) => {
-    const [command, subcommand] = path.split(' ')
     const names = subcommands.map(({ name }) => name).join(' ')
-    const here = path === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${subcommand ?? command}`
-    const inside = subcommand === undefined ? here : `__fish_seen_subcommand_from ${command}; and ${here}`
+    const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
+    const inside = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
     const open = names === '' || path === '' ? inside : `${inside}; and not __fish_seen_subcommand_from ${names}`
     return [
       ...subcommands.map(

@@ -90,8 +90,17 @@ export function toFailure(error: unknown): Failure {
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
   if (badOption !== undefined) return usage(badOption)
-  const hint = typeof next === 'string' ? next : rowOf(nextOfCode, name)
+  const hint = typeof next === 'string' ? next : hintOf(name)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', withoutPlace(firstLine(text)), hint)
+}
+
+/** Nobody signs in in a pipeline: its token is replaced where it is kept. */
+const inPipeline =
+  'the token may have expired or been revoked (`skerry token list` shows that); make another with `skerry token create`, and put it where the pipeline keeps SKERRY_TOKEN'
+
+function hintOf(code: string): string | undefined {
+  const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
+  return code === 'unauthorized' && isPipeline ? inPipeline : rowOf(nextOfCode, code)
 }
 
 /** `query.limit: must be <= 200` -> `--limit must be <= 200`; undefined for what was not typed as it is. */

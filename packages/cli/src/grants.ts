@@ -4,7 +4,7 @@ import { Failure, toFailure } from './failure.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
 import { checkKeys } from './pins.ts'
-import { checkNames, type Place } from './places.ts'
+import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 
 /** An environment whose key this credential has, ready to be granted. */
@@ -32,6 +32,23 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
   } catch (error) {
     throw keyFailure(error, session, label)
   }
+}
+
+/** What this credential can decrypt. Branches do not say whether it can, so each is tried. */
+export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
+  const { id: orgId } = await session.org()
+  const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
+  await checkNames(session, orgId, readable)
+  const opened = await Promise.all(
+    readable.map(async ({ envId, label }) => {
+      try {
+        return await openPlace(session, orgId, envId, label)
+      } catch (error) {
+        if (toFailure(error).kind !== 'refused') throw error
+      }
+    }),
+  )
+  return opened.filter((one) => one !== undefined)
 }
 
 /** Why there is no key: none was granted, or the server shows another one than before. */

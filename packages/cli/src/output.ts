@@ -31,6 +31,11 @@ export function writeData(text: string): void {
   writeAll(stdout, text)
 }
 
+/** Bytes as they are, of a file or a message. */
+export function writeBytes(bytes: Uint8Array): void {
+  writeAll(stdout, bytes)
+}
+
 /** One line. */
 export function writeLine(text: string): void {
   writeAll(stdout, `${printable(text)}\n`)
@@ -100,8 +105,8 @@ function paint(style: Style, text: string): string {
 
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
-function writeAll(descriptor: number, text: string): void {
-  let rest: Uint8Array = Buffer.from(text, 'utf8')
+function writeAll(descriptor: number, data: string | Uint8Array): void {
+  let rest: Uint8Array = typeof data === 'string' ? Buffer.from(data, 'utf8') : data
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest))

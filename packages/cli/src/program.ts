@@ -11,8 +11,7 @@ export async function main(typed: string[]): Promise<number> {
   let args = rest
   try {
     const program = await buildProgram(rest.find((arg) => !arg.startsWith('-')))
-    const command = program.commands.find((one) => one.name() === rest[0])
-    const words = command?.commands.some((one) => one.name() === rest[1]) ? 2 : 1
+    const words = Math.max(1, namedBy(program, rest).length)
     args = [...rest.slice(0, words), ...leading, ...rest.slice(words)]
     await program.parseAsync(args, { from: 'user' }).catch((error) => {
       throw isUsage(error) ? usageFailure(error, commandOf(program, args)) : error
@@ -89,10 +88,19 @@ const isUsage = (error: unknown): error is CommanderError =>
 
 /** The command that a command line means, as far as it names one: `skerry secrets set`. */
 function commandOf(program: Command, args: string[]): string {
-  const named = (parent: Command) => args.flatMap((arg) => parent.commands.find((one) => one.name() === arg) ?? [])[0]
-  const command = named(program)
-  const sub = command && named(command)
-  return [program, command, sub].flatMap((one) => one?.name() ?? []).join(' ')
+  const found = [program]
+  for (const arg of args) {
+    const below = found.at(-1)!.commands.find((one) => one.name() === arg)
+    if (below) found.push(below)
+  }
+  return found.map((one) => one.name()).join(' ')
+}
+
+/** The commands that the first words name, one below the other. */
+function namedBy(program: Command, words: string[]): Command[] {
+  const [word, ...rest] = words
+  const below = program.commands.find((one) => one.name() === word)
+  return below ? [below, ...namedBy(below, rest)] : []
 }
 
 const helpAfter = `

@@ -30,6 +30,14 @@ export async function askHidden(question: string): Promise<string> {
   return answer ?? ''
 }
 
+/** Asks for a line of text, which shows. */
+export async function askText(question: string): Promise<string> {
+  const { text, isCancel } = await import('@clack/prompts')
+  const answer = await onTerminal((how) => text({ message: printable(question), ...how }))
+  if (isCancel(answer)) throw cancelled()
+  return answer ?? ''
+}
+
 export async function ask(question: string): Promise<boolean> {
   const { confirm, isCancel } = await import('@clack/prompts')
   const answer = await onTerminal((how) => confirm({ message: printable(question), initialValue: false, ...how }))

@@ -1,5 +1,6 @@
 import { changes } from '@skerry/contract/changes'
 import { invites } from '@skerry/contract/orgs'
+import { ownInvites } from '@skerry/contract/own-invites'
 import { secrets } from '@skerry/contract/secrets'
 import { parseToken } from '@skerry/crypto/token'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -31,6 +32,8 @@ beforeAll(async () => {
   const email = 'reviewer@example.com'
   await send(invites.create, { as: proposer, params: { orgId }, body: { email, role: 'admin' } })
   reviewer = `Bearer ${await server.issuer.token({ sub: 'reviewer', email, email_verified: true })}`
+  const [invite] = (await send(ownInvites.list, { as: reviewer })).body.invites
+  await send(ownInvites.accept, { as: reviewer, params: { inviteId: invite?.id as string } })
   await ok('echo -n before | skerry secrets set DATABASE_URL && skerry env protect development')
 })
 afterAll(async () => {
@@ -141,7 +144,7 @@ describe('two people, each signed in at a terminal', () => {
     await own.write('../passphrase', `${passphrase}\n`)
     await own.write('skerry.json', await machine.read('skerry.json'))
     await signIn(server, own, email, 'approve')
-    await okOn(own, 'skerry keys init')
+    await okOn(own, 'skerry keys init && skerry invite accept')
     await ok(`skerry grant --user ${email}`)
     return own
   }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import { readDotenv } from '../src/dotenv-file.ts'
 import type { ExportFormat, Values } from '../src/formats/names.ts'
 import { formatValues, readJsonValues } from '../src/formats.ts'
@@ -65,6 +66,51 @@ describe('what is exported reads back exactly, or is refused by name', () => {
     const script = `${textOf(values, 'shell')}${print}\n`
     const out = execFileSync('sh', ['-s'], { input: script, encoding: 'utf8' })
     expect(out.split('\0').slice(0, -1)).toEqual([...values.values()])
+  })
+})
+
+describe('what is exported is read exactly by a parser of the format', () => {
+  const sets = () => {
+    const next = random(20_261_122)
+    return Array.from({ length: 1500 }, () => randomValues(next))
+  }
+
+  it.each(['1.1', '1.2'] as const)('as YAML %s', (version) => {
+    for (const values of sets()) {
+      const read = parseYaml(textOf(values, 'yaml'), { version })
+      expect(read).toEqual(Object.fromEntries(values))
+    }
+    expect(parseYaml(textOf(new Map([['NO', 'off']]), 'yaml'), { version })).toEqual({ NO: 'off' })
+  })
+
+  it('as a Kubernetes Secret, whose data are base64', () => {
+    for (const values of sets()) {
+      const { kind, data } = parseYaml(textOf(values, 'k8s')) as { kind: string; data: Record<string, string> }
+      const read = Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString('utf8')])
+      expect([kind, Object.fromEntries(read)]).toEqual(['Secret', Object.fromEntries(values)])
+    }
+  })
+
+  it('as docker reads lines: up to the first =, and nothing of the value is changed', () => {
+    for (const values of sets()) {
+      const held = new Map([...values].filter(([, value]) => !/\n|\r$/.test(value)))
+      const read = textOf(held, 'docker').split('\n').filter(Boolean)
+      const pairs = read.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
+      expect(Object.fromEntries(pairs)).toEqual(Object.fromEntries(held))
+    }
+  })
+
+  it('as GitHub’s runner reads heredocs: no value holds the line that ends it', () => {
+    for (const values of sets()) {
+      const read = new Map<string, string>()
+      const lines = textOf(values, 'github-actions').split('\n')
+      while (lines.length > 1) {
+        const [name, end] = lines.shift()!.split('<<') as [string, string]
+        read.set(name, lines.splice(0, lines.indexOf(end)).join('\n'))
+        lines.shift()
+      }
+      expect(read).toEqual(values)
+    }
   })
 })
 

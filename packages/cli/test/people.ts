@@ -7,9 +7,9 @@ export interface PeopleServer extends Server {
   issuer: Issuer
 }
 
-export async function openPeopleServer(): Promise<PeopleServer> {
+export async function openPeopleServer(more: Record<string, string> = {}): Promise<PeopleServer> {
   const issuer = await startIssuer(() => new Date())
-  const server = await openServer({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience })
+  const server = await openServer({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience, ...more })
   return {
     ...server,
     issuer,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { words } from '@skerry/crypto/words'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer } from './people.ts'
 
@@ -15,7 +16,8 @@ import { openPeopleServer, type PeopleServer } from './people.ts'
 //   = the exit code, when it is not 0
 //
 // What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
-// are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in.
+// are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in,
+// and $PLATFORM is one of a platform that secrets are pushed to.
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
@@ -27,10 +29,15 @@ interface Session {
 }
 
 let server: PeopleServer
+let platform: AppPlatform
 beforeAll(async () => {
-  server = await openPeopleServer()
+  platform = await startAppPlatform()
+  server = await openPeopleServer(platform.settings)
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await platform.stop()
+})
 
 describe.each(files)('%s', (file) => {
   const path = join(folder, file)
@@ -43,6 +50,7 @@ describe.each(files)('%s', (file) => {
   it.each(sessions)('$title', async ({ title, commands, expected }) => {
     const machine = await newMachine(server.url)
     await addPeople(machine)
+    machine.env.PLATFORM = platform.token
     try {
       const text = await play(machine, title, commands)
       played.push(text)

@@ -269,6 +269,9 @@ describe('completion', () => {
     expect(await complete('skerry secrets i')).toEqual(['import'])
     expect(await complete('skerry run --off')).toEqual(['--offline'])
     expect(await complete('skerry secrets set NAME --exp')).toEqual(['--expected-version'])
+    expect(await complete('skerry lease ')).toContain('target')
+    expect(await complete('skerry lease target v')).toEqual(['verify'])
+    expect(await complete('skerry lease target rm db --f')).toEqual(['--force'])
     expect(await complete('skerry branch create pr --t')).toEqual(['--ttl'])
   })
 

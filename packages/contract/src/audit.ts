@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { auditActions } from './audit-actions.ts'
 import { get } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { Id, Instant, NextCursor, Nullable, Page, Strict } from './schema.ts'
+import { GivenInstant, Id, Instant, NextCursor, Nullable, Page, Strict } from './schema.ts'
 
 export const AuditEntry = Strict({
   id: Id('audit'),
@@ -34,6 +34,11 @@ export const audit = {
       resourceType: Type.Optional(oneOf(resourceTypes)),
       resourceId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
       actorId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
+      requestId: Type.Optional(
+        Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'the `x-request-id` of an answer' }),
+      ),
+      since: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries of this instant and later ones' }),
+      until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
     }),
     responses: { 200: Strict({ entries: Type.Array(AuditEntry), nextCursor: NextCursor }) },
   }),

@@ -109,7 +109,7 @@ export const changes = {
         required: Type.Integer(),
       }),
     },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: [
       'change_request.approved',
       'change_request.applied',

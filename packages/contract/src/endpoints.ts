@@ -1,5 +1,7 @@
+import { agents } from './agents.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import { auditProof } from './audit-proof.ts'
 import { changes, protection } from './changes.ts'
 import { cliLogin } from './cli-login.ts'
 import { cliSessions } from './cli-sessions.ts'
@@ -9,17 +11,26 @@ import { grants } from './grants.ts'
 import { composition, groups } from './groups.ts'
 import { health } from './health.ts'
 import { honeyTokens } from './honey-tokens.ts'
+import { kms } from './kms.ts'
 import { leases } from './leases.ts'
+import { logSink } from './log-sink.ts'
+import { machineClients } from './machine-clients.ts'
 import { me } from './me.ts'
 import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
 import { invites, members, mfaPolicy, orgs } from './orgs.ts'
+import { ownInvites } from './own-invites.ts'
 import { passkeys } from './passkeys.ts'
+import { provisioner } from './provisioner.ts'
+import { recovery, recoveryRequests } from './recovery.ts'
 import { resolve } from './resolve.ts'
+import { rotation } from './rotation.ts'
 import { secondFactor, signInPasskeys } from './second-factor.ts'
 import { secrets } from './secrets.ts'
 import { sessions, signIn } from './sign-in.ts'
 import { signup } from './signup.ts'
+import { sync } from './sync.ts'
+import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
 
 /** The whole API, by the specification's headings. Server, SDK, OpenAPI document and reference page derive from it. */
@@ -40,6 +51,7 @@ export const endpoints = {
   members,
   mfaPolicy,
   invites,
+  ownInvites,
   apps,
   envs,
   rekey,
@@ -52,9 +64,20 @@ export const endpoints = {
   resolve,
   grants,
   tokens,
+  machineClients,
   honeyTokens,
+  kms,
   leases,
+  recovery,
+  recoveryRequests,
+  rotation,
+  sync,
+  provisioner,
+  agents,
+  tasks,
   audit,
+  auditProof,
+  logSink,
 }
 
 /** Heading, name and endpoint of every operation, in the table's order. */

@@ -83,7 +83,8 @@ export const envs = {
 /** New key, new wrapping for each holder, new ciphertext for each secret, in one go. */
 export const rekey = {
   run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
-    summary: 'Replace an environment’s key: every grant and every current ciphertext, or nothing',
+    summary:
+      'Replace an environment’s key: every grant and every current ciphertext, or nothing; not while it is protected',
     body: Strict({
       expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
         additionalProperties: false,
@@ -121,7 +122,8 @@ export const branches = {
     responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
-    summary: 'Fork an environment into a branch, which holds only the values that differ',
+    summary:
+      'Fork an environment into a branch, which holds only the values that differ and starts with the parent’s protection',
     body: Strict({
       slug: Slug,
       name: Type.Optional(DisplayName),

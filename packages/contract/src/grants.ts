@@ -23,7 +23,7 @@ export const grants = {
     responses: { 200: Strict({ grants: Type.Array(KeyGrant), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
-    summary: 'Grant an environment’s key, wrapped to a principal',
+    summary: 'Grant an environment’s key, wrapped to a principal, by an admin who holds it',
     body: BranchGrant,
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],

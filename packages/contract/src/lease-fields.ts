@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { roleNamePattern } from './lease-facts.ts'
 import { limits } from './limits.ts'
 import { Blob, Id, PublicKeyJwk, Strict } from './schema.ts'
 
@@ -34,8 +35,6 @@ export const CaCertificate = Type.String({
     'Certificates (PEM) of the authority that signed the server’s certificate, where it is not a public one.',
 })
 
-/** A lease’s account name. Every database takes it without quoting, and the shortest limit (32, MySQL) holds it. */
-export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
 export const RoleName = Type.String({
   pattern: roleNamePattern,
   description: 'Name of the account that the lease creates. It must not exist on the target.',

@@ -79,9 +79,13 @@ describe('configs', () => {
 
 it('every field that a person fills in has a sentence that explains it', () => {
   const fields = (schema: unknown, path: string): [string, unknown][] => {
-    const { properties = {} } = schema as { properties?: Record<string, { description?: string; properties?: object }> }
+    const { properties = {}, anyOf = [] } = schema as {
+      properties?: Record<string, { description?: string; properties?: object }>
+      anyOf?: unknown[]
+    }
+    if (anyOf.length > 0) return anyOf.flatMap((each) => fields(each, path))
     return Object.entries(properties).flatMap(([name, field]) =>
-      name === 'provider'
+      name === 'provider' || name === 'kind'
         ? []
         : field.properties
           ? fields(field, `${path}.${name}`)

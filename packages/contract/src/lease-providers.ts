@@ -1,17 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox'
+import { type LeaseTag, leaseFacts, leaseTtlSeconds as ttl } from './lease-facts.ts'
 import { RecipientPublicKey, RoleName, TargetId, TtlSeconds, WrappedCredential } from './lease-fields.ts'
-import {
-  CloudA,
-  CloudB,
-  Mongodb,
-  Mysql,
-  Postgres,
-  Principals,
-  Redis,
-  Ssh,
-  SshPublicKey,
-  leaseTtlSeconds as ttl,
-} from './lease-targets.ts'
+import { CloudA, CloudB, Mongodb, Mysql, Postgres, Principals, Redis, Ssh, SshPublicKey } from './lease-targets.ts'
 import { NativePasswordHash, ScramVerifier, Sha256Digest } from './lease-verifiers.ts'
 import { Instant, Strict } from './schema.ts'
 
@@ -50,57 +40,38 @@ const recipientMint = <P extends 'cloud-a' | 'cloud-b' | 'mongodb'>(provider: P,
   })
 
 interface Row {
-  /** What people call it. */
-  label: string
   config: TObject
   mint: TObject
   /** The name of the answer’s field beside `lease`. */
   resultKey: string
   result: TObject
-  ttlSeconds: { min: number; max: number }
-  /** What the admin credential is, for whoever is asked for it. */
-  adminSecret: string
-  /** False where the target cannot take a credential back: revoking marks the ledger alone. */
-  revocable: boolean
 }
 
 /** Every lease provider, by tag. */
 export const leaseProviders = {
   postgres: {
-    label: 'PostgreSQL',
+    ...leaseFacts.postgres,
     config: Postgres,
     mint: verifierMint('postgres', ScramVerifier),
     resultKey: 'connection',
     result: Connection,
-    ttlSeconds: ttl.database,
-    adminSecret:
-      'Connection string (postgres://user:password@host:port/database) of an account with CREATEROLE that may grant on the schema. Make one for Skerry alone.',
-    revocable: true,
   },
   mysql: {
-    label: 'MySQL or MariaDB',
+    ...leaseFacts.mysql,
     config: Mysql,
     mint: verifierMint('mysql', NativePasswordHash),
     resultKey: 'connection',
     result: Connection,
-    ttlSeconds: ttl.database,
-    adminSecret:
-      'Connection string (mysql://user:password@host:port/database) of an account with CREATE USER, CONNECTION ADMIN, SELECT on mysql.* and the leases’ rights with GRANT OPTION.',
-    revocable: true,
   },
   redis: {
-    label: 'Redis or Valkey',
+    ...leaseFacts.redis,
     config: Redis,
     mint: verifierMint('redis', Sha256Digest),
     resultKey: 'connection',
     result: Connection,
-    ttlSeconds: ttl.database,
-    adminSecret:
-      'Connection string (redis://user:password@host:port/db) of an account that may run ACL, INFO and CONFIG GET.',
-    revocable: true,
   },
   ssh: {
-    label: 'SSH certificates',
+    ...leaseFacts.ssh,
     config: Ssh,
     mint: Strict({
       provider: Type.Literal('ssh'),
@@ -116,12 +87,9 @@ export const leaseProviders = {
       caPublicKey: Type.String(),
       expiresAt: Instant,
     }),
-    ttlSeconds: ttl.ssh,
-    adminSecret: 'Private key of the certificate authority (OpenSSH or PEM), without a passphrase.',
-    revocable: false,
   },
   'cloud-a': {
-    label: 'AWS roles',
+    ...leaseFacts['cloud-a'],
     config: CloudA,
     mint: recipientMint('cloud-a', ttl.cloudA),
     resultKey: 'cloudA',
@@ -131,12 +99,9 @@ export const leaseProviders = {
       roleArn: Type.String(),
       expiresAt: Instant,
     }),
-    ttlSeconds: ttl.cloudA,
-    adminSecret: 'Access key of an IAM user that may assume the role, as JSON: { "accessKeyId", "secretAccessKey" }.',
-    revocable: false,
   },
   'cloud-b': {
-    label: 'Google service accounts',
+    ...leaseFacts['cloud-b'],
     config: CloudB,
     mint: recipientMint('cloud-b', ttl.cloudB),
     resultKey: 'cloudB',
@@ -146,12 +111,9 @@ export const leaseProviders = {
       scopes: Type.Array(Type.String()),
       expiresAt: Instant,
     }),
-    ttlSeconds: ttl.cloudB,
-    adminSecret: 'Key (JSON) of a service account that may create tokens for the target account.',
-    revocable: false,
   },
   mongodb: {
-    label: 'MongoDB',
+    ...leaseFacts.mongodb,
     config: Mongodb,
     mint: recipientMint('mongodb', ttl.database),
     resultKey: 'mongodb',
@@ -164,14 +126,10 @@ export const leaseProviders = {
       authSource: Type.String(),
       expiresAt: Instant,
     }),
-    ttlSeconds: ttl.database,
-    adminSecret:
-      'Connection string (mongodb://user:password@host:port/database) of an account with userAdmin on the accounts’ database.',
-    revocable: true,
   },
-} satisfies Record<string, Row>
+} satisfies Record<LeaseTag, Row>
 
-export type LeaseTag = keyof typeof leaseProviders
+export type { LeaseTag } from './lease-facts.ts'
 export type LeaseConfig<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['config']>
 export type LeaseMint<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['mint']>
 export type LeaseResult<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['result']>

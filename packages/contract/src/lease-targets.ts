@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { leaseTtlSeconds } from './lease-facts.ts'
 import {
   AccessLevel,
   AllowedTtl,
@@ -15,17 +16,6 @@ import {
 import { Strict } from './schema.ts'
 
 // The config of a lease target, for each provider. Every description is a sentence that clients show beside the field.
-
-/** Lifetimes that a mint may ask for. A target’s `maxTtlSeconds` narrows them. */
-export const leaseTtlSeconds = {
-  database: { min: 60, max: 86_400 },
-  ssh: { min: 60, max: 43_200 },
-  cloudA: { min: 900, max: 43_200 },
-  cloudB: { min: 60, max: 43_200 },
-} as const
-
-/** Clouds grant no more without being told to; a target that allows more proves it when it is registered. */
-export const cloudTtlDefaultMaxSeconds = 3600
 
 const InBroker = Type.Literal('in_broker', { description: 'This server signs in to the target.' })
 

@@ -11,15 +11,15 @@ const braces = /\{\{([^{}]*)\}\}/g
  *
  * @example templateProblem('CREATE ROLE {{name}}', leasePlaceholders) // '{{name}} is no placeholder'
  */
-export function templateProblem(template: string, allowed: readonly LeasePlaceholder[]): string | null {
+export function templateProblem(template: string, allowed: readonly string[]): string | null {
   for (const [whole, name] of template.matchAll(braces))
-    if (!(allowed as readonly string[]).includes(name as string)) return `${whole} is no placeholder here`
+    if (!allowed.includes(name as string)) return `${whole} is no placeholder here`
   return /\{\{|\}\}/.test(template.replace(braces, '')) ? 'has braces that do not pair' : null
 }
 
 /** Replaces each placeholder by its value. The template has passed `templateProblem`. */
-export function fillTemplate(template: string, values: Readonly<Partial<Record<LeasePlaceholder, string>>>): string {
-  return template.replace(braces, (_, name: LeasePlaceholder) => {
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(braces, (_, name: string) => {
     const value = values[name]
     if (value === undefined) throw new Error(`no value for {{${name}}}`)
     return value

@@ -19,7 +19,7 @@ const Config = Type.Object(
   { additionalProperties: true, maxProperties: 30, description: 'the settings of the target, by its provider' },
 )
 
-const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
+export const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
 
 export const LeaseTarget = Strict({
   id: TargetId,
@@ -86,7 +86,8 @@ export const leases = {
     responses: { 200: Strict({ targets: Type.Array(LeaseTarget), nextCursor: NextCursor }) },
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
-    summary: 'Register a target, after signing in to it with the credential',
+    summary:
+      'Register a target, after signing in to it with the credential; a provisioner has 20 seconds for that, then it is untested',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -106,7 +107,7 @@ export const leases = {
     unit: 'manual',
     responses: { 200: Strict({ target: LeaseTarget }) },
     refuses: ['conflict'],
-    audits: ['lease_target.verified'],
+    audits: ['lease_target.verified', 'lease_target.verification_requested'],
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary: 'Remove a target; with live leases only by force, which leaves their accounts where they are',
@@ -125,7 +126,8 @@ export const leases = {
     responses: { 200: Strict({ lease: Lease }) },
   }),
   create: post('/v1/orgs/:orgId/leases', {
-    summary: 'Mint a lease; the fields beside provider, target and lifetime are those of the provider',
+    summary:
+      'Mint a lease; the fields beside provider, target and lifetime are those of the provider. Where a provisioner takes longer than 20 seconds, it is answered while it is pending',
     unit: 'manual',
     body: Strict({
       provider: Provider,
@@ -141,7 +143,7 @@ export const leases = {
     }),
     responses: { 201: Strict({ lease: Lease, ...results }) },
     refuses: ['conflict'],
-    audits: ['lease.created'],
+    audits: ['lease.created', 'lease.requested'],
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
     summary: 'Revoke a lease: its account is removed and its sessions end; again is fine',

@@ -3,12 +3,18 @@ export const limits = {
   bodyBytes: 2 * 1024 * 1024,
   /** Where no credential is needed, anyone can have it read. */
   openBodyBytes: 64 * 1024,
+  /** Objects and arrays within each other, in a body. */
+  jsonLevels: 32,
   ciphertextBytes: 1024 * 1024,
   /** A wrapped 32-byte key is about 220 characters; recovery shares and PKCS8 keys wrap longer. */
   wrappedKeyCharacters: 4096,
   publicKeyCharacters: 1024,
   /** A service-account key of a cloud is about 2,400 characters, and wrapping adds a third. */
   wrappedCredentialCharacters: 16_384,
+  /** What a provisioner tells of a target or a failure. */
+  provisionerTextCharacters: 500,
+  /** Balancers often cut a request off after 30 seconds without an answer. */
+  provisionerWaitSecondsMax: 25,
   sealedPrivateKeyCharacters: 4096,
   displayNameCharacters: 200,
   emailCharacters: 254,
@@ -23,6 +29,10 @@ export const limits = {
   versionsMax: 200,
   auditDefault: 50,
   auditMax: 200,
+  auditLeavesMax: 1000,
+  urlCharacters: 2048,
+  logSinkHeadersMax: 20,
+  logSinkHeaderCharacters: 4096,
   listMax: 1000,
   cursorCharacters: 500,
   inviteTtlSeconds: 7 * 86_400,
@@ -42,8 +52,44 @@ export const limits = {
   cliSessionTtlSeconds: 90 * 86_400,
   requiredApprovalsMax: 20,
   requiredApprovalsDefault: 1,
-  rekeySecretsMax: 2000,
+  rotationIntervalMinSeconds: 300,
+  rotationIntervalMaxSeconds: 31_536_000,
+  /** As many as an environment may hold. */
+  rekeySecretsMax: 5000,
+  /** A policy of a thousand long rules fits. */
+  policyBundleCharacters: 512 * 1024,
+  agentPoliciesListed: 50,
+  policyExpiryMinSeconds: 3600,
+  policyExpiryMaxSeconds: 90 * 86_400,
+  agentTasksListed: 50,
+  taskTtlDefaultSeconds: 900,
+  taskTtlMinSeconds: 60,
+  taskTtlMaxSeconds: 43_200,
+  taskScopesMax: 1000,
+  activityEntriesMax: 500,
+  activitySecretsMax: 1000,
+  /** As many as a proxy holds at most; a run that goes wild must not fill the database. */
+  activityCellsPerHour: 5000,
+  activityWindowSeconds: 25 * 3600,
+  activityDaysDefault: 14,
+  activityDaysMax: 90,
+  /** Those of a managed key that is made or rotated in one request: some 330 characters each. */
+  kmsGrantsMax: 2000,
   rekeyGrantsMax: 2000,
+  /** Of Shamir's scheme over GF(256). */
+  recoverySharesMax: 255,
+  recoveryThresholdMin: 2,
+  /** In one request; what is more is covered by further ones. */
+  recoveryGrantsMax: 4000,
+  recoveryRequestTtlSeconds: 7 * 86_400,
+  /** Groups composed into one environment, its own key and that of a branch’s parent. */
+  syncWrappedDeksMax: 200,
+  syncPatternsMax: 200,
+  syncAdoptNamesMax: 1000,
+  /** A keypair of a connection that was never created is forgotten after this. */
+  syncUnusedKeySeconds: 86_400,
+  /** A run that takes longer goes on without the one who asked for it. */
+  syncRunAnswerSeconds: 55,
   /** An environment is re-keyed in one request, which carries all that it holds. */
   rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

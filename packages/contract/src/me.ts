@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { get, put } from './endpoint.ts'
+import { get, patch, post, put } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { Organization } from './orgs.ts'
-import { Blob, Id, Instant, Nullable, Ok, PublicKeyJwk, Strict } from './schema.ts'
+import { Blob, Id, Instant, Nullable, Ok, PrincipalType, PublicKeyJwk, Strict } from './schema.ts'
 
 export const User = Strict({
   id: Id('user'),
@@ -13,6 +13,24 @@ export const User = Strict({
 })
 
 const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
+
+/** Somebody who holds a key too. */
+export const KeyHolder = Strict({
+  principalType: PrincipalType,
+  principalId: Type.String(),
+  name: Nullable(Type.String()),
+})
+
+/** An environment whose key the caller holds, and who could grant it to them again. */
+export const KeyHolding = Strict({
+  orgId: Id('organization'),
+  orgSlug: Type.String(),
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
+  grantableBy: Type.Array(KeyHolder, {
+    description: 'Admins, in person or by token, who hold the key too; without one of them it is lost',
+  }),
+})
 
 export const me = {
   get: get('/v1/me', {
@@ -49,5 +67,28 @@ export const me = {
     responses: { 200: Ok },
     refuses: ['forbidden', 'conflict'],
     audits: ['user.keys_uploaded'],
+  }),
+  patchKeys: patch('/v1/me/keys', {
+    summary: 'Store the same private key sealed under another passphrase; asks for a fresh second factor',
+    body: Strict({
+      encryptedPrivateKey: SealedPrivateKey,
+      publicKeyJwk: Type.Optional(PublicKeyJwk),
+    }),
+    responses: { 200: Ok },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    audits: ['user.keys_resealed'],
+  }),
+  keyHoldings: get('/v1/me/keys/holdings', {
+    summary: 'Environments whose keys the caller holds, and who could grant them again',
+    responses: { 200: Strict({ holdings: Type.Array(KeyHolding) }) },
+    refuses: ['forbidden'],
+  }),
+  replaceKeys: post('/v1/me/keys/replacement', {
+    summary:
+      'Replace the caller’s keypair: every key grant, recovery share and keyring passkey goes, admins are told; asks for a fresh second factor',
+    body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
+    responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
+    refuses: ['forbidden', 'mfa_required', 'conflict'],
+    audits: ['user.keys_replaced', 'kms_grant.revoked', 'recovery.custodian_removed'],
   }),
 }

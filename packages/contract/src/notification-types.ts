@@ -3,11 +3,32 @@ export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
   change_request_opened: { byDefault: true, when: 'a change waits for your review' },
   change_request_decided: { byDefault: true, when: 'a change that you proposed is applied, rejected or superseded' },
+  protection_disabled: { byDefault: true, when: 'an environment that you administer is protected no longer' },
   honey_token_tripped: { byDefault: true, when: 'someone presents a decoy of an organization that you administer' },
+  token_exposed: {
+    byDefault: true,
+    when: 'a program sends a service token of an organization that you administer with the seed of its key',
+  },
+  keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their keypair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
   sync_failed: { byDefault: true, when: 'a sync fails in an organization that you administer' },
+  lease_orphaned: {
+    byDefault: true,
+    when: 'the account of a lease cannot be removed in an organization that you administer',
+  },
+  log_sink_disabled: {
+    byDefault: true,
+    when: 'a collector refuses the audit trail of an organization that you administer',
+  },
   cli_session_approved: { byDefault: true, when: 'a CLI session is approved in your name' },
-  recovery_opened: { byDefault: true, when: 'a recovery is opened in an organization that you administer' },
+  recovery_opened: {
+    byDefault: true,
+    when: 'a recovery is opened in an organization that you administer, or for which you hold a share',
+  },
+  recovery_completed: {
+    byDefault: true,
+    when: 'a recovery is completed in an organization that you administer, or for which you hold a share',
+  },
 } as const
 
 export type NotificationType = keyof typeof notificationTypes

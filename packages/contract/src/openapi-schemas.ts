@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { Agent, AgentPolicy, AgentRule, NamedAgent } from './agents.ts'
 import { Application } from './apps.ts'
 import { AuditEntry } from './audit.ts'
 import { ChangeRequest } from './changes.ts'
@@ -6,16 +7,23 @@ import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } fr
 import { KeyGrant } from './grants.ts'
 import { Composition, Group } from './groups.ts'
 import { HoneyToken } from './honey-tokens.ts'
+import { KmsKey, NewKmsGrant } from './kms.ts'
 import { Lease, LeaseTarget } from './leases.ts'
-import { User } from './me.ts'
+import { LogSink } from './log-sink.ts'
+import { MachineClient } from './machine-clients.ts'
+import { KeyHolder, KeyHolding, User } from './me.ts'
 import { Prefs } from './notifications.ts'
 import { Invite, Member, Organization } from './orgs.ts'
 import { Passkey } from './passkeys.ts'
+import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from './recovery.ts'
 import { Layer, Scope } from './resolve.ts'
+import { Rotation } from './rotation.ts'
 import * as shared from './schema.ts'
 import { SignInPasskey } from './second-factor.ts'
 import { Secret } from './secrets.ts'
 import { StartedSession, WebAuthnResponse } from './sign-in.ts'
+import { NameTransform, SyncBinding, SyncConnection, SyncLastRun, SyncRun } from './sync.ts'
+import { AgentTask } from './tasks.ts'
 import { ServiceToken } from './tokens.ts'
 
 /** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 takes it. */
@@ -23,6 +31,10 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 /** Schemas that the OpenAPI document shows once, under these names. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
+  Agent,
+  AgentPolicy,
+  AgentRule,
+  AgentTask,
   Application,
   AuditEntry,
   BranchGrant,
@@ -39,19 +51,33 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Group,
   HoneyToken,
   Instant: shared.Instant,
+  GivenInstant: shared.GivenInstant,
   Invite,
   KeyGrant,
+  KeyHolder,
+  KeyHolding,
+  KmsKey,
   Layer,
   Lease,
   LeaseTarget,
+  LogSink,
+  MachineClient,
   Member,
+  NewKmsGrant,
+  NamedAgent,
   NotificationPrefs: Prefs,
   Ok: shared.Ok,
   Organization,
   Passkey,
   PrincipalType: shared.PrincipalType,
   PublicKeyJwk: shared.PublicKeyJwk,
+  Recovery,
+  RecoveryCoverage,
+  RecoveryKeyAndShares: KeyAndShares,
+  RecoveryRequest,
+  RecoveryShare: CustodianShare,
   Role: shared.Role,
+  Rotation,
   Scope,
   Secret,
   SecretName: shared.SecretName,
@@ -59,6 +85,11 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SignInPasskey,
   Slug: shared.Slug,
   StartedSession,
+  SyncBinding,
+  SyncConnection,
+  SyncLastRun,
+  SyncNameTransform: NameTransform,
+  SyncRun,
   User,
   Version: shared.Version,
   WebAuthnResponse,

@@ -29,6 +29,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   members: 'Members',
   mfaPolicy: 'Second factor policy',
   invites: 'Invitations',
+  ownInvites: 'One’s own invitations',
   apps: 'Applications',
   envs: 'Environments',
   rekey: 'Re-key',
@@ -41,9 +42,20 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   resolve: 'Resolve',
   grants: 'Key grants',
   tokens: 'Service tokens',
+  machineClients: 'Machine clients',
   honeyTokens: 'Honey tokens',
+  kms: 'Managed keys',
   leases: 'Leases',
+  recovery: 'Recovery',
+  recoveryRequests: 'Recovery requests',
+  rotation: 'Rotation',
+  sync: 'Third-party sync',
+  provisioner: 'Provisioner',
+  agents: 'Agents',
+  tasks: 'Agent tasks and activity',
   audit: 'Audit',
+  auditProof: 'Audit proof',
+  logSink: 'Log sink',
 }
 
 interface Reference {
@@ -243,8 +255,20 @@ const refusalName = (codes: ErrorCode[]) => codes.join('.')
 
 function refusalOf(status: number, codes: ErrorCode[]): Response {
   const description = codes.map((code) => `\`${code}\`: ${errorMeanings[code]}.`).join(' ')
-  const retryAfter = { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } } }
-  return { description, ...(status === 429 && { headers: retryAfter }), content: json(ErrorBody) }
+  return { description, ...(status === 429 && { headers: limitHeaders }), content: json(ErrorBody) }
+}
+
+/** Every answer that a limit counted has the last two; they are shown where a client has a use for them. */
+const limitHeaders = {
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
+  'RateLimit-Policy': {
+    description: 'The limit that counted: how many at once (`q`), and the seconds until as many are back (`w`)',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description: 'What it has left (`r`), and the seconds until all of it is back (`t`)',
+    schema: { type: 'string' },
+  },
 }
 
 const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out'])

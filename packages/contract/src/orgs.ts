@@ -69,7 +69,7 @@ export const members = {
     summary: 'Remove a member with every key grant; anyone may leave, but the last owner stays',
     responses: { 200: Ok },
     refuses: ['conflict'],
-    audits: ['member.removed'],
+    audits: ['member.removed', 'kms_grant.revoked', 'recovery.custodian_removed'],
   }),
 }
 
@@ -99,7 +99,7 @@ export const invites = {
     responses: { 200: Strict({ invites: Type.Array(Invite), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/invites', {
-    summary: 'Invite a person by e-mail; the first sign-in with that verified address accepts',
+    summary: 'Invite a person by e-mail, who accepts by the link in the mail, or signed in with that verified address',
     body: Strict({
       email: Email,
       role: Type.Optional(

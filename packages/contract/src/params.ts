@@ -1,6 +1,7 @@
-import type { TString } from 'typebox'
+import { type TString, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
-import type { IdKind } from './prefixes.ts'
+import { slugPattern } from './patterns.ts'
+import { type IdKind, idPattern } from './prefixes.ts'
 import { CliLoginCode, Id, SecretName } from './schema.ts'
 
 /** One row of the path parameter table. */
@@ -28,6 +29,7 @@ const rules: Record<string, PathParamRule> = {
   envId: id('environment', 'env'),
   grantId: id('keyGrant', 'grant'),
   tokenId: id('serviceToken', 'token'),
+  clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),
   passkeyId: id('passkey', 'passkey'),
   signInPasskeyId: id('signInPasskey', 'passkey'),
@@ -37,6 +39,34 @@ const rules: Record<string, PathParamRule> = {
   honeyTokenId: id('honeyToken', 'honey token'),
   targetId: id('leaseTarget', 'lease target'),
   leaseId: id('lease', 'lease'),
+  recoveryRequestId: id('recoveryRequest', 'recovery request'),
+  rotationId: id('rotation', 'rotation'),
+  connectionId: id('syncConnection', 'sync connection'),
+  bindingId: id('syncBinding', 'sync binding'),
+  jobId: id('provisionerJob', 'job'),
+  agentId: id('agent', 'agent'),
+  agentRef: {
+    schema: Type.String({
+      pattern: `${idPattern('agent')}|${slugPattern}`,
+      description: 'id or slug of an agent',
+    }) as PathParamRule['schema'],
+    malformed: 'not_found',
+    message: 'no such agent',
+  },
+  taskId: {
+    schema: Type.String({
+      pattern: `${idPattern('agentTask')}|${idPattern('taskRef')}`,
+      description: 'id of a task, or the public segment of its token',
+    }) as PathParamRule['schema'],
+    malformed: 'not_found',
+    message: 'no such task',
+  },
+  version: {
+    schema: Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'a version' }) as PathParamRule['schema'],
+    malformed: 'not_found',
+    message: 'no such version',
+  },
+  kmsKeyId: id('kmsKey', 'managed key'),
   code: {
     schema: CliLoginCode as PathParamRule['schema'],
     malformed: 'not_found',

@@ -7,6 +7,9 @@
 const blobs = {
   wd1: { segments: 4, what: 'a key wrapped to a principal: ephemeral point, salt, iv, ciphertext' },
   sc1: { segments: 2, what: 'a secret value: iv, ciphertext' },
+  ce1: { segments: 4, what: 'managed-key ciphertext: key id, version, iv, ciphertext' },
+  dk1: { segments: 4, what: 'a data key wrapped under a managed key: key id, version, iv, ciphertext' },
+  sg1: { segments: 3, what: 'a managed-key signature: key id, version, signature' },
   pk1: { segments: 4, what: 'a private key sealed under a passphrase: parameters, salt, iv, ciphertext' },
   pk2: { segments: 3, what: 'a private key sealed under a passkey: salt, iv, ciphertext' },
 } as const
@@ -34,6 +37,12 @@ export const credentialPrefixes = {
   machineAccess: 'skm_',
 } as const
 
+/**
+ * HKDF label by which the bearer of a service token is derived from its seed. Changing it changes every token: the bearers
+ * would no longer be known.
+ */
+export const bearerInfo = 'skerry/service-token/bearer/v1'
+
 /** Row ids: prefix and 22 base62 characters. A service token's id is its own public segment. */
 export const idPrefixes = {
   organization: 'org_',
@@ -57,6 +66,16 @@ export const idPrefixes = {
   challenge: 'chl_',
   leaseTarget: 'ltg_',
   lease: 'lse_',
+  recoveryRequest: 'rcr_',
+  rotation: 'rot_',
+  syncConnection: 'syn_',
+  syncBinding: 'syb_',
+  syncRun: 'syr_',
+  provisionerJob: 'pvj_',
+  agent: 'agt_',
+  agentTask: 'tsk_',
+  taskRef: 'skd_',
+  kmsKey: 'kms_',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -1,3 +1,5 @@
+import { type KmsSpec, kmsSpecs } from './kms-specs.ts'
+
 const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid', 'alg', 'use'])
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
@@ -24,5 +26,31 @@ export function publicKeyProblem(jwkJson: string): string | null {
     if (!allowedMembers.has(member)) return 'has a member that a public key does not have'
   if (typeof x !== 'string' || typeof y !== 'string' || !coordinate.test(x) || !coordinate.test(y))
     return 'has no x and y of 32 bytes each'
+  return null
+}
+
+const okpMembers = new Set(['kty', 'crv', 'x', 'key_ops', 'ext', 'kid', 'alg', 'use'])
+
+/**
+ * Why a string is not the JWK JSON of a public key of this spec, or null when it is one: as `publicKeyProblem`. A key
+ * that encrypts has none.
+ *
+ * @example signingKeyProblem('ed25519', '{"kty":"OKP","crv":"Ed25519","x":"..."}') // null
+ */
+export function signingKeyProblem(spec: KmsSpec, jwkJson: string): string | null {
+  if (kmsSpecs[spec].purpose !== 'sign') return 'is not for a key that encrypts'
+  if (spec === 'ecdsa-p256-sha256') return publicKeyProblem(jwkJson)
+  let jwk: unknown
+  try {
+    jwk = JSON.parse(jwkJson)
+  } catch {
+    return 'is not JSON'
+  }
+  if (typeof jwk !== 'object' || jwk === null || Array.isArray(jwk)) return 'is not a JWK object'
+  const { kty, crv, x } = jwk as Record<string, unknown>
+  if (kty !== 'OKP' || crv !== 'Ed25519') return 'is not an OKP Ed25519 key'
+  for (const member of Object.keys(jwk))
+    if (!okpMembers.has(member)) return 'has a member that a public key does not have'
+  if (typeof x !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(x)) return 'has no x of 32 bytes'
   return null
 }

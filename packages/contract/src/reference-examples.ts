@@ -1,5 +1,8 @@
+import { Thumbprint } from './agents.ts'
+import { Hash } from './audit-proof.ts'
 import { limits } from './limits.ts'
 import { CredentialId, PrfInput } from './passkeys.ts'
+import { hostPattern, injectableNamePattern, methodPattern } from './policy-body.ts'
 import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts'
 import { blobsOf, patternOf, type Schema } from './reference-words.ts'
 import * as shared from './schema.ts'
@@ -23,11 +26,17 @@ const byPattern = new Map<string, string>([
     return [idPattern(known), id(known)]
   }),
   [patternOf(shared.Instant), instant],
+  [patternOf(shared.GivenInstant), instant],
   [patternOf(shared.SecretName), 'DATABASE_URL'],
+  [injectableNamePattern, 'DATABASE_URL'],
+  [hostPattern, 'api.example.com'],
+  [methodPattern, 'GET'],
   [patternOf(shared.CliLoginCode), 'WDJB-MJHT'],
   [patternOf(CredentialId), 'q1xZt8'],
   [patternOf(PrfInput), 'h7Kq2ZpV0sXc9LwT4bNyRd'],
   [patternOf(RecoveryCode), '4XK7P-M2QRA'],
+  [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
+  [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 
 /** By the name of the field, where the schema says no more than that it is text. */
@@ -37,6 +46,7 @@ const byName: Record<string, string> = {
   orgSlug: 'acme',
   appSlug: 'payments',
   envSlug: 'production',
+  environmentSlug: 'production',
   groupSlug: 'shared',
   email: 'ada@example.com',
   publicKeyJwk: '{"kty":"EC","crv":"P-256","x":"...","y":"..."}',
@@ -61,6 +71,8 @@ const byName: Record<string, string> = {
   verifyUrl: 'https://skerry.example/cli/WDJB-MJHT',
   requestId: 'req_h7Kq2ZpV1a',
   clientId: id('machineClient'),
+  include: 'PUBLIC_*',
+  exclude: '*_LOCAL',
 }
 
 /** What a row of this kind is called, by the pattern of the id that it carries. */

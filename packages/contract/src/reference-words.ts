@@ -62,6 +62,7 @@ const idKinds = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [idP
 
 const knownPatterns = new Map([
   [patternOf(shared.Instant), 'instant'],
+  [patternOf(shared.GivenInstant), 'instant, RFC 3339'],
   [patternOf(shared.Slug), 'slug'],
   [patternOf(shared.SecretName), 'secret name'],
   [patternOf(shared.DisplayName), 'text without control characters'],

@@ -7,7 +7,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   unauthorized: 'No credential, or one that does not work',
   forbidden: 'The credential works, but may not do this',
   mfa_required: 'The second factor must be entered again first',
-  quota_exceeded: 'The organization’s plan allows no more of this',
+  quota_exceeded: 'The organization’s plan, or a limit of the server, allows no more of this',
   not_found: 'No such thing, or none that the caller may know of',
   conflict: 'The present state does not allow it: a name is taken, or a version has moved on',
   rate_limited: 'Too many requests; `Retry-After` gives the seconds to wait',

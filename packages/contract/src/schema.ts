@@ -5,6 +5,7 @@ import {
   displayNamePattern,
   emailPattern,
   freeTextPattern,
+  givenInstantPattern,
   secretNamePattern,
   slugPattern,
 } from './patterns.ts'
@@ -25,6 +26,12 @@ export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) })
 export const Instant = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   description: 'ISO 8601, UTC, milliseconds',
+})
+
+/** What bodies and queries take: any instant of RFC 3339. What is stored of it is compared to the millisecond. */
+export const GivenInstant = Type.String({
+  pattern: givenInstantPattern,
+  description: 'RFC 3339, such as `2026-10-04T12:00:00Z` or `2026-10-04T14:00:00+02:00`',
 })
 
 export const Slug = Type.String({

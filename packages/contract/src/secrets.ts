@@ -49,7 +49,7 @@ export const secrets = {
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['secret.written', 'change_request.opened'],
   }),
   versions: get('/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', {
@@ -73,7 +73,7 @@ export const secrets = {
     body: Strict({ version: Version, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: Strict({ secret: Secret, restoredFrom: Version }), 202: Queued },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {

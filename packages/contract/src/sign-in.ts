@@ -49,7 +49,7 @@ export const signIn = {
         available: Type.Boolean({
           description: 'false where this server lacks a server key, and so can sign nobody in',
         }),
-        setUpNeeded: Type.Boolean(),
+        setUpNeeded: Type.Boolean({ description: 'nobody has signed in yet' }),
       }),
     },
   }),
@@ -70,7 +70,7 @@ export const signIn = {
     unaudited: 'nothing is known of the caller yet',
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
-    summary: 'Sign in with a magic link, once; sets the refresh cookie',
+    summary: 'Sign in with a magic link, once, and take the invitation that it came with; sets the refresh cookie',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {
@@ -95,7 +95,7 @@ export const signIn = {
     body: Strict({ challengeId: Id('challenge'), response: WebAuthnResponse }),
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'conflict'],
-    audits: ['member.joined', 'session.started'],
+    audits: ['session.started'],
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary: 'A new session JWT for the refresh cookie, which is spent and replaced; a spent one ends the session',

@@ -17,7 +17,7 @@ export const signup = {
         }),
       }),
     },
-    refuses: ['conflict'],
+    refuses: ['forbidden', 'conflict'],
     audits: ['org.created', 'machine_client.created'],
   }),
 }

@@ -1,19 +1,13 @@
-import { type Static, type TObject, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Strict } from './schema.ts'
+import { syncClouds } from './sync-clouds.ts'
+import { syncHosts } from './sync-hosts.ts'
+import { syncPlatforms } from './sync-platforms.ts'
+import type { SyncRow } from './sync-row.ts'
 
 // What crosses the wire for each sync destination: a connection’s config and a binding’s destination. Every description is
 // a sentence that clients show beside the field they ask for. An adapter of the same tag stands in
 // packages/providers/src/sync.
-
-interface Row {
-  /** What people call it. */
-  label: string
-  config: TObject
-  /** An object, or a union of them that a `kind` tells apart. */
-  destination: TObject | ReturnType<typeof Type.Union>
-  /** What the credential is, for whoever is asked for it. */
-  credential: string
-}
 
 const AppPlatformC = Strict({ provider: Type.Literal('app-platform-c') })
 const AppPlatformCDestination = Strict({
@@ -32,7 +26,10 @@ export const syncProviders = {
     destination: AppPlatformCDestination,
     credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
   },
-} satisfies Record<string, Row>
+  ...syncPlatforms,
+  ...syncClouds,
+  ...syncHosts,
+} satisfies Record<string, SyncRow>
 
 export type SyncTag = keyof typeof syncProviders
 export type SyncConfig<T extends SyncTag> = Static<(typeof syncProviders)[T]['config']>

@@ -1,6 +1,17 @@
 import { Type } from 'typebox'
 import { del, get, patch, post } from './endpoint.ts'
-import { DisplayName, Id, Instant, NextCursor, Nullable, Ok, Page, PublicKeyJwk, Strict } from './schema.ts'
+import {
+  DisplayName,
+  GivenInstant,
+  Id,
+  Instant,
+  NextCursor,
+  Nullable,
+  Ok,
+  Page,
+  PublicKeyJwk,
+  Strict,
+} from './schema.ts'
 
 const TokenRole = Type.Union([Type.Literal('member'), Type.Literal('admin')])
 
@@ -11,7 +22,7 @@ export const ServiceToken = Strict({
   environmentId: Nullable(Id('environment')),
   name: Type.String(),
   publicKeyJwk: Type.String(),
-  expiresAt: Nullable(Instant),
+  expiresAt: Nullable({ ...GivenInstant, description: 'as it was sent' }),
   lastUsedAt: Nullable(Instant),
   revokedAt: Nullable(Instant),
   createdAt: Instant,
@@ -37,7 +48,7 @@ export const tokens = {
       publicKeyJwk: PublicKeyJwk,
       role: Type.Optional(TokenRole),
       environmentId: Type.Optional(Nullable(Id('environment'))),
-      expiresAt: Type.Optional(Nullable(Instant)),
+      expiresAt: Type.Optional(Nullable(GivenInstant)),
     }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -58,6 +69,6 @@ export const tokens = {
     summary: 'Delete a revoked service token and the key grants wrapped to it',
     responses: { 200: Ok },
     refuses: ['conflict'],
-    audits: ['token.deleted'],
+    audits: ['token.deleted', 'kms_grant.revoked'],
   }),
 }

@@ -9,26 +9,30 @@ export interface Substituted {
   names: string[]
 }
 
-/** The published marker, `{{seekrit:NAME}}`: a name on the wire, shared with every client of the format. */
-const opener = '{{seekrit:'
+/** Our marker, and the published one, which every client of the format shares: one grammar. */
+const openers = ['{{skerry:', '{{seekrit:'] as const
+
+const openerPattern = new RegExp(openers.join('|'), 'g')
 
 /** Wider than the grammar of references: a name may start with a digit. */
 const namePattern = /([A-Za-z0-9_]+)\}\}/y
 
 /**
- * Replaces every `{{seekrit:NAME}}` by its value. All or nothing: a name that is denied or unknown refuses the whole
+ * Replaces every `{{skerry:NAME}}` and `{{seekrit:NAME}}` by its value. All or nothing: a name that is denied or unknown refuses the whole
  * text, so that nothing leaves with a placeholder unfilled. Malformed and unterminated markers are ordinary text; a
  * substituted value is never scanned again.
  *
  * @throws CryptoError `placeholder_denied` or `placeholder_unresolved`, with the name in `subject`.
  * @example
- * substitute('Bearer {{seekrit:API_KEY}}', () => ({ value: 'sk-live' })).text // 'Bearer sk-live'
+ * substitute('Bearer {{skerry:API_KEY}}', () => ({ value: 'sk-live' })).text // 'Bearer sk-live'
  */
 export function substitute(text: string, lookup: PlaceholderLookup): Substituted {
   const names = new Set<string>()
   let out = ''
   let from = 0
-  for (let at = text.indexOf(opener); at !== -1; at = text.indexOf(opener, from)) {
+  for (const { 0: opener, index: at } of text.matchAll(openerPattern)) {
+    // Within what a name has already taken.
+    if (at < from) continue
     namePattern.lastIndex = at + opener.length
     const name = namePattern.exec(text)?.[1]
     const end = name === undefined ? at + opener.length : namePattern.lastIndex

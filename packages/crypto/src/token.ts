@@ -1,4 +1,4 @@
-import { credentialPrefixes, idLength } from '@skerry/contract/prefixes'
+import { bearerInfo, credentialPrefixes, idLength } from '@skerry/contract/prefixes'
 import { type Bytes, decodeBase64url, encodeBase64url, encodeUtf8 } from './base64url.ts'
 import { tokenHash } from './digest.ts'
 import { CryptoError } from './errors.ts'
@@ -50,8 +50,7 @@ const derSequence = 0x30
 /** The id is fixed in length and has no underscore, so only the first two underscores separate. */
 const tokenPattern = new RegExp(`^(${credentialPrefixes.serviceToken}[0-9A-Za-z]{${idLength}})_([A-Za-z0-9_-]+)$`)
 
-/** Changing a label changes every token: the bearers would no longer be known, nor the wrapped keys readable. */
-const bearerInfo = 'skerry/service-token/bearer/v1'
+/** Changing it changes every token: the wrapped keys would no longer be readable. */
 const privateKeyInfo = 'skerry/service-token/private-key/v1'
 
 /**

@@ -6,4 +6,6 @@ import { redirectToLocalhost } from './localhost.ts'
 import { installTrustedTypes } from './trusted-types.ts'
 
 installTrustedTypes()
-if (!redirectToLocalhost()) createRoot(document.getElementById('root') as HTMLElement).render(<App />)
+// Elsewhere the page says already why it cannot work (public/secure-context.js).
+if (isSecureContext && !redirectToLocalhost())
+  createRoot(document.getElementById('root') as HTMLElement).render(<App />)

@@ -7,10 +7,12 @@ import {
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
+  IconHourglass,
   IconKey,
   IconLayers,
   IconLayoutGrid,
   IconPlus,
+  IconRefresh,
   IconSettings,
   IconShieldLock,
   IconSquareTerminal,
@@ -71,9 +73,28 @@ export const navGroups: NavGroup[] = [
     entries: [
       { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
       { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
+      {
+        label: 'Machine clients',
+        icon: IconSquareTerminal,
+        to: '/orgs/$org/clients',
+        also: 'client credentials secret bootstrap',
+        admins: true,
+      },
     ],
   },
-  { label: 'Automation', entries: [] },
+  {
+    label: 'Automation',
+    entries: [
+      {
+        label: 'Leases',
+        icon: IconHourglass,
+        to: '/orgs/$org/leases',
+        also: 'temporary access database passwords ssh certificates targets',
+        admins: true,
+      },
+      { label: 'Rotation', icon: IconRefresh, to: '/orgs/$org/rotation', also: 'rotate passwords', admins: true },
+    ],
+  },
   {
     label: 'Security',
     entries: [
@@ -91,7 +112,11 @@ export const navGroups: NavGroup[] = [
 export const createEntries: NavEntry[] = [
   { label: 'Invite someone', icon: IconUserPlus, to: '/orgs/$org/members', also: 'invitation member', admins: true },
   { label: 'New service token', icon: IconPlus, to: '/orgs/$org/tokens', also: 'create machine', admins: true },
+  { label: 'New machine client', icon: IconPlus, to: '/orgs/$org/clients', also: 'create credentials', admins: true },
   { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
+  { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
+  { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
+  { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
 ]
 
 /** A person's own pages: entries of their menu, and tabs of one another. */
@@ -99,6 +124,7 @@ export const accountNav: NavEntry[] = [
   { label: 'Keyring', icon: IconKey, to: '/account/keyring', also: 'passphrase passkey recovery kit fingerprint' },
   { label: 'Signing in', icon: IconShieldLock, to: '/account/signing-in', also: 'second factor totp passkey sessions' },
   { label: 'CLI sessions', icon: IconSquareTerminal, to: '/account/cli-sessions', also: 'terminal device login' },
+  { label: 'Invitations', icon: IconUserPlus, to: '/account/invitations', also: 'join organization accept decline' },
   { label: 'Notifications', icon: IconBell, to: '/account/notifications', also: 'mail' },
 ]
 
@@ -112,6 +138,11 @@ export interface Tab {
 export const settingsTabs: Tab[] = [
   { label: 'General', to: '/orgs/$org/settings' },
   { label: 'Security', to: '/orgs/$org/settings/security', also: 'second factor mfa policy' },
+]
+
+export const leaseTabs: Tab[] = [
+  { label: 'Ledger', to: '/orgs/$org/leases' },
+  { label: 'Targets', to: '/orgs/$org/leases/targets', also: 'databases hosts clouds credentials' },
 ]
 
 /** The sections of an application; `admins` as in the sidebar. */

@@ -41,7 +41,23 @@ export async function invalidate({ queryKey }: { queryKey: QueryKey }): Promise<
 export const isFresh = ({ isSuccess, isFetching }: Pick<UseQueryResult, 'isSuccess' | 'isFetching'>): boolean =>
   isSuccess && !isFetching
 
-export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => api.me.get({}, { signal }) })
+/**
+ * Who is signed in. A session in which the second factor is still to be entered hears of no organizations: asking for them
+ * opens the dialog for it. Whoever closes that goes on without, and is asked again by the next page.
+ */
+async function readMe(signal: AbortSignal) {
+  const me = await api.me.get({}, { signal })
+  if (me.orgs.length > 0 || !me.session?.secondFactor || me.session.mfaAt !== null) return me
+  try {
+    await api.orgs.list({}, { signal })
+  } catch (error) {
+    if (error instanceof Cancelled) return me
+    throw error
+  }
+  return api.me.get({}, { signal })
+}
+
+export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => readMe(signal) })
 
 export const secondFactorQuery = queryOptions({
   queryKey: ['me', 'second-factor'],

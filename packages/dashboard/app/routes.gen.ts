@@ -15,6 +15,7 @@ import { Route as AppIndexRouteImport } from './routes/_app/index.tsx'
 import { Route as SignInIndexRouteImport } from './routes/sign-in/index.tsx'
 import { Route as SignInLinkRouteImport } from './routes/sign-in/link.tsx'
 import { Route as AppAccountCliSessionsRouteImport } from './routes/_app/account/cli-sessions.tsx'
+import { Route as AppAccountInvitationsRouteImport } from './routes/_app/account/invitations.tsx'
 import { Route as AppAccountKeyringRouteImport } from './routes/_app/account/keyring.tsx'
 import { Route as AppAccountNotificationsRouteImport } from './routes/_app/account/notifications.tsx'
 import { Route as AppAccountSigningInRouteImport } from './routes/_app/account/signing-in.tsx'
@@ -23,8 +24,10 @@ import { Route as AppCliCodeRouteImport } from './routes/_app/cli/$code.tsx'
 import { Route as AppOrgsOrgRouteImport } from './routes/_app/orgs.$org.tsx'
 import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/index.ts'
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
+import { Route as AppOrgsOrgClientsRouteImport } from './routes/_app/orgs.$org/clients.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
+import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
 import { Route as AppOrgsOrgAppsAppRouteImport } from './routes/_app/orgs.$org/apps/$app.tsx'
@@ -33,6 +36,8 @@ import { Route as AppOrgsOrgChangesChangeRouteImport } from './routes/_app/orgs.
 import { Route as AppOrgsOrgEnvsEnvRouteImport } from './routes/_app/orgs.$org/envs/$env.tsx'
 import { Route as AppOrgsOrgGroupsIndexRouteImport } from './routes/_app/orgs.$org/groups/index.tsx'
 import { Route as AppOrgsOrgGroupsGroupRouteImport } from './routes/_app/orgs.$org/groups/$group.tsx'
+import { Route as AppOrgsOrgLeasesIndexRouteImport } from './routes/_app/orgs.$org/leases/index.tsx'
+import { Route as AppOrgsOrgLeasesTargetsRouteImport } from './routes/_app/orgs.$org/leases/targets.tsx'
 import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
 import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/orgs.$org/settings/security.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
@@ -70,6 +75,11 @@ const SignInLinkRoute = SignInLinkRouteImport.update({
 const AppAccountCliSessionsRoute = AppAccountCliSessionsRouteImport.update({
   id: '/account/cli-sessions',
   path: '/account/cli-sessions',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAccountInvitationsRoute = AppAccountInvitationsRouteImport.update({
+  id: '/account/invitations',
+  path: '/account/invitations',
   getParentRoute: () => AppRoute,
 } as any)
 const AppAccountKeyringRoute = AppAccountKeyringRouteImport.update({
@@ -112,6 +122,11 @@ const AppOrgsOrgAuditRoute = AppOrgsOrgAuditRouteImport.update({
   path: '/audit',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgClientsRoute = AppOrgsOrgClientsRouteImport.update({
+  id: '/clients',
+  path: '/clients',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgHoneyTokensRoute = AppOrgsOrgHoneyTokensRouteImport.update({
   id: '/honey-tokens',
   path: '/honey-tokens',
@@ -120,6 +135,11 @@ const AppOrgsOrgHoneyTokensRoute = AppOrgsOrgHoneyTokensRouteImport.update({
 const AppOrgsOrgMembersRoute = AppOrgsOrgMembersRouteImport.update({
   id: '/members',
   path: '/members',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
+  id: '/rotation',
+  path: '/rotation',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
@@ -160,6 +180,16 @@ const AppOrgsOrgGroupsIndexRoute = AppOrgsOrgGroupsIndexRouteImport.update({
 const AppOrgsOrgGroupsGroupRoute = AppOrgsOrgGroupsGroupRouteImport.update({
   id: '/groups/$group',
   path: '/groups/$group',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgLeasesIndexRoute = AppOrgsOrgLeasesIndexRouteImport.update({
+  id: '/leases/',
+  path: '/leases/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgLeasesTargetsRoute = AppOrgsOrgLeasesTargetsRouteImport.update({
+  id: '/leases/targets',
+  path: '/leases/targets',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgSettingsIndexRoute = AppOrgsOrgSettingsIndexRouteImport.update({
@@ -220,6 +250,7 @@ export interface FileRoutesByFullPath {
   '/sign-in/link': typeof SignInLinkRoute
   '/sign-in/': typeof SignInIndexRoute
   '/account/cli-sessions': typeof AppAccountCliSessionsRoute
+  '/account/invitations': typeof AppAccountInvitationsRoute
   '/account/keyring': typeof AppAccountKeyringRoute
   '/account/notifications': typeof AppAccountNotificationsRoute
   '/account/signing-in': typeof AppAccountSigningInRoute
@@ -227,18 +258,22 @@ export interface FileRoutesByFullPath {
   '/orgs/$org': typeof AppOrgsOrgRouteWithChildren
   '/cli/': typeof AppCliIndexRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
+  '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
@@ -254,22 +289,27 @@ export interface FileRoutesByTo {
   '/': typeof AppIndexRoute
   '/sign-in': typeof SignInIndexRoute
   '/account/cli-sessions': typeof AppAccountCliSessionsRoute
+  '/account/invitations': typeof AppAccountInvitationsRoute
   '/account/keyring': typeof AppAccountKeyringRoute
   '/account/notifications': typeof AppAccountNotificationsRoute
   '/account/signing-in': typeof AppAccountSigningInRoute
   '/cli/$code': typeof AppCliCodeRoute
   '/cli': typeof AppCliIndexRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
+  '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/leases': typeof AppOrgsOrgLeasesIndexRoute
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
@@ -287,6 +327,7 @@ export interface FileRoutesById {
   '/_app/': typeof AppIndexRoute
   '/sign-in/': typeof SignInIndexRoute
   '/_app/account/cli-sessions': typeof AppAccountCliSessionsRoute
+  '/_app/account/invitations': typeof AppAccountInvitationsRoute
   '/_app/account/keyring': typeof AppAccountKeyringRoute
   '/_app/account/notifications': typeof AppAccountNotificationsRoute
   '/_app/account/signing-in': typeof AppAccountSigningInRoute
@@ -294,18 +335,22 @@ export interface FileRoutesById {
   '/_app/orgs/$org': typeof AppOrgsOrgRouteWithChildren
   '/_app/cli/': typeof AppCliIndexRoute
   '/_app/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
+  '/_app/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/_app/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/_app/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
@@ -323,6 +368,7 @@ export interface FileRouteTypes {
     | '/sign-in/link'
     | '/sign-in/'
     | '/account/cli-sessions'
+    | '/account/invitations'
     | '/account/keyring'
     | '/account/notifications'
     | '/account/signing-in'
@@ -330,18 +376,22 @@ export interface FileRouteTypes {
     | '/orgs/$org'
     | '/cli/'
     | '/orgs/$org/audit'
+    | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
+    | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
     | '/orgs/$org/apps/$app'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/envs/$env'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
+    | '/orgs/$org/leases/'
     | '/orgs/$org/settings/'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
@@ -357,22 +407,27 @@ export interface FileRouteTypes {
     | '/'
     | '/sign-in'
     | '/account/cli-sessions'
+    | '/account/invitations'
     | '/account/keyring'
     | '/account/notifications'
     | '/account/signing-in'
     | '/cli/$code'
     | '/cli'
     | '/orgs/$org/audit'
+    | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
+    | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
+    | '/orgs/$org/leases'
     | '/orgs/$org/settings'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
@@ -389,6 +444,7 @@ export interface FileRouteTypes {
     | '/_app/'
     | '/sign-in/'
     | '/_app/account/cli-sessions'
+    | '/_app/account/invitations'
     | '/_app/account/keyring'
     | '/_app/account/notifications'
     | '/_app/account/signing-in'
@@ -396,18 +452,22 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org'
     | '/_app/cli/'
     | '/_app/orgs/$org/audit'
+    | '/_app/orgs/$org/clients'
     | '/_app/orgs/$org/honey-tokens'
     | '/_app/orgs/$org/members'
+    | '/_app/orgs/$org/rotation'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
     | '/_app/orgs/$org/apps/$app'
     | '/_app/orgs/$org/changes/$change'
     | '/_app/orgs/$org/envs/$env'
     | '/_app/orgs/$org/groups/$group'
+    | '/_app/orgs/$org/leases/targets'
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
+    | '/_app/orgs/$org/leases/'
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/apps/$app/settings'
     | '/_app/orgs/$org/envs/$env/branches'
@@ -469,6 +529,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppAccountCliSessionsRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/account/invitations': {
+      id: '/_app/account/invitations'
+      path: '/account/invitations'
+      fullPath: '/account/invitations'
+      preLoaderRoute: typeof AppAccountInvitationsRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/account/keyring': {
       id: '/_app/account/keyring'
       path: '/account/keyring'
@@ -525,6 +592,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgAuditRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/clients': {
+      id: '/_app/orgs/$org/clients'
+      path: '/clients'
+      fullPath: '/orgs/$org/clients'
+      preLoaderRoute: typeof AppOrgsOrgClientsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/honey-tokens': {
       id: '/_app/orgs/$org/honey-tokens'
       path: '/honey-tokens'
@@ -537,6 +611,13 @@ declare module '@tanstack/react-router' {
       path: '/members'
       fullPath: '/orgs/$org/members'
       preLoaderRoute: typeof AppOrgsOrgMembersRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/rotation': {
+      id: '/_app/orgs/$org/rotation'
+      path: '/rotation'
+      fullPath: '/orgs/$org/rotation'
+      preLoaderRoute: typeof AppOrgsOrgRotationRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/tokens': {
@@ -593,6 +674,20 @@ declare module '@tanstack/react-router' {
       path: '/groups/$group'
       fullPath: '/orgs/$org/groups/$group'
       preLoaderRoute: typeof AppOrgsOrgGroupsGroupRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/leases/': {
+      id: '/_app/orgs/$org/leases/'
+      path: '/leases'
+      fullPath: '/orgs/$org/leases/'
+      preLoaderRoute: typeof AppOrgsOrgLeasesIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/leases/targets': {
+      id: '/_app/orgs/$org/leases/targets'
+      path: '/leases/targets'
+      fullPath: '/orgs/$org/leases/targets'
+      preLoaderRoute: typeof AppOrgsOrgLeasesTargetsRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/settings/': {
@@ -695,35 +790,43 @@ const AppOrgsOrgEnvsEnvRouteWithChildren =
 
 interface AppOrgsOrgRouteChildren {
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
+  AppOrgsOrgClientsRoute: typeof AppOrgsOrgClientsRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
+  AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
   AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRouteWithChildren
   AppOrgsOrgChangesChangeRoute: typeof AppOrgsOrgChangesChangeRoute
   AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRouteWithChildren
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
+  AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
+  AppOrgsOrgLeasesIndexRoute: typeof AppOrgsOrgLeasesIndexRoute
   AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
 }
 
 const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgAuditRoute: AppOrgsOrgAuditRoute,
+  AppOrgsOrgClientsRoute: AppOrgsOrgClientsRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
+  AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
   AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRouteWithChildren,
   AppOrgsOrgChangesChangeRoute: AppOrgsOrgChangesChangeRoute,
   AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRouteWithChildren,
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
+  AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,
+  AppOrgsOrgLeasesIndexRoute: AppOrgsOrgLeasesIndexRoute,
   AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
 }
 
@@ -734,6 +837,7 @@ const AppOrgsOrgRouteWithChildren = AppOrgsOrgRoute._addFileChildren(
 interface AppRouteChildren {
   AppIndexRoute: typeof AppIndexRoute
   AppAccountCliSessionsRoute: typeof AppAccountCliSessionsRoute
+  AppAccountInvitationsRoute: typeof AppAccountInvitationsRoute
   AppAccountKeyringRoute: typeof AppAccountKeyringRoute
   AppAccountNotificationsRoute: typeof AppAccountNotificationsRoute
   AppAccountSigningInRoute: typeof AppAccountSigningInRoute
@@ -745,6 +849,7 @@ interface AppRouteChildren {
 const AppRouteChildren: AppRouteChildren = {
   AppIndexRoute: AppIndexRoute,
   AppAccountCliSessionsRoute: AppAccountCliSessionsRoute,
+  AppAccountInvitationsRoute: AppAccountInvitationsRoute,
   AppAccountKeyringRoute: AppAccountKeyringRoute,
   AppAccountNotificationsRoute: AppAccountNotificationsRoute,
   AppAccountSigningInRoute: AppAccountSigningInRoute,

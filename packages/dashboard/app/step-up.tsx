@@ -7,7 +7,7 @@ import { useAction } from './action.ts'
 import { api } from './api.ts'
 import { assertPasskey } from './passkeys.ts'
 import { stepUpPrompt } from './prompts.ts'
-import { secondFactorQuery } from './queries.ts'
+import { meQuery, queryClient, secondFactorQuery } from './queries.ts'
 import { router } from './router.ts'
 import { session } from './session.ts'
 import { Dialog } from './ui/dialog.tsx'
@@ -23,6 +23,10 @@ async function enter(body: Factor) {
   const { session: renewed } = await api.secondFactor.stepUp({ body })
   session.begin(renewed)
   stepUpPrompt.complete()
+  // Before, it may have heard of no organizations.
+  if (queryClient.getQueryData(meQuery.queryKey)?.orgs.length !== 0) return
+  await queryClient.fetchQuery({ ...meQuery, staleTime: 0 })
+  await router.invalidate()
 }
 
 async function enterPasskey() {

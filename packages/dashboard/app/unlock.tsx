@@ -136,7 +136,8 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
         {helping && (
           <Text size="sm" c="dimmed">
             Nobody can reset it: the server never had it. A keyring passkey still unlocks, and perhaps it stands on your
-            recovery kit. Without either, have another member grant you access again with a new account.
+            recovery kit. Without either, replace the keypair on the page of your keyring, and have others grant you
+            access again.
           </Text>
         )}
       </Stack>

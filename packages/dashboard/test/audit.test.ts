@@ -129,6 +129,31 @@ describe('a filter', () => {
     await cleared()
   })
 
+  test('by days takes the first and the last of them, and is kept when the page is loaded again', async () => {
+    const dayOf = (daysLater: number) =>
+      page.evaluate((days) => {
+        const at = new Date()
+        at.setDate(at.getDate() + days)
+        return at.toLocaleDateString('sv')
+      }, daysLater)
+    const [yesterday, today, tomorrow] = await Promise.all([dayOf(-1), dayOf(0), dayOf(1)])
+    await page.getByLabel('From').fill(yesterday)
+    await page.getByLabel('Through').fill(today)
+    await expect.poll(() => new URL(page.url()).searchParams.has('until')).toBe(true)
+    await expectRows(50)
+    await page.reload()
+    await expectRows(50)
+    expect(idsOf(await exported('JSON'))).toEqual(all.slice(0, 50).map(({ id }) => id))
+    expect(await page.getByLabel('Through').inputValue()).toBe(today)
+    await page.getByLabel('From').fill(tomorrow)
+    await page.getByText('No matching entry').waitFor()
+    await page.getByLabel('From').fill('')
+    await expectRows(50)
+    await page.getByLabel('Through').fill(yesterday)
+    await page.getByText('No matching entry').waitFor()
+    await cleared()
+  })
+
   test('by an id is a link away from every entry', async () => {
     await filterBy('What happened', 'Environment created')
     await expectRows(1)

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 
 /** Chromium as Debian packages it, or as it is called elsewhere. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -23,6 +23,9 @@ function isExecutable(path: string): boolean {
 export const missingChromium = (): string | undefined =>
   findChromium() === undefined ? 'no Chromium in PATH' : undefined
 
+/** This machine by a name that stands for another host: over plain HTTP no browser trusts it. */
+export const elsewhere = 'skerry.test'
+
 let browser: Promise<Browser> | undefined
 
 /** One for all suites of a process, with which it ends. What keeps them apart is a visitor's context. */
@@ -35,7 +38,8 @@ async function launch(): Promise<Browser> {
   const executablePath = findChromium()
   if (!executablePath) throw new Error('no Chromium in PATH; on Debian: apt-get install chromium')
   // As root, in containers, its own sandbox cannot start.
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath, args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`, ...sandbox] })
 }
 
 /** One person at a browser, with a passkey of the device, and everything that went out or was complained about. */
@@ -48,6 +52,8 @@ export interface Visitor {
   sent: string[]
   /** The Authorization header of the page's last request: another client of the same person. */
   bearer: () => string
+  /** Waits until all that the page asked for has come and is drawn. */
+  quiet: () => Promise<void>
   close: () => Promise<void>
 }
 
@@ -72,7 +78,20 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
   })
   page.on('framenavigated', (frame) => sent.push(frame.url()))
   await addPasskeyDevice(page)
-  return { page, context, complaints, sent, bearer: () => authorization, close: () => context.close() }
+  const quiet = watchRequests(page)
+  return { page, context, complaints, sent, bearer: () => authorization, quiet, close: () => context.close() }
+}
+
+/** What an answer leads to is asked for a frame or two later. Playwright's own `networkidle` takes half a second more. */
+function watchRequests(page: Page): Visitor['quiet'] {
+  const underWay = new Set<Request>()
+  page.on('request', (request) => underWay.add(request))
+  page.on('requestfinished', (request) => underWay.delete(request))
+  page.on('requestfailed', (request) => underWay.delete(request))
+  return async () => {
+    for (let calm = 0; calm < 2; calm = underWay.size === 0 ? calm + 1 : 0)
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+  }
 }
 
 /** The browser itself notes each refusal of the server; the pages show them. */

@@ -49,10 +49,10 @@ describe('the first person', () => {
 })
 
 describe('the second person', () => {
-  test('joins with a link from a mail, as a member', async () => {
+  test('signs in with a link from a mail, and joins who invites, as a member', async () => {
     await second.page.goto('/')
     await journey.signInByMail(second.page, world, grace)
-    await second.page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
+    await journey.acceptInvitation(second.page)
   })
 
   test('makes a keyring, and is given no ciphertext for it yet', async () => {

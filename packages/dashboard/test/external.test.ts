@@ -67,7 +67,7 @@ describe('where an identity provider signs people in', () => {
     await page.getByText(journey.person.email).waitFor()
     await page.keyboard.press('Escape')
     await page.goto('/')
-    await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
+    await journey.acceptInvitation(page, 'Acme')
   })
 
   test('a keyring is made here all the same, and unlocked with a passkey', async () => {

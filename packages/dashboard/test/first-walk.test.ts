@@ -62,7 +62,7 @@ describe('the first person', () => {
   test('signs in again with a link from a mail, and is back where it was', async () => {
     // A code of the app is good once, and the next test needs another.
     world.clock.advance(60)
-    await journey.signInByMail(visitor.page, world)
+    await journey.followMailedLink(visitor.page, world)
     await visitor.page.waitForURL('**/account/signing-in')
   })
 
@@ -75,7 +75,9 @@ describe('the first person', () => {
     await other.close()
   })
 
-  test('is asked for the second factor, since a mail is only one, and what asked for it goes on by itself', async () => {
+  test('is asked for the second factor, since a mail is only one, before any page, and what asked for it goes on by itself', async () => {
+    await visitor.page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
+    expect(await visitor.page.getByRole('button', { name: 'Account' }).count()).toBe(0)
     await journey.enterSecondFactor(visitor.page, world, totpSecret)
     await visitor.page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor()
   })

@@ -3,6 +3,7 @@ import { protection } from '@skerry/contract/changes'
 import { branches } from '@skerry/contract/envs'
 import { composition, groups } from '@skerry/contract/groups'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { leases } from '@skerry/contract/leases'
 import { me } from '@skerry/contract/me'
 import { invites, members, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
@@ -10,6 +11,9 @@ import { tokens } from '@skerry/contract/tokens'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
+import { newSshLease, sshTarget } from '../../server/test/lease-steps.ts'
+import { newRotation, wrappedForRotator } from '../../server/test/rotation-steps.ts'
+import type { Tenant } from '../../server/test/tenant.ts'
 import { until } from '../../server/test/until.ts'
 import type { World } from '../../server/test/world.ts'
 import { joins, type Place, putSecret } from './org-journey.ts'
@@ -47,6 +51,7 @@ export async function furnish(world: World, as: () => string, team: Team): Promi
   const branchId = await fork(world, as(), team, production)
   await bringPeople(world, as, team, production)
   await makeTokens(world, as(), team, production)
+  await automate(world, as(), team, production)
   return { team, orgId, envId: production.envId, branchId, changeId: await propose(world, as(), team, production) }
 }
 
@@ -117,6 +122,22 @@ async function makeTokens(world: World, as: string, team: Team, { orgId, envId }
     const { body } = await world.call(honeyTokens.list, { as, params })
     return body.honeyTokens.some(({ tripCount }) => tripCount > 0) || undefined
   })
+}
+
+/** A target with a lease that lives, and a secret that is rotated. */
+async function automate(world: World, as: string, { target: name, rotated }: Team, { orgId, envId, raw }: Place) {
+  const tenant = { orgId, admin: { as } } as Tenant
+  const body = { ...(await sshTarget(world, tenant)), name }
+  const made = await world.call(leases.createTarget, { as, params: { orgId }, body })
+  await newSshLease(world, tenant, made.body.target.id, { ttlSeconds: 8 * 3600 })
+  const wrappedDek = await wrappedForRotator(world, tenant, raw)
+  const policy = {
+    environmentId: envId,
+    secretName: rotated,
+    config: { kind: 'generated' },
+    intervalSeconds: 30 * 86_400,
+  }
+  await newRotation(world, tenant, { ...policy, wrappedDek })
 }
 
 /** Protects the first environment, in which what is written from then on waits -> the first change. */

@@ -120,6 +120,12 @@ export async function signInByMail(page: Page, world: World, email = person.emai
   await page.getByRole('button', { name: 'Account' }).waitFor()
 }
 
+/** Joins the organization that invites; then the person is in it. */
+export async function acceptInvitation(page: Page, orgName = person.org): Promise<void> {
+  await page.getByRole('button', { name: `Accept ${orgName}` }).click()
+  await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
+}
+
 /** Answers the dialog that asks for the second factor with a code of the authenticator app. */
 export async function enterSecondFactor(page: Page, world: World, secret: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-journey.ts'
 import { lookAgain, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, type Place, protect, putSecret } from './org-journey.ts'
+import { axeProblems, type Place, protect, putSecret, unprotect } from './org-journey.ts'
 import { grantTo, join, leaks, meet } from './walk.ts'
 
 // Who holds an environment's key, on a server that may lie about whose key is whose.
@@ -212,6 +212,14 @@ describe('re-keying', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
+  test('waits until the protection is off, which all admins hear of', async () => {
+    const { page } = owner
+    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    await dialogOf(page).getByText('Take the protection off first').waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
+    await unprotect(world, owner.bearer(), place)
+  })
+
   test('gives the new key to nobody until the server has said who holds the old one', async () => {
     const { page } = owner
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
@@ -252,7 +260,7 @@ describe('re-keying', () => {
     await pickTool(page, 'API_KEY', 'Details of API_KEY in Production')
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
     await dialogOf(page).getByText('This version was sealed under an earlier key').waitFor()
-    await dialogOf(page).getByRole('button', { name: 'Propose to restore version 1' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).click()
     await dialogOf(page).getByText('is from before the environment was re-keyed').waitFor()
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'hidden' })

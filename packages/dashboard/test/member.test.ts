@@ -117,7 +117,7 @@ describe('a page for admins', () => {
     await page.keyboard.press('Escape')
   })
 
-  test.each(['tokens?create=true', 'honey-tokens?create=true', 'audit', 'settings'])(
+  test.each(['tokens?create=true', 'honey-tokens?create=true', 'clients?create=true', 'audit', 'settings'])(
     'says kindly that it is one, to whoever follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)

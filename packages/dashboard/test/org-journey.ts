@@ -10,6 +10,7 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { sealedPrivateKey } from '../../server/test/blobs.ts'
 import { signInByLink } from '../../server/test/people.ts'
+import { acceptInvites } from '../../server/test/tenant.ts'
 import type { World } from '../../server/test/world.ts'
 import { goTo } from './journey.ts'
 
@@ -85,9 +86,13 @@ export const protect = (world: World, as: string, { orgId, envId }: Place) =>
     body: { requiredApprovals: 1, allowSelfApproval: true },
   })
 
+export const unprotect = (world: World, as: string, { orgId, envId }: Place) =>
+  world.call(protection.delete, { as, params: { orgId, envId } })
+
 /** An invited person who signs in, makes a key and is granted the place. */
 export async function joins(world: World, as: string, place: Place, email: string) {
   const person = await signInByLink(world, email)
+  await acceptInvites(world, person)
   const { privateKey } = await generateKeyPair()
   const publicKeyJwk = publicKeyJwkOf(privateKey)
   const body = { publicKeyJwk, encryptedPrivateKey: sealedPrivateKey() }

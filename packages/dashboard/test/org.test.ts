@@ -122,6 +122,33 @@ describe('service tokens', () => {
   })
 })
 
+describe('machine clients', () => {
+  test('are made, given a new secret and revoked, with each secret shown once', async () => {
+    await journey.goTo(page, 'Machine clients')
+    await page.getByRole('button', { name: 'New machine client' }).click()
+    await dialog().getByLabel('Name').fill('provisioning')
+    await dialog().getByRole('button', { name: 'Create' }).click()
+    const shown = page.getByRole('dialog', { name: 'The secret of the machine client' })
+    const first = await shown.locator('[data-secret]').innerText()
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    const id = await row('provisioning').locator('.mono').innerText()
+    const statusOf = async (secret: string) =>
+      (await world.call(me.get, { as: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` })).status
+    expect(await statusOf(first)).toBe(200)
+    expect(await axeProblems(page)).toEqual([])
+    await choose(page, 'provisioning', 'New secret…')
+    await dialog().getByRole('button', { name: 'Make it' }).click()
+    const second = await shown.locator('[data-secret]').innerText()
+    shownOnce.push(first, second)
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+    await choose(page, 'provisioning', 'Revoke…')
+    await dialog().getByRole('button', { name: 'Revoke' }).click()
+    await row('provisioning').getByText('revoked').waitFor()
+    expect(await statusOf(second)).toBe(401)
+  })
+})
+
 describe('honey tokens', () => {
   test('look like tokens, and tell where they were tried', async () => {
     await journey.goTo(page, 'Honey tokens')
@@ -281,11 +308,11 @@ describe('an organization', () => {
 })
 
 test('no value, passphrase or token was sent or kept', async () => {
-  expect(shownOnce).toHaveLength(3)
-  const [skerry, , decoy] = shownOnce as [string, string, string]
+  expect(shownOnce).toHaveLength(5)
+  const [skerry, , ...others] = shownOnce as [string, string, ...string[]]
   expect(await leaks(world, { visitor })).toEqual([])
   for (const text of [...visitor.sent, ...(await storedText(visitor))]) {
-    for (const token of [skerry, decoy]) expect(text).not.toContain(token)
+    for (const token of [skerry, ...others]) expect(text).not.toContain(token)
   }
 })
 

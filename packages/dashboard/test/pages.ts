@@ -58,6 +58,9 @@ const empties: Row[] = [
   { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
   { name: 'tokens-empty', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
   { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy yet' },
+  { name: 'leases-empty', path: '/orgs/acme-co/leases', shows: 'No lease yet' },
+  { name: 'targets-empty', path: '/orgs/acme-co/leases/targets', shows: 'No target yet' },
+  { name: 'rotation-empty', path: '/orgs/acme-co/rotation', shows: 'Nothing is rotated yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]
 
@@ -65,6 +68,7 @@ const ofAccount: Row[] = [
   { name: 'keyring', path: '/account/keyring', shows: 'The key with which you read values' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'Terminals that act for you' },
+  { name: 'invitations', path: '/account/invitations', shows: 'No invitation waits' },
   { name: 'notifications', path: '/account/notifications', shows: 'you are invited' },
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
@@ -100,7 +104,11 @@ const filled: Row[] = [
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
   { name: 'members', path: at('members'), shows: 'not compared' },
   { name: 'tokens', path: at('tokens'), shows: 'In use' },
+  { name: 'clients', path: at('clients'), shows: 'New machine client' },
   { name: 'honey-tokens', path: at('honey-tokens'), shows: 'once' },
+  { name: 'leases', path: at('leases'), shows: 'ends in' },
+  { name: 'targets', path: at('leases/targets'), shows: 'SSH certificates', step: steps.openDetails },
+  { name: 'rotation', path: at('rotation'), shows: 'every 30 days' },
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
@@ -128,6 +136,9 @@ const dialogs: Row[] = [
   { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
   { name: 'token-new', path: at('tokens'), shows: 'In use', step: steps.press('New token') },
   { name: 'token-shown', path: at('tokens'), shows: 'In use', unlocked: true, step: steps.makeToken },
+  { name: 'access-new', path: at('leases'), shows: 'ends in', step: steps.press('Get access') },
+  { name: 'target-new', path: at('leases/targets'), shows: 'SSH certificates', step: steps.press('New target') },
+  { name: 'rotation-new', path: at('rotation'), shows: 'every 30 days', step: steps.press('New rotation') },
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 
@@ -141,6 +152,7 @@ const stepUp: Row = {
 
 /** Where someone is who may not do everything. */
 const notAllowed: Row[] = [
+  { name: 'leases-not-allowed', path: at('leases'), shows: 'This is for owners and admins' },
   { name: 'tokens-not-allowed', path: at('tokens'), shows: 'This is for owners and admins' },
   { name: 'matrix-part', path: appOf, shows: 'you hold no key' },
   { name: 'group-no-key', path: groupOf, shows: 'You hold no key here' },
@@ -163,7 +175,7 @@ export const desk = { width: 1280, height: 800 }
 
 /** Goes there and does what is to be done -> the page. */
 export async function openScene(site: Site, scene: Scene): Promise<Page> {
-  const { page } = site.visitors[scene.as]
+  const { page, quiet } = site.visitors[scene.as]
   await page.unrouteAll()
   await page.setViewportSize(desk)
   site.world.clock.advance(scene.laterSeconds ?? 0)
@@ -174,8 +186,8 @@ export async function openScene(site: Site, scene: Scene): Promise<Page> {
   await page.getByText(scene.shows).first().waitFor()
   if (scene.unlocked) await journey.unlockWithPasskey(page)
   await scene.step?.(page, site)
-  await page.waitForLoadState('networkidle')
   await page.getByLabel('Loading').first().waitFor({ state: 'hidden' })
+  await quiet()
   return page
 }
 

@@ -18,6 +18,7 @@ await openOrg(first.page)
 await invite(first.page, grace)
 await second.page.goto('/')
 await journey.signInByMail(second.page, world, grace)
+await journey.acceptInvitation(second.page)
 
 /** From the dialog that asks for a second factor to the page where one is set up. */
 async function setOneUp(page: Page): Promise<void> {

@@ -100,6 +100,11 @@ export async function openEntry(page: Page) {
   await page.getByText('Request', { exact: true }).waitFor()
 }
 
+export async function openDetails(page: Page) {
+  await page.getByRole('button', { name: 'Show details' }).first().click()
+  await page.getByText('caPublicKey').waitFor()
+}
+
 export async function pickGrantee(page: Page) {
   await page.getByRole('button', { name: 'Grant access' }).click()
   await dialogOf(page).getByLabel('To').click()

@@ -16,6 +16,9 @@ export interface Team {
   invited: string
   tokens: string[]
   placements: string[]
+  /** A certificate authority, and what is rotated in the first environment. */
+  target: string
+  rotated: string
   /** What is proposed where it is protected. */
   proposals: { name: string; value: string; note: string }[]
 }
@@ -58,6 +61,8 @@ export const harbour: Team = {
   ],
   invited: 'barbara@example.com',
   tokens: ['web in production', 'nightly backup'],
+  target: 'hosts of the shop',
+  rotated: 'SESSION_SECRET',
   placements: ['.env.old in the archive', 'wiki, page “Deploying by hand”'],
   proposals: [
     {
@@ -96,6 +101,8 @@ export const longNames: Team = {
   ],
   invited: `${long('invitedperson', 64)}@${long('subdomain', 60)}.example.com`,
   tokens: [long('tokenwithalongname', 120)],
+  target: long('targetwithalongname'),
+  rotated: long('SECRET_WITH_A_VERY_LONG_NAME_', 90),
   placements: [long('placementwithoutspaces', 120)],
   proposals: [
     { name: long('PROPOSED_SECRET_', 90), value: long('proposed', 300), note: long('reasonwithoutaspace', 200) },

@@ -39,8 +39,8 @@ export async function openStage(settings: Record<string, string> = builtIn): Pro
 }
 
 /** @example const { world, owner, page } = await beginWalk() */
-export async function beginWalk(): Promise<Walk> {
-  const stage = await openStage()
+export async function beginWalk(settings?: Record<string, string>): Promise<Walk> {
+  const stage = await openStage(settings)
   const owner = await stage.arrive()
   const { page } = owner
   await journey.setUp(page, stage.world)
@@ -66,6 +66,7 @@ export async function join({ world, arrive, owner }: Walk, email: string): Promi
   const visitor = await arrive()
   await visitor.page.goto('/')
   await journey.signInByMail(visitor.page, world, email)
+  await journey.acceptInvitation(visitor.page)
   await visitor.page.goto('/account/keyring')
   await journey.makeKeyring(visitor.page)
   await openOrg(visitor.page)

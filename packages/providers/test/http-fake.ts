@@ -44,3 +44,133 @@ export async function httpFake(
     },
   }
 }
+
+/** One thing that a service can be asked for. */
+export interface FakeRoute {
+  method: string
+  /** The whole path; what its groups catch are the `params`. */
+  path: RegExp
+  /** Names of the query that it takes. */
+  query?: readonly string[]
+  /** What is wrong with its body; a route without it takes none. */
+  body?: (json: unknown) => string | null
+  contentType?: string
+  /** Whether it changes something; where the path does not tell, the body does. */
+  writes?: boolean | ((json: unknown) => boolean)
+  answer(call: { params: string[]; query: URLSearchParams; json: unknown }): FakeAnswer
+}
+
+/** What a service does with every request, in its own words. */
+export interface FakeRules {
+  /** Headers that each request must carry, exactly so. */
+  headers: Record<string, string>
+  /** An error as the service shows it. 401: nobody’s credential, 404: not there, 429: too many, 422: cannot be stored. */
+  refuse(status: number, words: string): FakeAnswer
+  routes: FakeRoute[]
+}
+
+/** What a test does to a fake, as in `SyncFake`. */
+export interface FakeControl {
+  writes(): number
+  fail(how: 'credential' | 'rate' | 'echo' | 'missing'): void
+  /** From the next request on, a write of the name is refused. */
+  refuse(name: string): void
+  isRefused(name: string): boolean
+  reset(): void
+}
+
+/** A strict service: what is not in its routes, in their queries or their bodies is refused, and so is what lacks a header. */
+export async function routedFake(
+  rulesOf: (control: FakeControl) => FakeRules,
+): Promise<FakeControl & { origin: string; stop(): Promise<void> }> {
+  let writes = 0
+  let failure: string | undefined
+  const refused = new Set<string>()
+  const control: FakeControl = {
+    writes: () => writes,
+    fail: (how) => {
+      failure = how
+    },
+    refuse: (name) => refused.add(name),
+    isRefused: (name) => refused.has(name),
+    reset() {
+      writes = 0
+      failure = undefined
+      refused.clear()
+    },
+  }
+  const rules = rulesOf(control)
+
+  function answer(request: FakeRequest): FakeAnswer {
+    const lacking = Object.entries(rules.headers).some(([name, value]) => request.headers[name] !== value)
+    if (lacking || failure === 'credential') return rules.refuse(401, 'no such credential')
+    if (failure === 'missing') return rules.refuse(404, 'not found')
+    if (failure === 'rate') return rules.refuse(429, 'too many requests')
+    const route = rules.routes.find(({ method, path }) => method === request.method && path.test(request.path))
+    if (route === undefined) return rules.refuse(404, `no route: ${request.method} ${request.path}`)
+    for (const name of request.query.keys())
+      if (!route.query?.includes(name)) return rules.refuse(400, `unknown query: ${name}`)
+    const json = request.body === '' ? undefined : JSON.parse(request.body)
+    if (typeof route.writes === 'function' ? route.writes(json) : route.writes) {
+      writes++
+      if (failure === 'echo')
+        return rules.refuse(422, `cannot store ${request.body} for ${JSON.stringify(request.headers)}`)
+    }
+    return strictly(route, rules, request, json)
+  }
+
+  const { origin, stop } = await httpFake(answer)
+  return { ...control, origin, stop }
+}
+
+function strictly(route: FakeRoute, rules: FakeRules, request: FakeRequest, json: unknown): FakeAnswer {
+  const { contentType = 'application/json' } = route
+  if (json !== undefined && request.headers['content-type'] !== contentType)
+    return rules.refuse(400, `wrong type: ${request.headers['content-type']}`)
+  const problem = route.body === undefined ? (json === undefined ? null : 'takes no body') : route.body(json)
+  if (problem !== null) return rules.refuse(400, problem)
+  const params = (route.path.exec(request.path) ?? []).slice(1).map((each) => decodeURIComponent(each))
+  return route.answer({ params, query: request.query, json })
+}
+
+export const isText = (value: unknown): boolean => typeof value === 'string'
+export const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+export const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+/**
+ * Says what is wrong with an object that must have these fields and no others; those that end with `?` may be missing.
+ *
+ * @example fields({ name: isText, 'comment?': isText })
+ */
+export function fields(checks: Record<string, (value: unknown) => boolean>): (json: unknown) => string | null {
+  return (json) => {
+    if (json === null || typeof json !== 'object' || Array.isArray(json)) return 'no object'
+    const given = json as Record<string, unknown>
+    const known = Object.entries(checks).map(([name, check]) => ({
+      name: name.replace('?', ''),
+      needed: !name.endsWith('?'),
+      check,
+    }))
+    for (const name of Object.keys(given))
+      if (!known.some((field) => field.name === name)) return `unknown field: ${name}`
+    for (const { name, needed, check } of known)
+      if (given[name] === undefined ? needed : !check(given[name])) return `wrong field: ${name}`
+    return null
+  }
+}
+
+/** The same for a part of a body. */
+export const holds =
+  (checks: Record<string, (value: unknown) => boolean>) =>
+  (value: unknown): boolean =>
+    fields(checks)(value) === null
+
+export const mapOf =
+  (check: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value !== null && typeof value === 'object' && !Array.isArray(value) && Object.values(value).every(check)
+
+export const listOf =
+  (check: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every(check)

@@ -1,9 +1,10 @@
 import type { Bytes } from '@skerry/crypto/base64url'
+import type { DecryptedLayer } from '@skerry/crypto/layers'
 import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import type { History } from './history.ts'
 import type { Meanings } from './history-meanings.ts'
-import { type DecryptedLayer, decryptLayers } from './resolve.ts'
+import { decryptLayers } from './resolve.ts'
 import type { Layer, ResolveBody, ResolveQuery } from './resolve-body.ts'
 
 interface Remembering {

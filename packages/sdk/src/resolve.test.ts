@@ -1,9 +1,10 @@
+import { mergeLayers } from '@skerry/crypto/layers'
 import { expandReferences } from '@skerry/crypto/references'
 import { newToken, parseToken } from '@skerry/crypto/token'
 import { describe, expect, test } from 'vitest'
 import published from '../../crypto/vectors/published.json' with { type: 'json' }
 import { app, branchBody, type Draft, layer, resolveBody, scope, shared } from '../test/world.ts'
-import { decryptLayers, mergeLayers } from './resolve.ts'
+import { decryptLayers } from './resolve.ts'
 import { parseResolveBody, type ResolveBody } from './resolve-body.ts'
 
 const { publicKeyJwk, privateKey } = await newToken('skerry')

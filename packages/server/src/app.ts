@@ -1,6 +1,10 @@
 import type { Subscriber } from './events/events.ts'
+import { jobs as agentJobs } from './features/agents/jobs.ts'
+import { routes as agents } from './features/agents/routes.ts'
 import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
+import { jobs as auditProofJobs } from './features/audit-proof/jobs.ts'
+import { routes as auditProof } from './features/audit-proof/routes.ts'
 import { jobs as branchJobs } from './features/branches/jobs.ts'
 import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
@@ -12,9 +16,14 @@ import { routes as envs } from './features/envs/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
+import { jobs as honeyTokenJobs } from './features/honey-tokens/jobs.ts'
 import { routes as honeyTokens } from './features/honey-tokens/routes.ts'
+import { routes as kms } from './features/kms/routes.ts'
 import { jobs as leaseJobs } from './features/leases/jobs.ts'
 import { routes as leases } from './features/leases/routes.ts'
+import { jobs as logSinkJobs } from './features/log-sink/jobs.ts'
+import { routes as logSink } from './features/log-sink/routes.ts'
+import { routes as machineClients } from './features/machine-clients/routes.ts'
 import { routes as me } from './features/me/routes.ts'
 import { subscribers as notificationSubscribers } from './features/notifications/deliver.ts'
 import { jobs as notificationJobs } from './features/notifications/jobs.ts'
@@ -23,7 +32,11 @@ import { jobs as oauthJobs } from './features/oauth/jobs.ts'
 import { routes as oauth } from './features/oauth/routes.ts'
 import { routes as orgs } from './features/orgs/routes.ts'
 import { routes as passkeys } from './features/passkeys/routes.ts'
+import { jobs as recoveryJobs } from './features/recovery/jobs.ts'
+import { routes as recovery } from './features/recovery/routes.ts'
 import { routes as resolve } from './features/resolve/routes.ts'
+import { jobs as rotationJobs } from './features/rotation/jobs.ts'
+import { routes as rotation } from './features/rotation/routes.ts'
 import { routes as secondFactor } from './features/second-factor/routes.ts'
 import { routes as secrets } from './features/secrets/routes.ts'
 import { routes as sessions } from './features/sessions/routes.ts'
@@ -31,6 +44,10 @@ import { jobs as signInJobs } from './features/sign-in/jobs.ts'
 import { rawRoutes as rawSignIn, routes as signIn } from './features/sign-in/routes.ts'
 import { routes as signInPasskeys } from './features/sign-in-passkeys/routes.ts'
 import { routes as signup } from './features/signup/routes.ts'
+import { jobs as syncJobs } from './features/sync/jobs.ts'
+import { routes as sync } from './features/sync/routes.ts'
+import { jobs as taskJobs } from './features/tasks/jobs.ts'
+import { routes as tasks } from './features/tasks/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
 import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
@@ -60,9 +77,18 @@ export const routes: Route[] = [
   ...resolve,
   ...grants,
   ...tokens,
+  ...machineClients,
   ...honeyTokens,
+  ...kms,
   ...leases,
+  ...recovery,
+  ...rotation,
+  ...sync,
+  ...agents,
+  ...tasks,
   ...audit,
+  ...auditProof,
+  ...logSink,
 ]
 
 /** And what it serves beside the API. */
@@ -74,10 +100,18 @@ export const subscribers: Subscriber[] = [...notificationSubscribers]
 export const jobs: AnyJob[] = [
   ...signInJobs,
   ...notificationJobs,
+  ...honeyTokenJobs,
   ...branchJobs,
   ...cliLoginJobs,
   ...oauthJobs,
   ...leaseJobs,
+  ...recoveryJobs,
+  ...rotationJobs,
+  ...syncJobs,
+  ...agentJobs,
+  ...taskJobs,
+  ...auditProofJobs,
+  ...logSinkJobs,
   ...housekeeping,
   ...subscribers.map(({ job }) => job),
 ]

@@ -31,6 +31,23 @@ describe('what is set', () => {
     })
   })
 
+  test('signing up is open to who is on this machine, and to others only where it is said', () => {
+    const signup = (more: Record<string, string>) => readConfig(more).signup
+    const beyond = { SKERRY_HOST: '0.0.0.0', SKERRY_ALLOW_PLAINTEXT: 'yes' }
+    for (const local of ['http://localhost:4700', 'http://127.0.0.1:4700', 'http://[::1]:4700'])
+      expect(signup({ SKERRY_BASE_URL: local })).toBe('open')
+    const behindProxy: Record<string, string>[] = [
+      { SKERRY_BASE_URL: 'https://skerry.example' },
+      { SKERRY_TRUSTED_PROXIES: '127.0.0.1' },
+    ]
+    for (const reachable of [beyond, ...behindProxy]) {
+      expect(signup(reachable)).toBe('closed')
+      expect(signup({ ...reachable, SKERRY_SIGNUP: 'open' })).toBe('open')
+    }
+    expect([signup({}), signup({ SKERRY_SIGNUP: 'closed' })]).toEqual(['open', 'closed'])
+    expect(refusal({ SKERRY_SIGNUP: 'yes' })).toBe('SKERRY_SIGNUP: must be one of open, closed')
+  })
+
   test('an empty value is like none: a line `SKERRY_PORT=` in a file sets nothing', () => {
     const empty = Object.fromEntries(Object.keys(settings).map((name) => [name, '']))
     expect(readConfig(empty)).toEqual(readConfig({}))
@@ -51,6 +68,7 @@ describe('what is set', () => {
       SKERRY_PROVIDER_ORIGINS: '{"cloud-a":"https://sts.inner:8443"}',
       SKERRY_SMTP_URL: 'smtps://mail.example',
       SKERRY_RESOLVE_CACHE_MB: '2',
+      SKERRY_SIGNUP: 'closed',
       SKERRY_LOG_LEVEL: 'debug',
       SKERRY_RATE_LIMITS: 'off',
     })

@@ -1,4 +1,5 @@
 import { isIP, isIPv4 } from 'node:net'
+import { limits } from '@skerry/contract/limits'
 
 /** One row of the settings table: what `docs/operations.md` shows and what start checks. */
 interface Setting<T> {
@@ -63,7 +64,7 @@ const trustedProxies: Setting<string[] | null> = {
     if (!ranges.every(isRange)) throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed',
+  help: 'Addresses or CIDR ranges, comma-separated, whose X-Forwarded-For is believed: the proxy in front, on this host too (loopback)',
 }
 
 /** Names of ranges that Fastify knows. */
@@ -100,6 +101,19 @@ const providerOrigins: Setting<Record<string, string>> = {
     return origins as Record<string, string>
   },
   help: 'JSON object: provider tag to the origin that its calls go to instead, such as {"cloud-a":"https://sts.internal"}',
+}
+
+/** Pages of others that may call with a bearer of their own. */
+const corsOrigins: Setting<'*' | readonly string[]> = {
+  fallback: [],
+  parse: (value) => {
+    if (value.trim() === '*') return '*'
+    const origins = value.split(',').flatMap((origin) => origin.trim() || [])
+    if (!origins.every(isOrigin))
+      throw new Error('must be * or origins such as https://app.example.com, comma-separated')
+    return origins
+  },
+  help: 'Origins, comma-separated, or *: pages from where a browser may call the API with a bearer, never with cookies',
 }
 
 function parseJson(text: string): unknown {
@@ -154,7 +168,32 @@ export const settings = {
   SKERRY_PROVIDER_ORIGINS: providerOrigins,
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
+  SKERRY_RESOLVE_IN_FLIGHT_MB: integer(
+    128,
+    1,
+    65_536,
+    'Memory for large answers of resolve that callers have yet to take; one caller has a quarter',
+  ),
+  SKERRY_SIGNUP: {
+    fallback: null,
+    parse: oneOf('closed', ['open', 'closed'], '').parse,
+    help: '`open` lets anyone who reaches this server make organizations (`POST /v1/signup`); unless set, `open` on a loopback address with no proxy and no public address set, else `closed`',
+  } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf('info', ['silent', 'error', 'warn', 'info', 'debug'], 'How much is logged, as JSON lines'),
+  SKERRY_CONNECTIONS_PER_ADDRESS: integer(
+    512,
+    8,
+    1_000_000,
+    'Connections that an address, or an IPv6 /64 network, may have open; a trusted proxy any number',
+  ),
+  SKERRY_ENVIRONMENT_SECRETS: integer(
+    limits.rekeySecretsMax,
+    1,
+    limits.rekeySecretsMax,
+    'Secrets that an environment may hold; as many as a re-key takes, unless set lower',
+  ),
+  SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Mebibytes of ciphertext that an environment may hold'),
+  SKERRY_CORS_ORIGINS: corsOrigins,
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
@@ -181,6 +220,12 @@ export interface Config {
   smtpUrl: string | null
   mailFrom: string
   resolveCacheBytes: number
+  resolveInFlightBytes: number
+  signup: 'open' | 'closed'
+  connectionsPerAddress: number
+  environmentSecretsMax: number
+  environmentBytesMax: number
+  corsOrigins: '*' | readonly string[]
   logLevel: Values['SKERRY_LOG_LEVEL']
   rateLimits: boolean
 }
@@ -229,6 +274,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     smtpUrl: values.SKERRY_SMTP_URL,
     mailFrom: values.SKERRY_MAIL_FROM,
     resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,
+    resolveInFlightBytes: values.SKERRY_RESOLVE_IN_FLIGHT_MB * 1024 * 1024,
+    signup: values.SKERRY_SIGNUP ?? (isForThisMachine(values) ? 'open' : 'closed'),
+    connectionsPerAddress: values.SKERRY_CONNECTIONS_PER_ADDRESS,
+    environmentSecretsMax: values.SKERRY_ENVIRONMENT_SECRETS,
+    environmentBytesMax: values.SKERRY_ENVIRONMENT_MB * 1024 * 1024,
+    corsOrigins: values.SKERRY_CORS_ORIGINS,
     logLevel: values.SKERRY_LOG_LEVEL,
     rateLimits: values.SKERRY_RATE_LIMITS === 'on',
   }
@@ -269,6 +320,12 @@ const clientVariables = new Set([
   'SKERRY_PROFILE',
   'SKERRY_REQUIRE_SERVICES',
 ])
+
+/** Behind a proxy a loopback address is what the proxy reaches, and whoever reaches the proxy. */
+function isForThisMachine({ SKERRY_HOST, SKERRY_BASE_URL, SKERRY_TRUSTED_PROXIES }: Values): boolean {
+  const shown = SKERRY_BASE_URL === null ? SKERRY_HOST : new URL(SKERRY_BASE_URL).hostname.replace(/^\[|\]$/g, '')
+  return isLoopback(SKERRY_HOST) && isLoopback(shown) && !SKERRY_TRUSTED_PROXIES?.length
+}
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

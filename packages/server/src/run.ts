@@ -31,7 +31,7 @@ export async function run(environment: Record<string, string | undefined>): Prom
   // Past the log, which may be collected and kept: this line is a credential.
   if (server.setUpLink !== null)
     process.stdout.write(
-      `\nNobody has signed in here yet. Set up the first person within 24 hours, once, at\n  ${server.setUpLink}\n\n`,
+      `\nNobody has set this server up yet. Make its first organization and owner within 24 hours, once, at\n  ${server.setUpLink}\n\n`,
     )
   let closingSinceMs: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -8,9 +8,13 @@ import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
+import { openRoom } from './features/secrets/room.ts'
 import { openWrites } from './features/secrets/writes.ts'
 import { makeSetUpLink } from './features/sign-in/set-up.ts'
+import { atStart as takeUpSync } from './features/sync/jobs.ts'
+import { openWatch, type Watch } from './features/sync/watch.ts'
 import { closeWhenIdle } from './http/close.ts'
+import { openFullDisk } from './http/full-disk.ts'
 import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
@@ -23,6 +27,7 @@ import type { Context } from './kernel/context.ts'
 import { describe } from './kernel/errors.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
+import { openExportKey } from './keys/export-key.ts'
 import { openKeypairs } from './keys/keypairs.ts'
 import { opensDatabase } from './keys/rekey.ts'
 import { loadServerKey } from './keys/server-key.ts'
@@ -55,10 +60,13 @@ export async function startServer(
   const db = await openDatabase({ ...config, poolSize: config.databasePool, onStopped }, log)
   try {
     await migrate(db)
-    const context = await openContext(config, log, now, db)
+    const watch = openWatch()
+    const context = await openContext(config, log, now, db, watch)
     await checkServerKey(context)
     await makeAuditPartitions(context)
     await context.queue.start(context)
+    await takeUpSync(context)
+    watch.start(context)
     const hearing =
       db.engine === 'postgres'
         ? pollInvalidations(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
@@ -74,6 +82,7 @@ export async function startServer(
       clearInterval(flushing)
       clearInterval(recording)
       await hearing?.stop()
+      await watch.stop()
       await context.queue.stop()
       await context.mailer.close()
       await flushMeter(context)
@@ -97,10 +106,22 @@ const oneAddress = async (host: string): Promise<string> =>
 
 const monotonicMs = () => performance.now()
 
-async function openContext(config: Config, log: Log, now: () => Date, db: Context['db']): Promise<Context> {
+async function openContext(
+  config: Config,
+  log: Log,
+  now: () => Date,
+  db: Context['db'],
+  watch: Watch,
+): Promise<Context> {
   const serverKey = await loadServerKey(config)
   const queue = openQueue(db, log, jobs)
   const cache = openCache({ bytesMax: config.resolveCacheBytes, alone: db.engine === 'embedded', monotonicMs })
+  const evictions: Context['evictions'] = {
+    evict(orgId, environmentId) {
+      cache.evict(orgId, environmentId)
+      watch.evict(orgId, environmentId)
+    },
+  }
   return {
     config,
     db,
@@ -111,12 +132,15 @@ async function openContext(config: Config, log: Log, now: () => Date, db: Contex
     mailer: openMailer(config),
     cache,
     tokenMemory: cache,
-    evictions: cache,
-    writes: openWrites(db, cache, now),
+    evictions,
+    room: openRoom(now),
+    writes: openWrites(db, evictions, now),
+    fullDisk: openFullDisk(log, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,
     keypairs: openKeypairs(serverKey, now),
+    exportKey: openExportKey(serverKey, now),
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now),
     lastUsed: openLastUsed(db, log),

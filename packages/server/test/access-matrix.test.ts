@@ -96,6 +96,7 @@ function titled(list: string): (row: Row) => boolean {
 const forMembers = titled(`
 GET org
 GET org/members
+GET org/recovery/public-key
 DELETE org/members/:userId
 GET org/apps
 GET org/apps/:appId
@@ -119,11 +120,30 @@ GET org/envs/:envId/protection
 GET org/change-requests
 GET org/change-requests/:changeRequestId
 DELETE org/envs/:envId (a branch)
+GET org/kms/keys
+GET org/kms/keys/:kmsKeyId/key
+GET org/kms/keys/:kmsKeyId/public
+`)
+/** Names an application, an environment or a change of one: there a bound token goes as far as its own application. */
+const ofApplication = ({ title }: Row) => /\/:(?:appId|envId|changeRequestId)/.test(title)
+/** Is a change of an environment elsewhere, or ends a membership. */
+const notForBound = titled(`
+DELETE org/members/:userId
+GET org/change-requests/:changeRequestId
+`)
+/** Passes a bound token, and goes no further than its own environment: the suites of rotation and agents show it. */
+const narrowedInside = titled(`
+GET org/rotation
+POST org/rotation
+GET org/rotation/rotator-key
+GET org/agents
+POST org/agents
 `)
 /** Needs a key grant on the environment, whatever the role. */
 const forHolders = titled(`
 POST org/envs/:envId/branches
 POST org/envs/:envId/rekey
+POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
@@ -133,9 +153,14 @@ GET org/envs/:envId/key
 `)
 /** Where a key or a person is needed, which a machine client neither holds nor is. */
 const notForMachines = titled(`
+GET org/recovery/share
+POST org/recovery/requests/:recoveryRequestId/shares
 GET /v1/resolve
 GET /v1/me/keys
 PUT /v1/me/keys
+PATCH /v1/me/keys
+GET /v1/me/keys/holdings
+POST /v1/me/keys/replacement
 GET /v1/me/second-factor
 POST /v1/me/second-factor/totp
 POST /v1/me/second-factor/totp/confirm
@@ -147,6 +172,9 @@ GET /v1/me/sign-in-passkeys
 POST /v1/me/sign-in-passkeys/options
 POST /v1/me/sign-in-passkeys
 DELETE /v1/me/sign-in-passkeys/:signInPasskeyId
+GET /v1/me/invites
+POST /v1/me/invites/:inviteId/accept
+POST /v1/me/invites/:inviteId/decline
 GET /v1/me/sessions
 DELETE /v1/me/sessions/:webSessionId
 POST /v1/orgs
@@ -154,12 +182,22 @@ POST org/apps/:appId/envs
 POST org/groups/:groupId/envs
 POST org/envs/:envId/branches
 POST org/envs/:envId/rekey
+POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 GET org/envs/:envId/key
+GET org/kms/keys/:kmsKeyId/key
 POST org/change-requests/:changeRequestId/approve
 POST org/change-requests/:changeRequestId/reject
+GET org/clients
+POST org/clients
+POST org/clients/:clientId/secret
+DELETE org/clients/:clientId
+POST org/agents/:agentId/policies
+GET /v1/agents/:agentRef/policy
+POST /v1/agents/:agentRef/activity
+POST /v1/tasks/introspect
 `)
 
 describe('access', () => {
@@ -203,6 +241,7 @@ describe('rules that hold whatever the matrix says', () => {
         .map((row) => row.title)
         .sort(),
     ).toEqual([
+      'GET /.well-known/skerry-export-signing-key',
       'GET /health',
       'GET /ready',
       'GET /v1/sign-in',
@@ -239,7 +278,7 @@ describe('rules that hold whatever the matrix says', () => {
 
   test('a machine client is refused wherever a key or a person is needed', () => {
     const cells = cellsWhere(notForMachines, (caller) => caller.kind === 'machine' && caller.from === 'org')
-    expect(cells).toHaveLength(2 * 27)
+    expect(cells).toHaveLength(2 * 45)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
@@ -265,13 +304,41 @@ describe('rules that hold whatever the matrix says', () => {
       forHolders,
       (caller) => caller.from === 'org' && caller.kind !== 'machine' && !caller.granted,
     )
-    expect(cells).toHaveLength(8 * 7)
+    expect(cells).toHaveLength(9 * 9)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
   test('with one, a member passes everything that members may do', () => {
-    const cells = cellsWhere(forMembers, (caller) => caller.granted)
-    expect(cells).toHaveLength(25 * 3)
+    const cells = [
+      ...cellsWhere(forMembers, (caller) => caller.granted && !caller.bound),
+      ...cellsWhere(
+        (row) => forMembers(row) && !notForBound(row),
+        (caller) => caller.granted && caller.bound === 'here',
+      ),
+    ]
+    expect(cells).toHaveLength(29 * 2 + 27)
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
+  })
+
+  test('a bound token reaches its application: no other, and nothing of the organization that admins manage', () => {
+    const elsewhere = cellsWhere(
+      (row) => ofOrg(row) && !narrowedInside(row) && (ofApplication(row) || !forMembers(row) || notForBound(row)),
+      (caller) => caller.bound === 'elsewhere',
+    )
+    const here = cellsWhere(
+      (row) => ofOrg(row) && !narrowedInside(row) && ((!ofApplication(row) && !forMembers(row)) || notForBound(row)),
+      (caller) => caller.bound === 'here',
+    )
+    expect([elsewhere.length > 100, here.length > 60]).toEqual([true, true])
+    expect([...elsewhere, ...here].filter((cell) => !ending('403').test(cell))).toEqual([])
+  })
+
+  test('an admin token that is bound here manages its application as any other admin token does', () => {
+    const [free, bound] = ['admin token', 'admin token bound here'].map((name) =>
+      callers.findIndex((caller) => caller.name === name),
+    ) as [number, number]
+    const own = rows.filter((row) => /\/:(?:appId|envId)/.test(row.title))
+    expect(own.length).toBeGreaterThan(20)
+    for (const { title, cells } of own) expect([title, cells[bound]]).toEqual([title, cells[free]])
   })
 })

@@ -20,6 +20,7 @@ export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[]
       note,
       resource: keeps(ids, 'waitsId', 'changeRequest'),
     }),
+    step(protection.delete, 'env.protection_disabled', by, { params, note: 'before another key', resource }),
     {
       endpoint: rekey.run,
       as: () => admin.as,
@@ -34,7 +35,6 @@ export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[]
         { action: 'change_request.superseded', resourceId: ids.waitsId as string, actor: token(admin) },
       ],
     },
-    step(protection.delete, 'env.protection_disabled', by, { params, note: 'after another key', resource }),
   ]
 }
 

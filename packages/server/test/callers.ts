@@ -5,10 +5,15 @@ import { oauth } from '@skerry/contract/oauth'
 import { invites, orgs } from '@skerry/contract/orgs'
 import { tokens } from '@skerry/contract/tokens'
 import { newId } from '../src/kernel/context.ts'
+import { newTask, newWorkingAgent } from './agent-steps.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
 import { newGuarded, proposePut } from './guarded.ts'
+import { newKmsKey, signKey } from './kms-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
+import { openRequest, setUpRecovery } from './recovery-steps.ts'
+import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
 import { startIssuer } from './services/issuer.ts'
+import { bind, connect, vaultedEnv } from './sync-scene.ts'
 import {
   type Actor,
   askForCliSession,
@@ -19,6 +24,7 @@ import {
   newEnv,
   newGroup,
   newGroupEnv,
+  newMachineClient,
   newMember,
   newPerson,
   newToken,
@@ -37,6 +43,8 @@ export interface Caller {
   kind: 'nobody' | 'person' | 'token' | 'machine'
   role: 'none' | 'member' | 'admin'
   granted: boolean
+  /** A token that is bound to the environment of the paths, or to one of another application. */
+  bound?: 'here' | 'elsewhere'
 }
 
 /** One organization with one of everything that a path can name. */
@@ -44,6 +52,8 @@ export interface Place {
   tenant: Tenant
   params: Record<string, string>
   branchId: string
+  /** Who holds a share of the recovery key. */
+  custodian: Actor
 }
 
 /** The environment, its branch and the ids of the rest; the callers hold their grants afterwards. */
@@ -67,14 +77,40 @@ export async function buildPlace(world: World): Promise<Place> {
   const decoy = await newDecoy(world, tenant)
   const targetId = (await newSshTarget(world, tenant)).id
   const leaseId = (await newSshLease(world, tenant, targetId)).lease.id
-  const userId = (await newMember(world, tenant)).id
+  const keyed = await newKeyedEnv(world, tenant)
+  const rotated = await newRotation(world, tenant, await generatedRotation(world, tenant, keyed))
+  const rotationId = rotated.rotation.id
+  // Nothing has to answer there for what is asked of everyone.
+  const connection = await connect(world, tenant, { token: 'fm2_lJPECAAAAAAAAAAB' })
+  const bindingId = (await bind(world, tenant, connection, [await vaultedEnv(world, tenant)], 'shop')).id
+  const jobId = newId('provisionerJob')
+  const agentId = (await newWorkingAgent(world, tenant)).agent.id
+  const taskId = (await newTask(world, tenant, agentId)).task.id
+  const working = { agentId, agentRef: agentId, taskId, version: '1' }
+  const kmsKeyId = (await newKmsKey(world, tenant, signKey([tenant.admin]))).id
+  const member = await newMember(world, tenant)
+  const userId = member.id
+  const custodians = [await newMember(world, tenant), await newMember(world, tenant)]
+  await setUpRecovery(world, tenant, custodians, 2, [envId])
+  const recoveryRequestId = (await openRequest(world, tenant, member)).id
   const { code, id: cliSessionId } = await askForCliSession(world)
+  const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
   // Of nobody: what is a person’s own is looked for only after access.
   const personal = { webSessionId: newId('session'), signInPasskeyId: newId('signInPasskey') }
-  const others = { ...personal, changeRequestId, honeyTokenId: decoy.id, name: 'NAME', targetId, leaseId }
+  const clientId = (await newMachineClient(world, tenant)).id
+  const ofMachines = { clientId, targetId, leaseId, rotationId, jobId, kmsKeyId, recoveryRequestId }
+  const others = {
+    ...personal,
+    ...ofMachines,
+    ...synced,
+    ...working,
+    changeRequestId,
+    honeyTokenId: decoy.id,
+    name: 'NAME',
+  }
   const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id, ...own }
-  return { tenant, params: { ...ids, ...others }, branchId: branch.body.branch.id }
+  return { tenant, params: { ...ids, ...others }, branchId: branch.body.branch.id, custodian: custodians[0] as Actor }
 }
 
 /** Every kind of caller that there is, in the order of the matrix. */
@@ -173,6 +209,8 @@ async function machines(world: World, place: Place): Promise<Caller[]> {
   const granted = await newToken(world, tenant)
   const bound = await newToken(world, tenant, { environmentId: params.envId as string })
   for (const actor of [granted, bound]) await grantEverywhere(world, place, actor)
+  const boundTo = (environmentId: string, role: 'admin' | 'member' = 'admin') =>
+    newToken(world, tenant, { role, environmentId })
   const access = await world.call(oauth.token, {
     as: tenant.machine.as,
     body: { grant_type: 'client_credentials' },
@@ -187,13 +225,12 @@ async function machines(world: World, place: Place): Promise<Caller[]> {
   return [
     row('member token', await newToken(world, tenant), 'token', 'member'),
     row('member token with a grant', granted, 'token', 'member', { granted: true }),
-    row('member token bound here, with a grant', bound, 'token', 'member', { granted: true }),
-    row(
-      'member token bound elsewhere',
-      await newToken(world, tenant, { environmentId: elsewhereId }),
-      'token',
-      'member',
-    ),
+    row('member token bound here, with a grant', bound, 'token', 'member', { granted: true, bound: 'here' }),
+    row('member token bound elsewhere', await boundTo(elsewhereId, 'member'), 'token', 'member', {
+      bound: 'elsewhere',
+    }),
+    row('admin token bound here', await boundTo(params.envId as string), 'token', 'admin', { bound: 'here' }),
+    row('admin token bound elsewhere', await boundTo(elsewhereId), 'token', 'admin', { bound: 'elsewhere' }),
     row('admin token', await newToken(world, tenant, { role: 'admin' }), 'token', 'admin'),
     row('machine client', tenant.machine, 'machine', 'admin'),
     row('machine client’s access token', { as: `Bearer ${access.body.access_token}` }, 'machine', 'admin'),

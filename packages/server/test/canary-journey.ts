@@ -80,6 +80,8 @@ async function keyedPerson(world: World, admin: Client, orgId: string) {
   const client = clientOf(world, { bearer: jwt })
   await client.me.putKeys({ body: { publicKeyJwk, encryptedPrivateKey: sealed(pkcs8) } })
   await client.me.getKeys()
+  for (const { id: inviteId } of (await client.ownInvites.list()).invites)
+    await client.ownInvites.accept({ params: { inviteId } })
   const { principal } = await client.me.get()
   return { id: principal.id, publicKeyJwk, secret: [needle('session', jwt), needle('private key', pkcs8)] }
 }

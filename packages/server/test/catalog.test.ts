@@ -26,6 +26,8 @@ const notOfOneTenant: Record<string, string> = {
   refresh_tokens: 'belongs to a session',
   totp_factors: 'belongs to a person, who may be in several organizations',
   recovery_codes: 'belongs to a person, who may be in several organizations',
+  audit_sealing: 'is about all trails together',
+  export_signing_keys: 'is the server’s own',
   sign_in_passkeys: 'belongs to a person, who may be in several organizations',
 }
 
@@ -59,6 +61,8 @@ const uniqueAcrossTenants: Record<string, string> = {
   refresh_tokens_pkey: 'looked up by what a caller presents',
   totp_factors_pkey: 'one to a person',
   recovery_codes_pkey: 'leads with the person',
+  audit_sealing_pkey: 'is about all trails together',
+  export_signing_keys_pkey: 'is the server’s own',
   sign_in_passkeys_pkey: 'random, and belongs to a person',
   sign_in_passkeys_credential: 'looked up by what a caller presents, before the person is known',
 }

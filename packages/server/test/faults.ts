@@ -28,7 +28,7 @@ export function faultsOf(schema: Schema, sample: unknown): Fault[] {
   if (inner.type === 'integer') return [...nulls, ...numberFaults(inner)]
   if (inner.type === 'array') return [...nulls, ...arrayFaults(inner, sample as unknown[])]
   if (inner.type === 'boolean') return [...nulls, ...booleanFaults]
-  if (inner.patternProperties) return [...nulls, ...versionsFaults]
+  if (inner.patternProperties) return [...nulls, ...mapFaults(sample as Record<string, unknown>)]
   if (inner.type === 'object' && inner.additionalProperties !== false) return [...nulls, ...openObjectFaults]
   if (inner.type === 'object') return [...nulls, ...objectFaults(sample as Record<string, unknown>)]
   return [...nulls, ...stringFaults(inner, sample as string)]
@@ -68,7 +68,21 @@ function objectFaults(sample: Record<string, unknown>): Fault[] {
   ])
 }
 
-/** The one map that a body takes: versions by name. */
+const mapFaults = (sample: Record<string, unknown>): Fault[] =>
+  Object.values(sample).some((value) => typeof value === 'string') ? headersFaults : versionsFaults
+
+/** Headers by name. */
+const headersFaults = json([
+  ['a text', 'x'],
+  ['a number', 1],
+  ['an array', []],
+  ['a value that is none', { name: 0 }],
+  ['a value of two lines', { name: 'a\nb' }],
+  ['a name that is none', { 'no name': 'a' }],
+  ['a name that is too long', { ['n'.repeat(101)]: 'a' }],
+])
+
+/** Versions by name. */
 const versionsFaults = json([
   ['a text', 'x'],
   ['a number', 1],
@@ -154,8 +168,9 @@ export const formFaults: Record<string, [string, unknown][]> = {
     '2090-01-01T25:00:00.000Z',
     '2090-01-01T00:00:60.000Z',
     '0000-01-01T00:00:00.000Z',
-    '2090-01-01T00:00:00Z',
-    '2090-01-01T00:00:00.000+00:00',
+    '2090-01-01T00:00:00',
+    '2090-01-01 00:00:00Z',
+    '2090-01-01T00:00:00.000+24:00',
     '2090-01-01',
     '1999-01-01T00:00:00.000Z',
     '+012090-01-01T00:00:00.000Z',

@@ -1,8 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
+import type { AuditAction } from '@skerry/contract/audit-actions'
 import { leases } from '@skerry/contract/leases'
+import { provisioner } from '@skerry/contract/provisioner'
 import { wrapKey } from '@skerry/crypto/wrap'
-import { keeps, known, only, type Step, step, token, user } from './step.ts'
-import type { Actor, Tenant } from './tenant.ts'
+import { verifierOf } from '../../providers/test/leases/mint.ts'
+import { wrappedKey } from './blobs.ts'
+import { idOf, keeps, known, only, type Step, step, token, user } from './step.ts'
+import { type Actor, newToken, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 const text = (value: string | Buffer) => {
@@ -96,4 +100,112 @@ export async function leasing(
     }),
     step(leases.deleteTarget, 'lease_target.deleted', byToken, { params: inTarget, resource }),
   ]
+}
+
+/** The settings of a database in a network that this server does not reach. */
+export const provisionedConfig = (provisionerTokenId: string, more: object = {}) => ({
+  provider: 'postgres' as const,
+  executor: 'provisioner' as const,
+  provisionerTokenId,
+  connection: { host: 'db.internal', port: 5432, database: 'shop' },
+  accessLevel: 'readonly' as const,
+  schema: 'app',
+  ...more,
+})
+
+/** A target that a provisioner has signed in to. */
+export async function newProvisionedTarget(
+  world: World,
+  tenant: Tenant,
+  token: { id: string; as: string },
+  { name = 'provisioned', ...more }: { name?: string; maxTtlSeconds?: number } = {},
+) {
+  const body = { name, config: provisionedConfig(token.id, more), wrappedAdminSecret: wrappedKey() }
+  const asked = world.call(leases.createTarget, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body })
+  const job = await claimJob(world, token)
+  const found = { ok: true, server: 'PostgreSQL 17.1', notes: [] }
+  await world.call(provisioner.report, { as: token.as, params: { jobId: job.id }, body: found })
+  const answer = await asked
+  if (answer.status !== 201) throw new Error(answer.error?.message)
+  return answer.body.target
+}
+
+/** The next work of a token, waited for. */
+export async function claimJob(world: World, { as }: { as: string }) {
+  const { job } = (await world.call(provisioner.claim, { as, body: { waitSeconds: 20 } })).body
+  if (!job) throw new Error('no job came')
+  return job
+}
+
+/** The same on targets of a provisioner: what is asked while it is away, and what it reports. */
+export async function provisioning(
+  world: World,
+  ids: Record<string, string>,
+  tenant: Tenant,
+  admin: Actor,
+): Promise<Step[]> {
+  const byPerson = { as: admin.as, who: user(admin) }
+  const [busy, away] = [await newToken(world, tenant), await newToken(world, tenant)]
+  const target = await newProvisionedTarget(world, tenant, busy)
+  const other = await newProvisionedTarget(world, tenant, away, { name: 'away' })
+  const { as } = tenant.admin
+  const { orgId } = tenant
+  void world.call(leases.verifyTarget, { as, params: { orgId, targetId: target.id } })
+  const check = await claimJob(world, busy)
+  void world.call(leases.create, { as, params: { orgId }, body: accountLease(target.id, 'made') })
+  const made = await claimJob(world, busy)
+  void world.call(leases.create, { as, params: { orgId }, body: accountLease(target.id, 'refused') })
+  const refused = await claimJob(world, busy)
+  const report = (action: AuditAction, note: string, jobId: string, resourceId: string, body: object) =>
+    step(
+      provisioner.report,
+      action,
+      { as: busy.as, who: token(busy) },
+      {
+        note,
+        params: () => ({ jobId }),
+        body: () => ({ ...body }),
+        resource: () => resourceId,
+      },
+    )
+  const failed = { ok: false, error: { message: 'it said no', changedNothing: true } }
+  return [
+    report('lease_target.verified', 'of a check', check.id, target.id, { ok: true, server: 'PostgreSQL 17.1' }),
+    report('lease.created', 'of an account', made.id, made.lease!.id, { ok: true }),
+    report('lease.failed', 'of a refusal', refused.id, refused.lease!.id, failed),
+    step(leases.verifyTarget, 'lease_target.verification_requested', byPerson, {
+      note: 'by a provisioner that is away',
+      params: impatiently(world, only(ids, {}), { targetId: other.id }),
+      resource: () => other.id,
+    }),
+    step(leases.create, 'lease.requested', byPerson, {
+      note: 'by a provisioner that is away',
+      params: impatiently(world, only(ids, {}), {}),
+      body: () => accountLease(other.id, 'pending'),
+      resource: (seen) => idOf(seen, 'lease'),
+    }),
+  ]
+}
+
+const accountLease = (targetId: string, roleName: string) => ({
+  provider: 'postgres' as const,
+  targetId,
+  roleName,
+  verifier: verifierOf.postgres('a password'),
+  ttlSeconds: 600,
+})
+
+/** Moves the clock past the time that a request waits for a provisioner, once what it asks for is written down. */
+function impatiently(world: World, params: () => Record<string, string>, more: Record<string, string>) {
+  const waiting = 'select 1 from provisioner_jobs where claimed_until is null and created_at > $1'
+  return () => {
+    const since = world.clock.now().toISOString()
+    let left = 3
+    const looking = setInterval(async () => {
+      if (!(await world.server.context.db.row(waiting, [since]))) return
+      world.clock.advance(21)
+      if (--left === 0) clearInterval(looking)
+    }, 100)
+    return { ...params(), ...more }
+  }
 }

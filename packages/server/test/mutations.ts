@@ -5,15 +5,23 @@ import { branches, envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { composition, groups } from '@skerry/contract/groups'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { machineClients } from '@skerry/contract/machine-clients'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { newId, sha256 } from '../src/kernel/context.ts'
+import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
-import { leasing } from './lease-steps.ts'
-import { identity, membership, organization, own } from './people-steps.ts'
+import { keeping } from './kms-steps.ts'
+import { leasing, provisioning } from './lease-steps.ts'
+import { sinking } from './log-sink-steps.ts'
+import { identity, invitations, membership, organization, own } from './people-steps.ts'
+import { recovering } from './recovery-steps.ts'
+import { rotating } from './rotation-steps.ts'
+import type { AppPlatform } from './services/app-platform.ts'
 import { signInSteps } from './sign-in-steps.ts'
 import { keeps, known, machine, only, type Step, step, token, user } from './step.ts'
+import { syncing } from './sync-steps.ts'
 import { type Actor, askForCliSession, newMember, newPerson, signUp, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -23,24 +31,34 @@ export interface Walk {
 }
 
 /** Every mutation of the contract, in an order in which each has what it needs. */
-export async function buildWalk(world: World): Promise<Walk> {
+export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token'>): Promise<Walk> {
   const tenant = await signUp(world)
   const people = {
     admin: await newMember(world, tenant, 'admin'),
     joined: await newMember(world, tenant, 'member', { keys: false }),
     alone: await newPerson(world, 'alone@example.com', { keys: false }),
   }
+  // Else the first member who is made an admin would own the organization.
+  await world.server.context.db.rows(`update memberships set role = 'owner' where user_id = $1`, [people.admin.id])
   const ids: Record<string, string> = { orgId: tenant.orgId }
   const steps = [
     ...identity(tenant, people),
     ...own(ids, people.joined, await askForCliSession(world), await askForCliSession(world)),
     ...(await signInSteps(world, tenant)),
+    ...(await invitations(world, tenant, await signUp(world))),
     ...organization(ids, people.admin),
     ...membership(tenant, people),
     ...applications(ids, tenant, people.admin),
     ...sharing(ids, tenant, people.admin),
     ...approval(ids, tenant, people.admin),
+    ...(await keeping(world, ids, tenant, people.admin)),
     ...(await leasing(world, ids, tenant, people.admin)),
+    ...(await recovering(world, ids, tenant, people.admin)),
+    ...(await rotating(world, ids, tenant, people.admin)),
+    ...(await syncing(world, ids, tenant, people.admin, platform)),
+    ...(await provisioning(world, ids, tenant, people.admin)),
+    ...(await agency(world, ids, tenant)),
+    ...sinking(ids, tenant, people.admin),
     replacement(world, ids, tenant),
     ...deletions(ids, tenant),
   ]
@@ -103,6 +121,7 @@ function sharing(ids: Record<string, string>, tenant: Tenant, admin: Actor): Ste
   const inEnv = only(ids, { envId: 'envId' })
   const inGroup = only(ids, { groupId: 'groupId' })
   const ofToken = only(ids, { tokenId: 'tokenId' })
+  const ofClient = only(ids, { clientId: 'clientId' })
   ids.tokenId = newId('serviceToken')
   return [
     step(groups.create, 'group.created', byPerson, {
@@ -143,6 +162,19 @@ function sharing(ids: Record<string, string>, tenant: Tenant, admin: Actor): Ste
       params: ofToken,
       body: () => ({ name: 'Renamed' }),
       resource: known(ids, 'tokenId'),
+    }),
+    step(machineClients.create, 'machine_client.created', byPerson, {
+      params: only(ids, {}),
+      body: () => ({ name: 'Deploys' }),
+      resource: keeps(ids, 'clientId', 'client'),
+    }),
+    step(machineClients.renewSecret, 'machine_client.secret_renewed', byPerson, {
+      params: ofClient,
+      resource: known(ids, 'clientId'),
+    }),
+    step(machineClients.revoke, 'machine_client.revoked', byPerson, {
+      params: ofClient,
+      resource: known(ids, 'clientId'),
     }),
     step(grants.create, 'key.granted', byToken, {
       params: inEnv,

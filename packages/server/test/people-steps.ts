@@ -4,11 +4,13 @@ import { me } from '@skerry/contract/me'
 import { notifications } from '@skerry/contract/notifications'
 import { oauth } from '@skerry/contract/oauth'
 import { invites, members, mfaPolicy, orgs } from '@skerry/contract/orgs'
+import { ownInvites } from '@skerry/contract/own-invites'
 import { passkeys } from '@skerry/contract/passkeys'
 import { signup } from '@skerry/contract/signup'
 import { newPasskeyBody, publicKeyJwk, sealedPrivateKey } from './blobs.ts'
 import { idOf, keeps, known, machine, only, type Step, step, token, user } from './step.ts'
-import type { Actor, Tenant } from './tenant.ts'
+import { type Actor, invitePerson, newPerson, type Tenant } from './tenant.ts'
+import type { World } from './world.ts'
 
 export function identity(tenant: Tenant, { joined, alone }: Record<'joined' | 'alone', Actor>): Step[] {
   const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() })
@@ -47,6 +49,26 @@ export function identity(tenant: Tenant, { joined, alone }: Record<'joined' | 'a
       as: () => alone.as,
       body: keys,
       entries: () => [{ action: 'user.keys_uploaded', resourceId: alone.id, orgId: null, actor: user(alone) }],
+    },
+    {
+      endpoint: me.patchKeys,
+      as: () => joined.as,
+      body: () => ({ encryptedPrivateKey: sealedPrivateKey() }),
+      entries: () => [{ action: 'user.keys_resealed', resourceId: joined.id, actor: user(joined) }],
+    },
+    {
+      endpoint: me.replaceKeys,
+      note: 'of a member',
+      as: () => joined.as,
+      body: keys,
+      entries: () => [{ action: 'user.keys_replaced', resourceId: joined.id, actor: user(joined) }],
+    },
+    {
+      endpoint: me.replaceKeys,
+      note: 'of a person in no organization',
+      as: () => alone.as,
+      body: keys,
+      entries: () => [{ action: 'user.keys_replaced', resourceId: alone.id, orgId: null, actor: user(alone) }],
     },
     {
       endpoint: orgs.create,
@@ -95,6 +117,30 @@ export function own(
       body: () => ({ prefs: { invitation: false } }),
       resource: () => person.id,
     }),
+  ]
+}
+
+/** What strangers and others ask of a person: one invitation is accepted, one declined. */
+export async function invitations(world: World, one: Tenant, other: Tenant): Promise<Step[]> {
+  const email = 'asked@example.com'
+  const person = await newPerson(world, email)
+  const [wanted, unwanted] = [await invitePerson(world, one, email), await invitePerson(world, other, email)]
+  const by = { as: person.as, who: user(person) }
+  return [
+    {
+      endpoint: ownInvites.accept,
+      as: () => person.as,
+      params: () => ({ inviteId: wanted.body.invite.id }),
+      entries: () => [{ action: 'member.joined', resourceId: person.id, orgId: one.orgId, actor: by.who }],
+    },
+    {
+      endpoint: ownInvites.decline,
+      as: () => person.as,
+      params: () => ({ inviteId: unwanted.body.invite.id }),
+      entries: () => [
+        { action: 'invite.declined', resourceId: unwanted.body.invite.id, orgId: other.orgId, actor: by.who },
+      ],
+    },
   ]
 }
 

@@ -1,8 +1,13 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
+import { cell, newKey, newTaskToken } from './agent-steps.ts'
 import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
 import type { Place } from './callers.ts'
+import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
+import { sinkBody } from './log-sink-steps.ts'
+import { recoveryBody } from './recovery-steps.ts'
+import { bindingBody, type Connected, connectionBody, deksFor, keyOf, vaultedEnv, wrapped } from './sync-scene.ts'
 import { newMember, newPerson } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -17,8 +22,16 @@ export const titleOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) => 
 /** What only a person may call; everything else an admin token may. */
 export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cli-login\/:code)/.test(path)
 
+/** What only a holder of a share of the recovery key may call. */
+export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
+/** What only an admin in person may call. */
+export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
+  /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$/.test(path) ||
+  (method === 'POST' && /:agentId\/policies$/.test(path))
+
 /** By `METHOD path`, for every endpoint that takes a body. */
-export async function buildSamples(world: World, { tenant, params }: Place): Promise<Record<string, Sample>> {
+export async function buildSamples(world: World, place: Place): Promise<Record<string, Sample>> {
+  const { tenant, params } = place
   const { as } = tenant.admin
   const person = (await newPerson(world, 'keyless@example.com', { keys: false })).as
   const reviewer = (await newMember(world, tenant, 'admin')).as
@@ -38,6 +51,7 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
   }
   const client = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope: 'all' }
   const linkToken = newSecret()
+  const { token: taskToken, ...registered } = newTaskToken()
   const address = { email: 'sample@example.com' }
   const answered = {
     challengeId: newId('challenge'),
@@ -60,6 +74,8 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
     'POST /v1/me/second-factor/enter': { as: person, body: entered },
     'POST /v1/me/sign-in-passkeys': { as: person, body: { ...answered, label: 'Name' } },
     'PUT /v1/me/keys': { as: person, body: keys },
+    'PATCH /v1/me/keys': { as: person, body: keys },
+    'POST /v1/me/keys/replacement': { as: person, body: keys },
     'POST /v1/cli-login': {
       as: undefined,
       body: { sessionId: newId('cliSession'), tokenHash: sha256(bearerSecret()), deviceLabel: 'Name', client: 'Name' },
@@ -104,11 +120,66 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
       body: { tokenId: newId('serviceToken'), tokenHash: sha256(bearerSecret()), placement: 'a wiki' },
     },
     [`PATCH ${org}/tokens/:tokenId`]: { as, body: { name: 'Name' } },
+    [`POST ${org}/clients`]: { as: reviewer, body: { name: 'Name' } },
+    [`POST ${org}/kms/keys`]: {
+      as,
+      body: signKey([{ id: params.tokenId as string }], {
+        name: 'sample',
+        applicationId: params.appId,
+        groupId: params.groupId,
+      }),
+    },
+    [`POST ${org}/kms/keys/:kmsKeyId/grants`]: { as, body: kmsGrant({ id: params.tokenId as string }, { version: 1 }) },
+    [`POST ${org}/kms/keys/:kmsKeyId/rotate`]: {
+      as,
+      body: { publicKeyJwk: publicKeyJwk(), grants: [kmsGrant({ id: params.tokenId as string })] },
+    },
     [`POST ${org}/leases/targets`]: { as, body: { ...(await sshTarget(world, tenant)), name: 'sample' } },
     [`PATCH ${org}/leases/targets/:targetId`]: {
       as,
       body: { name: 'another', wrappedAdminSecret: (await sshTarget(world, tenant)).wrappedAdminSecret },
     },
+    ...(await recoverySamples(world, place)),
+    [`POST ${org}/rotation`]: {
+      as,
+      body: {
+        environmentId: params.envId,
+        secretName: 'NAME',
+        config: { kind: 'generated' },
+        intervalSeconds: 3600,
+        targetId: params.targetId,
+        wrappedDek: wrappedKey(),
+        rotateNow: true,
+      },
+    },
+    [`PATCH ${org}/rotation/:rotationId`]: {
+      as,
+      body: { intervalSeconds: 3600, config: { kind: 'generated' }, status: 'paused' },
+    },
+    ...(await syncSamples(world, { tenant, params })),
+    [`POST ${org}/agents`]: { as, body: { ...named, environmentId: params.envId } },
+    [`PATCH ${org}/agents/:agentId`]: { as, body: { name: 'Name', enabled: true, environmentId: params.envId } },
+    [`POST ${org}/agents/:agentId/policies`]: { as: reviewer, body: { bundle: 'ap1.AAAA.AAAA' } },
+    'POST /v1/agents/:agentRef/dispatch': {
+      as,
+      body: {
+        ...registered,
+        scopes: ['API_KEY'],
+        ttlSeconds: 60,
+        label: 'Name',
+        proofJwk: JSON.parse(newKey().publicKeyJwk),
+      },
+    },
+    'POST /v1/tasks/introspect': { as, body: { token: taskToken } },
+    'POST /v1/agents/:agentRef/activity': {
+      as,
+      body: {
+        windowStart: world.clock.now().toISOString(),
+        policyVersion: 1,
+        entries: [{ ...cell, secrets: { API_KEY: 1 } }],
+      },
+    },
+    [`PUT ${org}/log-sink`]: { as, body: sinkBody() },
     [`POST ${org}/leases`]: {
       as,
       body: {
@@ -118,6 +189,69 @@ export async function buildSamples(world: World, { tenant, params }: Place): Pro
         recipientPublicKey: publicKeyJwk(),
       },
     },
+    'POST /v1/provisioner/jobs/claim': { as, body: { waitSeconds: 1 } },
+    'POST /v1/provisioner/jobs/:jobId/report': {
+      as,
+      body: { ok: false, error: { message: 'no', changedNothing: true }, server: 'PostgreSQL', notes: ['note'] },
+    },
+  }
+}
+
+async function syncSamples(world: World, { tenant, params }: Pick<Place, 'tenant' | 'params'>) {
+  const { as } = tenant.admin
+  const org = '/v1/orgs/:orgId/sync'
+  const key: Connected = await keyOf(world, tenant, params.connectionId)
+  const env = await vaultedEnv(world, tenant)
+  const settings = {
+    destination: { provider: 'app-platform-c', appName: 'sample' },
+    nameTransform: { prefix: 'P_', suffix: '_S', case: 'upper' },
+    include: ['NAME*'],
+    exclude: ['OTHER'],
+    onDelete: 'delete',
+    adopt: true,
+  }
+  const more = { mode: 'manual', enabled: true }
+  return {
+    [`POST ${org}/connections`]: { as, body: (await connectionBody(world, tenant, 'fm2_sample', 'sample')).body },
+    [`PATCH ${org}/connections/:connectionId`]: {
+      as,
+      body: { name: 'another', wrappedCredential: await wrapped('fm2_sample', key) },
+    },
+    [`POST ${org}/connections/:connectionId/verify`]: { as, body: { destination: settings.destination } },
+    [`POST ${org}/bindings`]: { as, body: { ...(await bindingBody(key, [env], 'sample')), ...settings, ...more } },
+    [`PATCH ${org}/bindings/:bindingId`]: {
+      as,
+      body: { ...settings, ...more, wrappedDeks: await deksFor([env], key), acknowledgedDecryption: true },
+    },
+    [`POST ${org}/bindings/:bindingId/plan`]: { as, body: settings },
+    [`POST ${org}/bindings/:bindingId/run`]: { as, body: { adopt: ['NAME'] } },
+  }
+}
+
+async function recoverySamples(world: World, { tenant, params, custodian }: Place): Promise<Record<string, Sample>> {
+  const { as } = tenant.admin
+  const org = '/v1/orgs/:orgId'
+  const person = await newMember(world, tenant)
+  const second = await newMember(world, tenant)
+  const keyAndShares = recoveryBody([person, second], 2, [params.envId as string])
+  const principal = { principalType: 'user', principalId: person.id }
+  const request = `${org}/recovery/requests/:recoveryRequestId`
+  return {
+    [`POST ${org}/recovery`]: { as, body: keyAndShares },
+    [`POST ${org}/recovery/rotate`]: { as, body: keyAndShares },
+    [`POST ${org}/recovery/grants`]: { as, body: { grants: keyAndShares.grants } },
+    [`POST ${org}/recovery/requests`]: {
+      as,
+      body: {
+        targetPublicKeyJwk: publicKeyJwk(),
+        targetType: 'user',
+        targetId: person.id,
+        reason: 'Reason',
+        drill: false,
+      },
+    },
+    [`POST ${request}/shares`]: { as: custodian.as, body: { shareIndex: 1, contributedShare: wrappedKey() } },
+    [`POST ${request}/complete`]: { as, body: { ...principal, grants: keyAndShares.grants } },
   }
 }
 

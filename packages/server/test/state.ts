@@ -1,10 +1,17 @@
 import { jobs } from '../src/app.ts'
+import { entryColumns } from '../src/kernel/unit.ts'
 import type { Place } from './needles.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
 
-/** What a request may write without having changed anything: notes of use, taken off its path, and of tries. */
-const notesOfUse = ['service_token_uses', 'usage_counts', 'cli_session_uses', 'attempts']
+/**
+ * What may be written although a request has changed nothing: notes of use, taken off its path, of tries, and of what to look at; and what is
+ * derived of the audit trail every ten seconds.
+ */
+const notesOfUse = [
+  ...['service_token_uses', 'usage_counts', 'cli_session_uses', 'attempts', 'sync_changes'],
+  ...['audit_sealing', 'audit_trees', 'audit_leaves', 'audit_nodes', 'export_signing_keys'],
+]
 
 /** Every table of Skerry's own schema; a partitioned one stands for its partitions. */
 export async function tablesOf({ server }: World): Promise<string[]> {
@@ -63,7 +70,7 @@ export interface AuditRow {
 
 /** The trail of all organizations, as stored. */
 export const auditRows = ({ server }: World): Promise<AuditRow[]> =>
-  server.context.db.rows<AuditRow>('select * from audit_entries order by created_at, id')
+  server.context.db.rows<AuditRow>(`select ${entryColumns} from audit_entries order by created_at, id`)
 
 /** Entries that `work` leaves behind. */
 export async function newEntries(world: World, work: () => Promise<unknown>): Promise<AuditRow[]> {

@@ -21,6 +21,7 @@ export interface Step {
   as?: () => string
   headers?: Record<string, string>
   params?: () => Record<string, string>
+  query?: () => Record<string, string>
   body?: () => Record<string, unknown>
   /** The entries of the answer. May note ids for later. */
   entries: (seen: Seen) => Expected[]
@@ -41,17 +42,19 @@ export function step(
   parts: {
     note?: string
     params: () => Record<string, string>
+    query?: () => Record<string, string>
     body?: () => Record<string, unknown>
     resource: (seen: Seen) => string
   },
 ): Step {
-  const { note, params, body, resource } = parts
+  const { note, params, query, body, resource } = parts
   return {
     endpoint,
     as: () => actor.as,
     params,
     entries: (seen) => [{ action, resourceId: resource(seen), actor: actor.who }],
     ...(note === undefined ? {} : { note }),
+    ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body }),
   }
 }

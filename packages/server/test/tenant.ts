@@ -3,8 +3,10 @@ import { cliLogin } from '@skerry/contract/cli-login'
 import { grants } from '@skerry/contract/grants'
 import { groups } from '@skerry/contract/groups'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { machineClients } from '@skerry/contract/machine-clients'
 import { me } from '@skerry/contract/me'
 import { invites, orgs } from '@skerry/contract/orgs'
+import { ownInvites } from '@skerry/contract/own-invites'
 import { secrets } from '@skerry/contract/secrets'
 import { signup } from '@skerry/contract/signup'
 import { tokens } from '@skerry/contract/tokens'
@@ -52,6 +54,18 @@ export async function newToken(
   const answer = await world.call(tokens.create, { as: tenant.machine.as, params: { orgId: tenant.orgId }, body })
   if (answer.status !== 201) throw new Error(answer.error?.message)
   return { as: `Bearer ${bearer}`, id }
+}
+
+/** Another machine client than the one that the organization signed up with, made by an admin in person. */
+export async function newMachineClient(world: World, tenant: Tenant): Promise<Actor> {
+  const { as } = await newMember(world, tenant, 'admin')
+  const answer = await world.call(machineClients.create, {
+    as,
+    params: { orgId: tenant.orgId },
+    body: { name: 'more' },
+  })
+  const { client, clientSecret } = answer.body
+  return { as: `Basic ${Buffer.from(`${client.id}:${clientSecret}`).toString('base64')}`, id: client.id }
 }
 
 export async function newApp(world: World, tenant: Tenant, slug = `app-${++count}`) {
@@ -154,7 +168,15 @@ export async function newPerson(
 export const invitePerson = (world: World, tenant: Tenant, email: string, role: 'admin' | 'member' = 'member') =>
   world.call(invites.create, { as: tenant.machine.as, params: { orgId: tenant.orgId }, body: { email, role } })
 
-/** A person invited into the tenant, who has signed in since. */
+/** Joins every organization that invites this person. */
+export async function acceptInvites(world: World, { as }: Pick<Actor, 'as'>): Promise<void> {
+  for (const { id: inviteId } of (await world.call(ownInvites.list, { as })).body.invites) {
+    const { error } = await world.call(ownInvites.accept, { as, params: { inviteId } })
+    if (error) throw new Error(error.message)
+  }
+}
+
+/** A person invited into the tenant, who has accepted since. */
 export async function newMember(
   world: World,
   tenant: Tenant,
@@ -162,7 +184,14 @@ export async function newMember(
   { email = `person-${++count}@example.com`, ...more }: { email?: string; keys?: boolean; claims?: object } = {},
 ): Promise<Actor> {
   await invitePerson(world, tenant, email, role)
-  return newPerson(world, email, more)
+  const person = await newPerson(world, email, more)
+  await acceptInvites(world, person)
+  // The first admin in person owns what nobody owned; a suite that asks for an admin wants no owner.
+  await world.server.context.db.rows(
+    `update memberships set role = $3 where org_id = $1 and user_id = $2 and role = 'owner'`,
+    [tenant.orgId, person.id, role],
+  )
+  return person
 }
 
 /** A person who created an organization, and so owns it. */

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
+import { leaseFacts } from '@skerry/contract/lease-facts'
 import { refusalsOf } from '@skerry/contract/refusals'
 import { ErrorBody } from '@skerry/contract/schema'
+import { syncProviders } from '@skerry/contract/sync-providers'
 import { Compile, type Validator } from 'typebox/compile'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
@@ -69,10 +71,12 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     ...(inject('signIn') === 'built_in' ? builtIn : {}),
     ...(provider ? { SKERRY_OIDC_ISSUER: provider.url, SKERRY_OIDC_AUDIENCE: resource } : {}),
     SKERRY_RATE_LIMITS: 'off',
+    SKERRY_SIGNUP: 'open',
     SKERRY_SERVER_KEY: serverKey,
     SKERRY_LOG_LEVEL: 'debug',
     ...database.settings,
     ...settings,
+    SKERRY_PROVIDER_ORIGINS: JSON.stringify(providerOrigins(settings)),
   })
   const log: string[] = []
   const answers: string[] = []
@@ -106,6 +110,14 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   }
   return world
 }
+
+/** No suite reaches a real provider: one that wants to be answered says where. */
+const providerOrigins = ({ SKERRY_PROVIDER_ORIGINS = '{}' }: Record<string, string>) => ({
+  ...Object.fromEntries([...Object.keys(syncProviders), ...Object.keys(leaseFacts)].map((tag) => [tag, nowhere])),
+  ...(JSON.parse(SKERRY_PROVIDER_ORIGINS) as Record<string, string>),
+})
+
+const nowhere = 'https://127.0.0.1:1'
 
 export function start(config: Config, log: string[], now: () => Date): Promise<RunningServer> {
   return startServer(

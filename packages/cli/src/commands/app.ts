@@ -12,6 +12,7 @@ export function register(command: Command): void {
   leaf(command, 'create <slug>', 'Create an application').option('--name <name>', 'name for people').action(create)
   leaf(command, 'list', 'List applications').action(list)
   leaf(command, 'show <slug>', 'An application with its environments').action(show)
+  leaf(command, 'rename <slug> <name>', 'Give an application another name; its slug stays').action(rename)
   confirmable(leaf(command, 'delete <slug>', 'Delete an application and everything in it')).action(remove)
 }
 
@@ -43,6 +44,14 @@ async function show(slug: string, flags: Flags): Promise<void> {
   if (flags.json) return writeJson(detail)
   writeLine(`${detail.app.slug} (${detail.app.name}), ${detail.app.id}`)
   writeTable(environmentHeader, detail.environments.map(environmentCells))
+}
+
+async function rename(slug: string, name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: appId, orgId } = await findApp(session, slug)
+  const { app } = await session.client.apps.update({ params: { orgId, appId }, body: { name } })
+  note(`${app.slug} is called ${app.name} now`)
+  if (flags.json) writeJson({ app })
 }
 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {

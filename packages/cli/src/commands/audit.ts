@@ -2,8 +2,10 @@ import type { audit as endpoints } from '@skerry/contract/audit'
 import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
+import { checkpoint, verify } from '../audit/verify.ts'
+import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
-import { common, parseLimit } from '../options.ts'
+import { common, leaf, parseLimit } from '../options.ts'
 import { writeLine, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -13,6 +15,9 @@ interface Options extends Flags {
   actor?: string
   resourceType?: string
   resource?: string
+  request?: string
+  since?: string
+  until?: string
   limit: string
 }
 
@@ -22,9 +27,16 @@ export function register(command: Command): void {
     .option('--actor <id>', 'by this user, token or machine client')
     .option('--resource-type <type>', 'for example environment')
     .option('--resource <id>', 'on this one')
+    .option('--request <id>', 'by this request: the id that the server’s log and its answers name')
+    .option('--since <when>', 'from then on: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
+    .option('--until <when>', 'before then')
     .option('--limit <number>', 'newest so many; 0: all', '50')
     .addHelpText('after', '\nWith --json, one entry per line.')
     .action(audit)
+  leaf(command, 'verify', 'Prove that nothing of the trail was changed, removed or put between').action(verify)
+  leaf(command, 'checkpoint', 'Print the signed note about the trail')
+    .option('--compare <path>', 'hold it against one that somebody else was shown; - for stdin')
+    .action(checkpoint)
 }
 
 const pageMax = 200
@@ -39,6 +51,7 @@ async function audit(flags: Options): Promise<void> {
     )
   }
   const limit = parseLimit(flags.limit, 0)
+  const filters = filtersOf(flags)
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
@@ -47,7 +60,7 @@ async function audit(flags: Options): Promise<void> {
   do {
     const page: Page = await session.client.audit.list({
       params: { orgId },
-      query: { ...filtersOf(flags), limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
+      query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
     const { entries, nextCursor } = page
     for (const entry of entries.slice(0, left)) {
@@ -60,11 +73,18 @@ async function audit(flags: Options): Promise<void> {
   if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on'], rows)
 }
 
-function filtersOf({ action, actor, resourceType, resource }: Options) {
+/** An instant goes as it is: the server says what is wrong with one. */
+const instantOf = (text: string): string =>
+  text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()
+
+function filtersOf({ action, actor, resourceType, resource, request, since, until }: Options) {
   return {
     ...(action === undefined ? {} : { action }),
     ...(actor === undefined ? {} : { actorId: actor }),
     ...(resourceType === undefined ? {} : { resourceType }),
     ...(resource === undefined ? {} : { resourceId: resource }),
+    ...(request === undefined ? {} : { requestId: request }),
+    ...(since === undefined ? {} : { since: instantOf(since) }),
+    ...(until === undefined ? {} : { until: instantOf(until) }),
   }
 }

@@ -8,6 +8,7 @@ import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
 import { findApp, findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
@@ -43,7 +44,15 @@ async function create(slug: string, flags: Options & { ttl: string; name?: strin
   await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees.filter(isClient))
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
   const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
-  const place = { orgId, envId, slug: checkSlug(slug, 'a branch'), ttlSeconds, ...named, reads }
+  const place = {
+    orgId,
+    envId,
+    slug: checkSlug(slug, 'a branch'),
+    ttlSeconds,
+    ...named,
+    reads,
+    ...(await withRecovery(session)),
+  }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
   const label = `${parent.label}@${slug}`
   await session.history.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)

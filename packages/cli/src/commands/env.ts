@@ -12,6 +12,7 @@ import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -26,6 +27,7 @@ export function register(command: Command): void {
     .action(create)
   owned(leaf(command, 'list', 'List environments')).action(list)
   owned(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
+  owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(rename)
   owned(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
     .option('--approvals <number>', 'how many a change needs; 1 unless given')
     .option('--self-approval', 'let who proposed a change approve it too')
@@ -44,7 +46,12 @@ export function register(command: Command): void {
 async function create(slug: string, flags: Flags & { name?: string }): Promise<void> {
   const session = await openSession(flags)
   const owner = await ownerOf(session, flags)
-  const place = { ...owner.params, name: flags.name ?? slug, slug: checkSlug(slug, 'an environment') }
+  const place = {
+    ...owner.params,
+    name: flags.name ?? slug,
+    slug: checkSlug(slug, 'an environment'),
+    ...(await withRecovery(session)),
+  }
   const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
   await session.history.reading.made(named, key.bytes)
@@ -86,6 +93,18 @@ async function show(slug: string, flags: Flags): Promise<void> {
   writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
   const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
   writeTable(['can read', 'type', 'id'], rows)
+}
+
+async function rename(slug: string, name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, envId, label } = await findPlace(session, {
+    ...namedPlace(session, flags),
+    env: slug,
+    branch: undefined,
+  })
+  const { environment } = await session.client.envs.update({ params: { orgId, envId }, body: { name } })
+  note(`${label} is called ${environment.name} now`)
+  if (flags.json) writeJson({ environment })
 }
 
 type Protection = Answer<typeof endpoints.put>['protection']
@@ -136,8 +155,9 @@ async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): P
   )
   // The SDK asks for them anew: what it wraps to is compared with what was checked.
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isPinned(session, orgId, grantee)
+  const recovery = await withRecovery(session)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
-  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps }, own)
+  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
   const { kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
     throw rekeyFailure(error, session, label)
   })

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { Failure, toFailure, usage } from '../failure.ts'
-import { findGrantee, grantAll, type OpenPlace, openPlace, openWithGroups } from '../grants.ts'
+import { Failure, usage } from '../failure.ts'
+import { everyOpenPlace, findGrantee, grantAll, openWithGroups } from '../grants.ts'
 import { addressed, common, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
-import { checkNames, findPlace, listPlaces, namedPlace } from '../places.ts'
+import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface Options extends Flags {
@@ -48,23 +48,6 @@ async function grant(flags: Options): Promise<void> {
   for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
   for (const label of held) note(`${grantee.principalId} holds ${label} already`)
   if (flags.json) writeJson({ grantee: grantee.principalId, granted, alreadyHeld: held })
-}
-
-/** What this credential can decrypt. Branches do not say whether it can, so each is tried. */
-async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
-  const { id: orgId } = await session.org()
-  const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
-  await checkNames(session, orgId, readable)
-  const opened = await Promise.all(
-    readable.map(async ({ envId, label }) => {
-      try {
-        return await openPlace(session, orgId, envId, label)
-      } catch (error) {
-        if (toFailure(error).kind !== 'refused') throw error
-      }
-    }),
-  )
-  return opened.filter((one) => one !== undefined)
 }
 
 async function list(own: Flags, command: Command): Promise<void> {

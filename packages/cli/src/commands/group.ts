@@ -15,6 +15,7 @@ export function register(command: Command): void {
     .action(create)
   leaf(command, 'list', 'List groups').action(list)
   leaf(command, 'show <slug>', 'A group with its environments').action(show)
+  leaf(command, 'rename <slug> <name>', 'Give a group another name; its slug stays').action(rename)
   confirmable(leaf(command, 'delete <slug>', 'Delete a group and everything in it')).action(remove)
 }
 
@@ -46,6 +47,14 @@ async function show(slug: string, flags: Flags): Promise<void> {
   if (flags.json) return writeJson(detail)
   writeLine(`${detail.group.slug} (${detail.group.name}), ${detail.group.id}`)
   writeTable(environmentHeader, detail.environments.map(environmentCells))
+}
+
+async function rename(slug: string, name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: groupId, orgId } = await findGroup(session, slug)
+  const { group } = await session.client.groups.update({ params: { orgId, groupId }, body: { name } })
+  note(`${group.slug} is called ${group.name} now`)
+  if (flags.json) writeJson({ group })
 }
 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {

@@ -9,6 +9,7 @@ import { note, warn, writeJson } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, canAsk } from '../prompt.ts'
+import { withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -85,9 +86,11 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   if (!flags.yes && canAsk() && !(await ask(`create ${missing.join(' and ')} in ${orgSlug}?`))) {
     throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
   }
+  // Before anything is made: whoever has no keys yet is told so, and no application is left without an environment.
+  const publicKeyJwk = await ownPublicKey(session)
   const owner = app ?? (await createApp(session, orgId, wanted))
-  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env }
-  const { environment: made, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
+  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...(await withRecovery(session)) }
+  const { environment: made, key } = await createEnvironment(session.client, place, publicKeyJwk)
   const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
   await session.history.reading.made(named, key.bytes)
   note(`created ${missing.join(' and ')} in ${orgSlug}`)

@@ -1,16 +1,28 @@
 import { type Command, Option } from 'commander'
-import { Failure } from '../failure.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { openSession } from '../session.ts'
+import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'create <email>', 'Invite a person; their first sign-in with that address accepts')
+  leaf(command, 'create <email>', 'Invite a person, who accepts by the link in the mail or signed in with that address')
     .addOption(new Option('--role <role>', 'member unless given').choices(['member', 'admin']).default('member'))
     .action(create)
   leaf(command, 'list', 'Pending invitations').action(list)
+  leaf(command, 'mine', 'Invitations that wait for you').action(mine)
+  leaf(
+    command,
+    'accept [organization]',
+    'Join an organization that invites you: its slug, or the id; the only one otherwise',
+  ).action(accept)
+  confirmable(leaf(command, 'decline <organization>', 'Decline an invitation, by the same')).action(decline)
+  leaf(
+    command,
+    'resend <invitation>',
+    'Send an invitation again, by its e-mail address or id; its time begins anew',
+  ).action(resend)
   confirmable(leaf(command, 'rm <invitation>', 'Take an invitation back, by its e-mail address or id')).action(remove)
 }
 
@@ -35,12 +47,70 @@ async function list(flags: Flags): Promise<void> {
   )
 }
 
-async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
-  const session = await openSession(flags)
+async function mine(flags: Flags): Promise<void> {
+  const { client } = await openSession(flags)
+  const { invites } = await client.ownInvites.list()
+  if (flags.json) return writeJson({ invites })
+  writeTable(
+    ['organization', 'calls itself', 'role', 'invited by', 'until', 'id'],
+    invites.map((one) => [one.orgSlug, one.orgName, one.role, one.invitedBy ?? 'a program', one.expiresAt, one.id]),
+  )
+}
+
+async function accept(which: string | undefined, flags: Flags): Promise<void> {
+  const { client } = await openSession(flags)
+  const { org } = await client.ownInvites.accept({ params: { inviteId: (await findMine(client, which)).id } })
+  note(`joined ${org.slug} as ${org.role}`)
+  if (flags.json) writeJson({ org })
+  else writeLine(org.id)
+}
+
+async function decline(which: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const { client } = await openSession(flags)
+  const { id, orgSlug } = await findMine(client, which)
+  await confirmOrRefuse(`decline the invitation of ${orgSlug}`, flags)
+  await client.ownInvites.decline({ params: { inviteId: id } })
+  note(`declined the invitation of ${orgSlug}`)
+  if (flags.json) writeJson({ declined: id })
+}
+
+async function findMine(client: Session['client'], which: string | undefined) {
+  const { invites } = await client.ownInvites.list()
+  const [found, another] = invites.filter(({ id, orgSlug }) => which === undefined || id === which || orgSlug === which)
+  const what = which === undefined ? 'no invitation' : `no invitation of ${which}`
+  if (!found) throw new Failure('notFound', `${what} waits for you`, 'see `skerry invite mine`')
+  if (another) throw usage('several invitations wait for you: name one, as `skerry invite mine` shows it')
+  return found
+}
+
+async function find(session: Session, who: string) {
   const { id: orgId } = await session.org()
   const { invites } = await session.client.invites.list({ params: { orgId } })
   const found = invites.find((one) => one.id === who || one.email === who)
   if (!found) throw new Failure('notFound', `there is no invitation of ${who}`, 'see `skerry invite list`')
+  return { orgId, found }
+}
+
+/** Taken back and made again: that is what sends a mail and begins its time anew. */
+async function resend(who: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, found } = await find(session, who)
+  const { email, role } = found
+  await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
+  const { invite } = await session.client.invites
+    .create({ params: { orgId }, body: { email, role: role === 'admin' ? 'admin' : 'member' } })
+    .catch((error) => {
+      const { kind, message } = toFailure(error)
+      const next = `run \`skerry invite create ${email} --role ${role}\``
+      throw new Failure(kind, `the invitation was taken back, and not sent again: ${message}`, next)
+    })
+  note(`invited ${invite.email} again, until ${invite.expiresAt}`)
+  if (flags.json) writeJson({ invite })
+}
+
+async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, found } = await find(session, who)
   await confirmOrRefuse(`take the invitation of ${found.email} back`, flags)
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
   note(`took the invitation of ${found.email} back`)

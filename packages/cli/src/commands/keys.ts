@@ -5,13 +5,15 @@ import type { Command } from 'commander'
 import { formatAge, parseDuration } from '../duration.ts'
 import { Failure, toFailure } from '../failure.ts'
 import { agentStatus, hasAgents, startAgent, stopAgent } from '../keyring/agent-client.ts'
+import { changePassphrase, passkeys, replace, trust } from '../keyring/change.ts'
+import { ownerOf } from '../keyring/owner.ts'
 import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyring/passphrase.ts'
 import { readSealed } from '../keyring/sealed.ts'
-import { askUntilOpen, keepOpened, type Owner, openSealed, sealedKeys } from '../keyring/unlock.ts'
-import { leaf } from '../options.ts'
+import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unlock.ts'
+import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
-import { openSession, type Session } from '../session.ts'
+import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -21,6 +23,16 @@ export function register(command: Command): void {
     .action(unlock)
   leaf(command, 'lock', 'Forget the unlocked key').action(lock)
   leaf(command, 'status', 'Whether there are keys, and whether they are unlocked').action(status)
+  leaf(command, 'passphrase', 'Seal your private key under another passphrase')
+    .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
+    .action(changePassphrase)
+  confirmable(leaf(command, 'replace', 'Make another keypair; everything that was granted to you must be granted anew'))
+    .option('--new-file <path>', 'file that holds the new passphrase; asked for unless given')
+    .action(replace)
+  confirmable(leaf(command, 'trust', 'Take the keypair that you made on another machine for yours here, too')).action(
+    trust,
+  )
+  leaf(command, 'passkeys', 'Passkeys that unlock your keyring, or sign you in').action(passkeys)
   leaf(command, 'fingerprint', 'Your public key as words, for others to compare').action(fingerprint)
   command.addHelpText(
     'after',
@@ -31,11 +43,12 @@ agent runs, commands that decrypt ask for it themselves.`,
 }
 
 async function init(flags: Flags): Promise<void> {
-  const owner = ownerOf(await openSession(flags))
+  const session = await openSession(flags)
+  const owner = ownerOf(session)
   const { publicKeyJwk: existing } = await owner.client.me.getKeys()
   if (existing !== null) throw haveKeys()
   if (readSealed(owner.url, owner.userId)) await sealedKeys(owner)
-  const passphrase = await readNewPassphrase()
+  const passphrase = await readNewPassphrase([session.principal.name])
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
   const keys = { publicKeyJwk, encryptedPrivateKey }
@@ -50,7 +63,7 @@ async function init(flags: Flags): Promise<void> {
 }
 
 const haveKeys = () =>
-  new Failure('conflict', 'you have keys already', 'open them with `skerry keys unlock`; they are made once')
+  new Failure('conflict', 'you have keys already', 'open them with `skerry keys unlock`, or see `skerry keys replace`')
 
 async function unlock(flags: Flags & { for: string }): Promise<void> {
   const idleSeconds = parseDuration(flags.for)
@@ -94,14 +107,4 @@ async function fingerprint(flags: Flags): Promise<void> {
   const words = await fingerprintWords(publicKeyJwk)
   if (flags.json) writeJson({ publicKeyJwk, fingerprint: words })
   else writeLine(words)
-}
-
-/** A service token derives its key from itself: keyrings are for people. */
-function ownerOf({ client, settings, principal }: Session): Owner {
-  if (principal.type === 'user') return { client, url: settings.url, userId: principal.id }
-  throw new Failure(
-    'usage',
-    `${principal.name} is a service token, which carries its key; a keyring is a person’s`,
-    'sign in with `skerry login`, or choose a person’s credential with --profile',
-  )
 }

@@ -11,6 +11,9 @@ export function register(command: Command): void {
     .option('--slug <slug>', 'its fixed short name; made from the name unless given')
     .action(create)
   leaf(command, 'list', 'Organizations that you are in').action(list)
+  leaf(command, 'mfa [on|off]', 'Whether every member needs a second factor, or change that')
+    .usage('[options] [on|off]')
+    .action(mfa)
   leaf(command, 'rename <name>', 'Give the organization another name; its slug stays').action(rename)
 }
 
@@ -41,4 +44,19 @@ async function rename(name: string, flags: Flags): Promise<void> {
   const { org } = await session.client.orgs.update({ params: { orgId }, body: { name } })
   note(`${org.slug} is called ${org.name} now`)
   if (flags.json) writeJson({ org })
+}
+
+async function mfa(wanted: string | undefined, flags: Flags): Promise<void> {
+  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') throw usage('say on or off, or nothing to be told')
+  const session = await openSession(flags)
+  const { id: orgId, slug } = await session.org()
+  const params = { orgId }
+  const { required, configured } =
+    wanted === undefined
+      ? await session.client.mfaPolicy.get({ params })
+      : await session.client.mfaPolicy.update({ params, body: { required: wanted === 'on' } })
+  if (flags.json) return writeJson({ required, configured })
+  const text = required ? `${slug} asks every member for a second factor` : `${slug} asks nobody for a second factor`
+  if (wanted === undefined) writeLine(text)
+  else note(`${text} now`)
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
-import { addressed, confirmable, leaf } from '../options.ts'
+import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'
 import { generate } from '../secrets/generate.ts'
@@ -18,10 +18,12 @@ const note = [
   '--note <text>',
   'why, for those who approve, where the environment is protected; the server can read it',
 ] as const
+const withGroups = ['--with <group=env>', 'take a group at another environment; repeatable', gatherGroups] as const
 const views = (command: Command) =>
   command
     .option('--merged', 'with the groups and the branch’s parent, as a program gets them')
     .option('--expand', 'merged, and references expanded')
+    .option(...withGroups)
 
 export function register(command: Command): void {
   registerReads(command)
@@ -36,6 +38,7 @@ function registerReads(command: Command): void {
   addressed(leaf(command, 'get <NAME>', 'One value, references expanded; masked on a terminal'))
     .option('--reveal', 'show the value on a terminal')
     .option('--stored', 'the text as this environment stores it, without groups, parent and references')
+    .option(...withGroups)
     .action(get)
   addressed(leaf(command, 'history <NAME>', 'Versions of a secret, newest first'))
     .option('--reveal', 'show values')
@@ -98,6 +101,7 @@ function registerFiles(command: Command): void {
   addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin'))
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
+    .option(...withGroups)
     .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
     .action(substitute)
 }

@@ -2,7 +2,7 @@ import { createServiceToken } from '@skerry/sdk/tokens'
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { parseDuration } from '../duration.ts'
-import { Failure, toFailure } from '../failure.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { placeOptions } from '../labels.ts'
@@ -19,6 +19,7 @@ interface CreateOptions extends Flags {
   name: string
   admin?: boolean
   unbound?: boolean
+  provisioner?: boolean
   format: 'skerry' | 'classic'
   expires?: string
 }
@@ -30,6 +31,7 @@ export function register(command: Command): void {
     .option('--env <slug>', 'environment that it reads and writes, with its groups')
     .option('--admin', 'it administers the organization; has the environment’s keys only when --env is given')
     .option('--unbound', 'it can be given the keys of other environments, too')
+    .option('--provisioner', 'it is for `skerry provisioner`, and reads no environment')
     .addOption(
       new Option(
         '--format <format>',
@@ -42,16 +44,19 @@ export function register(command: Command): void {
     .action(create)
   leaf(command, 'list', 'List tokens, revoked ones too').action(list)
   leaf(command, 'show <id>', 'One token').action(show)
+  leaf(command, 'rename <id> <name>', 'Give a token another name; everything else about it is fixed').action(rename)
   confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused')).action(revoke)
   confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants')).action(remove)
 }
 
 async function create(flags: CreateOptions): Promise<void> {
   const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
+  if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
+    throw usage('--provisioner excludes --admin, --unbound, --app and --env')
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   // Every key is in hand before the token exists: a token that can read half of an environment can read none of it.
-  const reads = flags.admin !== true || flags.env !== undefined
+  const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
   const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
   const places = place ? await openWithGroups(session, place) : []
   const bound = place !== undefined && !flags.admin && !flags.unbound
@@ -78,15 +83,18 @@ async function create(flags: CreateOptions): Promise<void> {
     )
   }
   note(`made token ${serviceToken.id}; it is shown this once`)
-  note(
-    granted.length > 0
-      ? `reads and writes ${granted.join(', ')}`
-      : 'it holds no key: grant it environments with `skerry grant`',
-  )
+  note(useOf(granted, flags, serviceToken.id))
   if (flags.format === 'skerry')
     note(
       'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
     )
+}
+
+function useOf(granted: string[], { provisioner }: CreateOptions, tokenId: string): string {
+  if (granted.length > 0) return `reads and writes ${granted.join(', ')}`
+  return provisioner
+    ? `name it for targets with \`skerry lease target add --provisioner ${tokenId}\``
+    : 'it holds no key: grant it environments with `skerry grant`'
 }
 
 async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {
@@ -129,6 +137,14 @@ async function show(id: string, flags: Flags): Promise<void> {
   writeLine(`${token.id} (${token.name})`)
   writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
   writeLine(token.environmentId === null ? 'not bound to an environment' : `bound to ${token.environmentId}`)
+}
+
+async function rename(id: string, name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, id: tokenId } = await find(session, id)
+  const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
+  note(`token ${token.id} is called ${token.name} now`)
+  if (flags.json) writeJson({ token })
 }
 
 async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {

@@ -4,9 +4,10 @@ import { getCompileCacheDir } from 'node:module'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { type Bytes, decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
 import { CryptoError, type CryptoErrorCode } from '@skerry/crypto/errors'
 import { exportPrivateKey, type PrivateKey, parsePublicKeyJwk } from '@skerry/crypto/keys'
+import type { PolicySigner } from '@skerry/crypto/policy'
 import type { RemoteKey } from '@skerry/crypto/wrap'
 import { Failure } from '../failure.ts'
 import { type Answer, agentSocket, type Request, type Start, type Status } from './protocol.ts'
@@ -26,22 +27,25 @@ export async function agentStatus(url: string, userId: string): Promise<Status |
   return answer && 'status' in answer ? answer.status : undefined
 }
 
-/** The key that the agent keeps: blobs go there, and what was wrapped comes back. */
-export async function agentKey(url: string, userId: string): Promise<RemoteKey | undefined> {
+/** The key that the agent keeps: blobs and policies go there, and what was wrapped or a signature comes back. */
+export async function agentKey(url: string, userId: string): Promise<(RemoteKey & PolicySigner) | undefined> {
   const status = await agentStatus(url, userId)
   if (!status) return undefined
   const socket = agentSocket(url, userId)
   return {
     point: parsePublicKeyJwk(status.publicKeyJwk),
-    unwrap: async (blob) => {
-      const answer = await ask(socket, { op: 'unwrap', blob })
-      if (answer && 'bytes' in answer) return decodeBase64url(answer.bytes)
-      if (answer && 'error' in answer && answer.error !== 'internal') {
-        throw new CryptoError(answer.error as CryptoErrorCode)
-      }
-      throw new Failure('refused', 'the keyring was locked meanwhile', 'run `skerry keys unlock`')
-    },
+    unwrap: (blob) => askBytes(socket, { op: 'unwrap', blob }),
+    sign: (body) => askBytes(socket, { op: 'sign-policy', body: encodeBase64url(body) }),
   }
+}
+
+async function askBytes(socket: string, request: Request): Promise<Bytes> {
+  const answer = await ask(socket, request)
+  if (answer && 'bytes' in answer) return decodeBase64url(answer.bytes)
+  if (answer && 'error' in answer && answer.error !== 'internal') {
+    throw new CryptoError(answer.error as CryptoErrorCode)
+  }
+  throw new Failure('refused', 'the keyring was locked meanwhile', 'run `skerry keys unlock`')
 }
 
 /** Ends the agent -> whether one ran. */

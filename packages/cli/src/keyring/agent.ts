@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { isPolicyBody, policyBodyProblem } from '@skerry/contract/policy-body'
+import { type Bytes, decodeBase64url, decodeUtf8, encodeBase64url } from '@skerry/crypto/base64url'
 import { CryptoError } from '@skerry/crypto/errors'
 import { importPrivateKey, type PrivateKey, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.ts'
 
@@ -12,6 +14,8 @@ import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.
 /** Serves until it is told to lock, nobody has asked for a while, or its life is over. Says `ready` on stdout. */
 async function serve(start: Start): Promise<void> {
   const privateKey = await importPrivateKey(decodeBase64url(start.privateKey))
+  const signing = await importPrivateKey(decodeBase64url(start.privateKey), { extractable: true })
+  const signer = await policySigner(signing)
   const endsAtMs = Date.now() + start.lifeSeconds * 1000
   let lockAtMs = 0
   let timer: NodeJS.Timeout | undefined
@@ -33,6 +37,10 @@ async function serve(start: Start): Promise<void> {
       stayAwake()
       return { bytes: encodeBase64url(await unwrapKey(request.blob, privateKey)) }
     }
+    if (request.op === 'sign-policy') {
+      stayAwake()
+      return { bytes: encodeBase64url(await signPolicyBody(signer, decodeBase64url(request.body))) }
+    }
     if (request.op === 'status') return { status: statusOf(privateKey, lockAtMs) }
     return request.op === 'lock' ? { ok: true } : { error: 'invalid_request' }
   }
@@ -48,6 +56,13 @@ async function serve(start: Start): Promise<void> {
   await new Promise<void>((done, fail) => server.once('error', fail).listen(start.socket, done))
   stayAwake()
   process.stdout.write('ready\n')
+}
+
+/** Policies alone: whoever reaches the socket must not have anything else signed in the person's name. */
+async function signPolicyBody(signer: PolicySigner, body: Bytes): Promise<Bytes> {
+  const parsed: unknown = JSON.parse(decodeUtf8(body))
+  if (!isPolicyBody(parsed) || policyBodyProblem(parsed) !== null) throw new CryptoError('policy_invalid')
+  return signer.sign(body)
 }
 
 const statusOf = (privateKey: PrivateKey, lockAtMs: number) => ({

@@ -1,4 +1,4 @@
-import { passphraseProblem } from '@skerry/crypto/keyring'
+import { judgePassphrase } from '@skerry/crypto/passphrase'
 import { Failure, usage } from '../failure.ts'
 import { readStdin, readTextFile } from '../input.ts'
 import { isTerminal, note } from '../output.ts'
@@ -23,25 +23,40 @@ export async function readPassphrase(): Promise<string> {
   return passphrase
 }
 
-/** A passphrase to be: asked for twice, so that a slip does not close the keyring for ever. */
-export async function readNewPassphrase(): Promise<string> {
+/**
+ * A passphrase to be: from where a script says, or asked for twice, so that a slip does not close the keyring for ever.
+ * `about` is what a guesser would try first: the person's address.
+ */
+export async function readNewPassphrase(about: string[]): Promise<string> {
   const given = passphraseFromFile() ?? (canAsk() ? undefined : fromStdin())
-  if (given !== undefined) {
-    const problem = passphraseProblem(given)
-    if (problem === null) return given
-    throw usage(`the passphrase is too weak: ${problem}`, 'take five or more random words')
-  }
+  return given === undefined ? askForNew(about) : checked(given, about)
+}
+
+async function checked(given: string, about: string[]): Promise<string> {
+  const problem = await judgePassphrase(given, about)
+  if (problem === null) return given
+  throw usage(`the passphrase is too weak: ${problem}`, 'take five or more random words')
+}
+
+async function askForNew(about: string[]): Promise<string> {
   note('the passphrase opens your keyring on every machine; nobody can reset it')
   for (;;) {
     const passphrase = await askHidden('New passphrase')
-    const problem = passphraseProblem(passphrase)
+    const problem = await judgePassphrase(passphrase, about)
     if (problem !== null) {
-      note(`too weak: ${problem}`)
+      note(`too weak: ${problem}; take five or more random words`)
       continue
     }
     if (passphrase === (await askHidden('The same once more'))) return passphrase
     note('the two differ: once more')
   }
+}
+
+/** For changing it: SKERRY_PASSPHRASE_FILE holds the one that is there. */
+export async function readAnotherPassphrase(about: string[], file: string | undefined): Promise<string> {
+  if (file !== undefined) return checked(readTextFile(file).replace(lineEnd, ''), about)
+  if (!canAsk()) throw usage('no new passphrase was given', 'use --new-file <path>')
+  return askForNew(about)
 }
 
 function fromStdin(): string {

@@ -16,7 +16,12 @@ export interface Start {
 }
 
 /** One request and one answer per connection, each a line of JSON. */
-export type Request = { op: 'status' } | { op: 'unwrap'; blob: string } | { op: 'lock' }
+export type Request =
+  | { op: 'status' }
+  | { op: 'unwrap'; blob: string }
+  /** The body of a policy, base64url: nothing else is signed. */
+  | { op: 'sign-policy'; body: string }
+  | { op: 'lock' }
 
 export interface Status {
   publicKeyJwk: string
@@ -26,8 +31,8 @@ export interface Status {
 
 export type Answer = { status: Status } | { bytes: string } | { ok: true } | { error: string }
 
-/** A wrapped key has at most 4,096 characters. */
-export const lineMaxBytes = 8192
+/** A wrapped key has at most 4,096 characters, a policy of a thousand long rules half a million. */
+export const lineMaxBytes = 600_000
 
 /** What a socket's path may have (`sun_path` of macOS, with its final NUL). */
 const pathMaxBytes = 103

@@ -1,6 +1,7 @@
 import { CryptoError } from '@skerry/crypto/errors'
 import { openWithPassphrase } from '@skerry/crypto/keyring'
 import { formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
 import { Failure, toFailure } from '../failure.ts'
@@ -24,13 +25,22 @@ const attempts = 3
  * asked for when something is to be decrypted, and not before.
  */
 export async function personKey(owner: Owner): Promise<KeyHolder> {
+  return (await agentKey(owner.url, owner.userId)) ?? openHere(owner)
+}
+
+/** What a person signs policies with: the same key, and asked for in the same way. */
+export async function personSigner(owner: Owner): Promise<PolicySigner> {
   const kept = await agentKey(owner.url, owner.userId)
-  if (kept) return kept
+  return kept ?? policySigner(await openHere(owner, { extractable: true }))
+}
+
+async function openHere(owner: Owner, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
   const passphrase = passphraseFromFile()
-  if (passphrase === undefined && !canAsk()) throw locked()
+  // Asked first: who has no keys yet has nothing to unlock.
   const sealed = await sealedKeys(owner)
-  if (passphrase !== undefined) return openSealed(sealed, passphrase, owner.userId)
-  return askUntilOpen(sealed, owner.userId)
+  if (passphrase === undefined && !canAsk()) throw locked()
+  if (passphrase !== undefined) return openSealed(sealed, passphrase, owner.userId, options)
+  return askUntilOpen(sealed, owner.userId, options)
 }
 
 const locked = () =>
@@ -38,6 +48,14 @@ const locked = () =>
 
 /** The keys as the server has them, or as they were kept here while it is away. Nothing in them is in the clear. */
 export async function sealedKeys(owner: Owner): Promise<SealedKeys> {
+  const sealed = await storedKeys(owner)
+  const kept = readSealed(owner.url, owner.userId)
+  if (kept && canonical(kept.publicKeyJwk) !== canonical(sealed.publicKeyJwk)) throw swapped()
+  return sealed
+}
+
+/** The same, whatever was opened on this machine before. */
+export async function storedKeys(owner: Owner): Promise<SealedKeys> {
   const kept = readSealed(owner.url, owner.userId)
   const { publicKeyJwk, encryptedPrivateKey } = await owner.client.me.getKeys().catch((error) => {
     if (kept && toFailure(error).kind === 'unavailable') return kept
@@ -47,7 +65,6 @@ export async function sealedKeys(owner: Owner): Promise<SealedKeys> {
     if (kept) throw gone()
     throw new Failure('conflict', 'you have no keys yet', 'run `skerry keys init`')
   }
-  if (kept && canonical(kept.publicKeyJwk) !== canonical(publicKeyJwk)) throw swapped()
   return { publicKeyJwk, encryptedPrivateKey }
 }
 
@@ -94,7 +111,11 @@ export function keepOpened(owner: Owner, sealed: SealedKeys): void {
 class WrongPassphrase extends Failure {}
 
 const wrongPassphrase = () =>
-  new WrongPassphrase('refused', 'the passphrase does not open your keyring', 'try again; nobody can reset it')
+  new WrongPassphrase(
+    'refused',
+    'the passphrase does not open your keyring',
+    'try again; where it is forgotten, see `skerry keys replace`',
+  )
 
 const isWrong = (error: unknown) => error instanceof CryptoError && error.code === 'decryption_failed'
 
@@ -104,7 +125,7 @@ const swapped = () =>
   new Failure(
     'refused',
     'the server shows another public key for you than the one that belongs to your private key: whatever others grant to you, somebody else could read',
-    'do not use this server, and tell your organization’s owner',
+    'if you replaced your keypair on another machine, run `skerry keys trust`; else do not use this server, and tell your organization’s owner',
   )
 
 const gone = () =>

@@ -1,5 +1,5 @@
+import type { Provenance } from '@skerry/crypto/layers'
 import { forEnvironment, type Withheld } from '@skerry/sdk/loading-names'
-import type { Provenance } from '@skerry/sdk/resolve'
 import type { Resolved } from '@skerry/sdk/skerry'
 import { Failure } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
@@ -42,12 +42,7 @@ const processName = 'process environment'
 /** Groups < application environment < branch < `--dotenv` < the environment that `skerry` itself was started with. */
 export function buildLaunch(ingredients: Ingredients): Launch {
   const { resolved, selection, allowNames, overlay, processEnv, override } = ingredients
-  const inherited = new Map(
-    Object.entries(processEnv).filter((entry): entry is [string, string] => {
-      const [name, value] = entry
-      return value !== undefined && !ownCredentials.includes(name)
-    }),
-  )
+  const inherited = new Map(Object.entries(inheritedEnvironment(processEnv)))
   const prefix = selection.prefix ?? ''
   const named = Object.fromEntries([...select(resolved, selection)].map(([name, value]) => [`${prefix}${name}`, value]))
   const { env: given, withheld } = forEnvironment(named, allowNames)
@@ -76,6 +71,15 @@ function checkOverride(override: true | readonly string[], brought: ReadonlyMap<
   if (missing.length === 0) return
   throw new Failure('notFound', `--override names what is not brought: ${missing.join(', ')}`, 'see `--explain`')
 }
+
+/** What a program has from where `skerry` was started. */
+export const inheritedEnvironment = (processEnv: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(processEnv).filter((entry): entry is [string, string] => {
+      const [name, value] = entry
+      return value !== undefined && !ownCredentials.includes(name)
+    }),
+  )
 
 function labelOf({ source, slug, groupSlug }: Omit<Provenance, 'overrides'>, scope: Resolved['scope']): string {
   if (source === 'group') return `${groupSlug}:${slug}`

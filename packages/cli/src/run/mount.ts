@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Failure } from '../failure.ts'
 import { cannotWrite } from '../files.ts'
 import type { ExportFormat } from '../formats/names.ts'
 import { formatOf, formatValues } from '../formats.ts'
 import { warn } from '../output.ts'
 import { endAs, startChild } from './child.ts'
+import { startGuard } from './guarded.ts'
 import type { Prepared } from './prepare.ts'
 
 interface Mount {
@@ -46,19 +44,4 @@ function create(path: string, named: string): number {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(named, error)
     throw new Failure('failure', `cannot mount ${named}: it exists`, 'remove it, or name another path')
   }
-}
-
-const guard = fileURLToPath(new URL('./guard.js', import.meta.url))
-
-/** A process that outlives this one, also where this one is killed, and removes the file then. */
-async function startGuard(path: string): Promise<void> {
-  const child = spawn(process.execPath, [guard, path], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' })
-  const ready = once(child.stdout, 'data')
-  const failed = once(child, 'exit').then(() => {
-    throw new Failure('failure', 'the file cannot be guarded, so nothing was written into it')
-  })
-  await Promise.race([ready, failed])
-  failed.catch(() => {})
-  child.unref()
-  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref: () => void }).unref()
 }

@@ -1,3 +1,4 @@
+import { loadingReason } from '@skerry/sdk/loading-names'
 import { usage } from '../failure.ts'
 import { writeNamed } from '../files.ts'
 import type { ExportFormat } from '../formats/names.ts'
@@ -33,7 +34,17 @@ export async function exportValues(flags: Options): Promise<void> {
   const isStored = !flags.expand
   const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
   for (const remark of remarks) warn(remark)
+  if (format === 'shell') warnSourced(values.keys())
   if (file === undefined) return writeData(text)
   writeNamed(file, text)
   note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
+}
+
+/** What `source` puts into a shell, every program that it starts gets: `run` would withhold these names. */
+function warnSourced(names: Iterable<string>): void {
+  for (const name of names) {
+    const reason = loadingReason(name)
+    if (reason !== undefined)
+      warn(`whoever sources this gives every program ${name}: ${reason}; --except ${name} leaves it out`)
+  }
 }

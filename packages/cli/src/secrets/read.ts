@@ -1,5 +1,5 @@
 import { openSecret } from '@skerry/crypto/secret'
-import { Failure, toFailure } from '../failure.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
 import { checkSecretName } from '../names.ts'
 import { parseLimit } from '../options.ts'
 import {
@@ -22,6 +22,7 @@ interface Options extends Flags {
   reveal?: boolean
   stored?: boolean
   limit?: string
+  with?: string[]
 }
 
 export async function list(flags: Options): Promise<void> {
@@ -47,10 +48,14 @@ export async function list(flags: Options): Promise<void> {
 /** A value as a program would get it, or with `--stored` as this environment itself holds it. */
 export async function get(name: string, flags: Options): Promise<void> {
   checkSecretName(name)
+  if (flags.stored && flags.with) throw usage('--stored and --with exclude each other')
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
+  if (flags.with && place.kind === 'group') throw usage(`${place.label} is a group, which takes no other in`)
   const found =
-    flags.stored || place.kind === 'group' ? await own(session, place, name, flags) : await merged(session, place, name)
+    flags.stored || place.kind === 'group'
+      ? await own(session, place, name, flags)
+      : await merged(session, place, name, flags)
   const shown = showsValues(flags)
   if (flags.json) {
     const version = await versionOf(session, place, found.environmentId, name)
@@ -73,8 +78,8 @@ async function own(session: Session, place: Place, name: string, { stored }: Opt
   return { value: pickOne(viewed, name, place), environmentId: place.envId }
 }
 
-async function merged(session: Session, place: Place, name: string): Promise<Found> {
-  const resolved = await resolvePlace(session, place, { expand: true })
+async function merged(session: Session, place: Place, name: string, flags: Options): Promise<Found> {
+  const resolved = await resolvePlace(session, place, { expand: true, with: flags.with })
   return { value: pickOne(resolved, name, place), environmentId: resolved.provenance[name]!.environmentId }
 }
 

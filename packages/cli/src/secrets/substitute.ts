@@ -12,6 +12,7 @@ import { viewValues } from './values.ts'
 interface Options extends Flags {
   out?: string
   reveal?: boolean
+  with?: string[]
 }
 
 /** Fills a text with values, by the same rules as a secret that refers to others. */
@@ -24,7 +25,7 @@ export async function substitute(template: string, flags: Options): Promise<void
   const names = referencesIn(text)
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
-  const viewed = await viewValues(session, place, { expand: true })
+  const viewed = await viewValues(session, place, { expand: true, ...(flags.with ? { with: flags.with } : {}) })
   const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
   const missing = names.filter((name) => !there.includes(name))
   if (missing.length > 0) {

@@ -58,8 +58,14 @@ export async function openKey(session: Session, place: Place) {
   }
 }
 
+interface Merging {
+  expand: boolean
+  /** Groups taken at other environments, `group:env`, as `skerry run --with` takes them. */
+  with?: string[] | undefined
+}
+
 /** Everything that a program would get there: groups, environment and branch merged. */
-export async function resolvePlace(session: Session, place: Place, options: { expand: boolean }): Promise<Resolved> {
+export async function resolvePlace(session: Session, place: Place, options: Merging): Promise<Resolved> {
   const { url: baseUrl, allowInsecure } = session.settings
   const branch = place.kind === 'branch' ? { branch: place.envId } : {}
   return createSkerry({
@@ -71,6 +77,7 @@ export async function resolvePlace(session: Session, place: Place, options: { ex
     fetch: fetchOverHttp,
     env: place.parentId,
     ...branch,
+    ...(options.with?.length ? { with: options.with } : {}),
     interpolate: options.expand,
     partial: true,
   }).resolve()
@@ -80,6 +87,7 @@ export async function resolvePlace(session: Session, place: Place, options: { ex
 export interface View {
   merged?: boolean
   expand?: boolean
+  with?: string[]
 }
 
 export interface Viewed {
@@ -90,8 +98,11 @@ export interface Viewed {
   unexpanded: ReadonlyMap<string, CryptoError>
 }
 
-export async function viewValues(session: Session, place: Place, { merged, expand = false }: View): Promise<Viewed> {
-  if (place.kind !== 'group' && (merged || expand)) return resolvePlace(session, place, { expand })
+export async function viewValues(session: Session, place: Place, view: View): Promise<Viewed> {
+  const { merged, expand = false, with: groups } = view
+  if (groups?.length && place.kind === 'group') throw usage(`${place.label} is a group, which takes no other in`)
+  if (groups?.length && !merged && !expand) throw usage('--with goes with --merged or --expand')
+  if (place.kind !== 'group' && (merged || expand)) return resolvePlace(session, place, { expand, with: groups })
   const stored = Object.fromEntries((await storedSecrets(session, place)).map(({ name, value }) => [name, value]))
   if (!expand) return { values: stored, unresolved: [], unexpanded: new Map() }
   const { failed, ...rest } = expandEach(stored)

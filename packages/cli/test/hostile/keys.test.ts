@@ -27,6 +27,7 @@ beforeEach(async () => {
   await alice.ok(`skerry org create "Lied To ${number}" && skerry init --yes`)
   await alice.ok(`skerry invite create bob-${number}@example.com`)
   bob = await newKeyHolder(server, `bob-${number}@example.com`)
+  await bob.ok('skerry invite accept')
 })
 afterEach(async () => {
   liar.repent()

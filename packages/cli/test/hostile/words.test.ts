@@ -2,8 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { newSshKey } from '../../../server/test/lease-steps.ts'
+import { type AppPlatform, startAppPlatform } from '../../../server/test/services/app-platform.ts'
 import { commands } from '../../src/commands/table.ts'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine, passphrase } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
 // A server that puts what steers a terminal into its answers: into every text, into those that a command does not work with,
@@ -20,15 +22,18 @@ const lines: Record<string, string> = {
   'app create': 'new-{n}',
   'app list': '',
   'app show': 'shop',
+  'app rename': 'shop Shop',
   'env create': 'new-{n} --app shop',
   'env list': '',
   'env show': 'development',
+  'env rename': 'development Dev',
   'env protect': 'guarded-{n}',
   'env rekey': '--env spare-{n} --yes',
   'env trust': '--yes',
   'group create': 'new-{n}',
   'group list': '',
   'group show': 'shared',
+  'group rename': 'shared Shared',
   'compose set': 'shared --env spare-{n}',
   'compose list': '',
   'branch create': 'new-{n}',
@@ -53,17 +58,47 @@ const lines: Record<string, string> = {
   'token create': '--name made --app shop --env development',
   'token list': '',
   'token show': '{token}',
+  'token rename': '{token} t',
+  'client create': '--name made',
+  'client list': '',
+  'client renew': '{client} --yes',
   grant: '--user {bob} --env spare-{n}',
   'grant list': '--env spare-{n}',
   'honey create': '--placement here',
   'honey list': '',
+  'rotation create': 'R{n} --every 30d --env spare-{n} --yes',
+  'rotation list': '',
+  'rotation show': '{rotation}',
+  'rotation pause': '{rotation}',
+  'rotation resume': '{rotation}',
+  'rotation run': '{rotation} --yes',
+  'sync providers': 'fly.io',
+  'sync connect': 'fly.io --name more-{n} --file values.env --yes',
+  'sync verify': 'fly-{n} --to appName=shop',
+  'sync bind': 'fly-{n} --to appName=shop --env spare-{n} --yes',
+  'sync list': '',
+  'sync plan': '{binding}',
+  'sync run': '{binding}',
+  'sync runs': '{binding}',
+  'sync edit': '{binding} --pause --yes',
+  'sync replace': 'fly-{n} --file values.env --yes',
+  'sync rename': 'fly-{n} fly-{n}',
   'keys status': '',
   'keys unlock': '',
   'keys fingerprint': '',
   'keys init': '',
+  'keys passphrase': '--new-file new-pass',
+  'keys passkeys': '',
+  // Without a passphrase that it could take: keys that are replaced would end the walk.
+  'keys replace': '--yes --new-file none',
+  'keys trust': '--yes',
   'org create': 'More-{n}',
   'org list': '',
   'org rename': 'Words',
+  'org mfa': '',
+  'notifications list': '',
+  'notifications on': 'invitation',
+  'notifications off': 'sync_failed',
   'members list': '',
   'members trust': '{bob} --yes',
   'members role': '{bob} --role admin',
@@ -71,7 +106,18 @@ const lines: Record<string, string> = {
   'members rm': 'words@example.com --yes',
   'invite create': 'carol-{n}@example.com',
   'invite list': '',
+  'invite mine': '',
+  'invite accept': 'nobody-{n}',
+  'invite decline': 'nobody-{n} --yes',
   audit: '',
+  // Nothing is sealed yet, which they are told.
+  'audit verify': '',
+  'audit checkpoint': '',
+  // Nobody listens there.
+  'log-sink set': 'https://127.0.0.1:1/v1/logs',
+  'log-sink show': '',
+  'log-sink test': '',
+  'log-sink rm': '--yes',
   whoami: '',
   doctor: '',
   open: '--no-browser',
@@ -80,8 +126,71 @@ const lines: Record<string, string> = {
   'dashboard verify': '{url}',
   completion: 'bash',
   signup: 'Signed{n} --profile signed-{n}',
+  'invite resend': 'dave-{n}@example.com',
   'invite rm': 'dave-{n}@example.com --yes',
   'honey rm': '{honey} --yes',
+  'kms create': 'made-{n}',
+  'kms list': '',
+  'kms show': 'billing-{n}',
+  'kms grant': 'billing-{n} --token {token}',
+  'kms encrypt': 'billing-{n} --file template',
+  'kms decrypt': 'billing-{n} --file sealed-{n} --reveal',
+  'kms data-key': 'billing-{n}',
+  'kms sign': 'releases-{n} --file template',
+  'kms verify': 'signature-{n} --file template',
+  // Of no key: it would wait for programs.
+  'kms gateway': '--key nothing-{n}',
+  'kms rotate': 'billing-{n} --yes',
+  'kms trust': 'billing-{n} --yes',
+  'kms disable': 'billing-{n} --yes',
+  'kms enable': 'billing-{n}',
+  'kms revoke': 'billing-{n} --token {token} --yes',
+  'kms rm': 'billing-{n} --yes',
+  'recovery setup': '--threshold 2 --custodian {bob} --custodian words@example.com --yes',
+  'recovery status': '',
+  'recovery trust': '--yes',
+  'recovery share': '',
+  'recovery cover': '',
+  'recovery request': '--user {bob}',
+  'recovery contribute': 'rcr_0000000000000000000000 --words none',
+  'recovery complete': 'rcr_0000000000000000000000',
+  'recovery cancel': 'rcr_0000000000000000000000 --yes',
+  'recovery drill': '',
+  'recovery rotate': '--threshold 2 --yes',
+  'recovery disable': '--yes',
+  'lease target add': 'more-{n} --file ca --yes',
+  'lease target list': '',
+  'lease target verify': 'hosts-{n}',
+  'lease target replace': 'hosts-{n} --file ca --yes',
+  // A target for SSH makes no account, which it is told with its name.
+  'lease create': 'hosts-{n}',
+  'lease list': '',
+  // Of a person it is refused. What it tells of its work goes the way of all notes.
+  provisioner: '',
+  // Nobody listens there.
+  ssh: 'hosts-{n} deploy@127.0.0.1 -p 1',
+  'lease revoke': 'lse_0000000000000000000000 --yes',
+  'lease forget': 'lse_0000000000000000000000 --yes',
+  'lease target rm': 'hosts-{n} --yes',
+  'client revoke': '{client} --yes',
+  'rotation rm': '{rotation} --yes',
+  'agent create': 'more-{n}',
+  'agent list': '',
+  'agent show': 'agent-{n}',
+  'agent disable': 'agent-{n} --yes',
+  'agent enable': 'agent-{n}',
+  'agent policy publish': 'agent-{n} --file rules.json --yes',
+  'agent policy edit': 'agent-{n} --file written.json',
+  'agent policy simulate': 'agent-{n} GET https://api.example.com/',
+  'agent policy history': 'agent-{n}',
+  'agent policy rollback': 'agent-{n} 1 --yes',
+  'agent dispatch': 'agent-{n} --no-secrets',
+  'agent tasks': 'agent-{n}',
+  'agent revoke': 'tsk_0000000000000000000000',
+  'agent review': 'agent-{n}',
+  'agent rm': 'agent-{n} --yes',
+  'sync unbind': '{binding} --yes',
+  'sync disconnect': 'fly-{n} --yes',
   'token revoke': '{token} --yes',
   'token delete': '{token} --yes',
   'grant revoke': '{bob} --env development --yes',
@@ -125,22 +234,32 @@ const ownWriters = {
 const several = fileURLToPath(new URL('several.ts', import.meta.url))
 
 let server: PeopleServer
+let platform: AppPlatform
 let liar: Liar
 let alice: PersonMachine
 let bob: PersonMachine
 let count = 0
 
 beforeAll(async () => {
-  server = await openPeopleServer()
+  platform = await startAppPlatform()
+  server = await openPeopleServer(platform.settings)
   liar = await openLiar(server.url)
   alice = await newKeyHolder(server, 'words@example.com', liar.url)
   await alice.ok('skerry keys unlock && skerry org create "Words" && skerry init --yes')
   await alice.ok('echo -n value | skerry secrets set A && skerry group create shared')
   await alice.ok('skerry env create development --group shared && skerry compose set shared')
   await alice.write('values.env', 'A=one\nC=three\n')
+  await alice.write('rules.json', '[{"host":"api.example.com"}]')
+  const { publicKey, privateKey } = newSshKey()
+  await Promise.all([alice.write('ca', privateKey), alice.write('ca.pub', publicKey)])
   await alice.write('template', 'a=${A}\n')
+  await alice.write('platform', platform.token)
+  await alice.write('new-pass', passphrase)
   await alice.ok('skerry invite create bob@example.com')
   bob = await newKeyHolder(server, 'bob@example.com')
+  await bob.ok(
+    'skerry invite accept && skerry org create Theirs && skerry invite create words@example.com --org theirs',
+  )
 })
 afterEach(() => liar.repent())
 afterAll(async () => {
@@ -148,6 +267,7 @@ afterAll(async () => {
   await Promise.all([alice.remove(), bob.remove()])
   await liar.close()
   await server.close()
+  await platform.stop()
 })
 
 /** What one walk works on, made honestly -> what stands for the braces. */
@@ -165,11 +285,21 @@ async function furnished(): Promise<Record<string, string>> {
     `app create other-${n}`,
     `invite create dave-${n}@example.com`,
     `grant --user ${bob.email} --env development`,
+    `kms create billing-${n}`,
+    `kms encrypt billing-${n} --file template --out sealed-${n}`,
+    `kms create releases-${n} --spec ecdsa-p256-sha256`,
+    `kms sign releases-${n} --file template --out signature-${n}`,
+    `lease target add hosts-${n} --file ca --yes`,
+    `agent create agent-${n}`,
+    `sync connect fly.io --name fly-${n} --file platform --yes`,
     `secrets set A --env guarded-${n} --note why --random 8 --json`,
     'token create --name t --app shop --env development --json',
     'honey create --placement there --json',
+    'client create --name m --json',
+    `rotation create OTHER --every 30d --env spare-${n} --yes --json`,
+    `sync bind fly-${n} --to appName=shop-${n} --env spare-${n} --mode manual --yes --json`,
   ])
-  const [change, token, decoy] = made.slice(-3).map(({ stdout }) => JSON.parse(stdout))
+  const [change, token, decoy, machine, rotated, bound] = made.slice(-6).map(({ stdout }) => JSON.parse(stdout))
   return {
     n,
     url: liar.url,
@@ -177,6 +307,9 @@ async function furnished(): Promise<Record<string, string>> {
     change: change.changeRequest.id,
     token: token.serviceToken.id,
     honey: decoy.honeyToken.id,
+    client: machine.client.id,
+    rotation: rotated.rotation.id,
+    binding: bound.binding.id,
   }
 }
 

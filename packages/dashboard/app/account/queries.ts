@@ -10,3 +10,8 @@ export const sessionsQuery = queryOptions({
   queryKey: ['me', 'sessions'],
   queryFn: ({ signal }) => api.sessions.list({}, { signal }),
 })
+
+export const ownInvitesQuery = queryOptions({
+  queryKey: ['me', 'invites'],
+  queryFn: ({ signal }) => api.ownInvites.list({}, { signal }),
+})

@@ -100,6 +100,17 @@ export function EntryDetails({ entry }: { entry: Entry }) {
           Everything that happened to it
         </AnchorLink>
       )}
+      {entry.requestId !== null && (
+        <AnchorLink
+          to="/orgs/$org/audit"
+          params={{ org: org.slug }}
+          search={{ requestId: entry.requestId }}
+          size="xs"
+          ml={entry.resourceId === null ? 0 : 'md'}
+        >
+          Everything that this request did
+        </AnchorLink>
+      )}
     </>
   )
 }

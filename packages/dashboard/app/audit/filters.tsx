@@ -49,6 +49,16 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
         id={filter.resourceId ?? ''}
         onChange={(resourceId) => set({ resourceId })}
       />
+      <DayField
+        label="From"
+        day={filter.since === undefined ? '' : dayOf(filter.since)}
+        onChange={(day) => set({ since: day && startOf(day) })}
+      />
+      <DayField
+        label="Through"
+        day={filter.until === undefined ? '' : dayOf(filter.until, -1)}
+        onChange={(day) => set({ until: day && startOf(day, 1) })}
+      />
       {Object.keys(filter).length > 0 && (
         <Button variant="subtle" color="gray" size="xs" onClick={() => onChange({})}>
           Clear
@@ -56,6 +66,32 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
       )}
     </Group>
   )
+}
+
+/** A day of the calendar on this person's wall, and the instants at which it begins and the next one does. */
+function DayField({ label, day, onChange }: { label: string; day: string; onChange: (day: string | null) => void }) {
+  return (
+    <TextInput
+      size="xs"
+      w={140}
+      type="date"
+      label={label}
+      value={day}
+      onChange={(event) => onChange(event.currentTarget.value || null)}
+    />
+  )
+}
+
+function startOf(day: string, daysLater = 0): string | null {
+  const start = new Date(`${day}T00:00`)
+  start.setDate(start.getDate() + daysLater)
+  return Number.isNaN(start.getTime()) ? null : start.toISOString()
+}
+
+function dayOf(instant: string, daysLater = 0): string {
+  const at = new Date(instant)
+  at.setDate(at.getDate() + daysLater)
+  return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
 }
 
 function ResourceField({ id, onChange }: { id: string; onChange: (id: string) => void }) {

@@ -11,6 +11,9 @@ export interface AuditFilter {
   resourceType?: string
   resourceId?: string
   actorId?: string
+  requestId?: string
+  since?: string
+  until?: string
 }
 
 const pageSize = 50
@@ -30,12 +33,26 @@ export const resourceTypes = [...new Set<string>(Object.values(auditActions).map
 
 const id = /^[A-Za-z0-9_]{1,64}$/
 
+const isInstant = (text: unknown): text is string =>
+  typeof text === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(text) && !Number.isNaN(Date.parse(text))
+
 /** The filter in an address, without anything that the server would refuse. */
-export function filterOf({ action, resourceType, resourceId, actorId }: Record<string, unknown>): AuditFilter {
+export function filterOf({
+  action,
+  resourceType,
+  resourceId,
+  actorId,
+  requestId,
+  since,
+  until,
+}: Record<string, unknown>): AuditFilter {
   return {
     ...(typeof action === 'string' && Object.hasOwn(auditActions, action) ? { action } : {}),
     ...(typeof resourceType === 'string' && resourceTypes.includes(resourceType) ? { resourceType } : {}),
     ...(typeof resourceId === 'string' && id.test(resourceId) ? { resourceId } : {}),
     ...(typeof actorId === 'string' && id.test(actorId) ? { actorId } : {}),
+    ...(typeof requestId === 'string' && id.test(requestId) ? { requestId } : {}),
+    ...(isInstant(since) ? { since } : {}),
+    ...(isInstant(until) ? { until } : {}),
   }
 }

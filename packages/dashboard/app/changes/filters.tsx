@@ -7,7 +7,7 @@ import { type ChangeFilter, type Status, statuses } from './queries.ts'
 /** Which changes are listed. */
 export function Filters({ filter, onChange }: { filter: ChangeFilter; onChange: (filter: ChangeFilter) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places = [] } = useQuery(environmentLabelsQuery(org.id))
+  const { data: environments = [] } = useQuery(environmentLabelsQuery(org.id))
   return (
     <Group mb="md" gap="sm">
       <Select
@@ -27,7 +27,7 @@ export function Filters({ filter, onChange }: { filter: ChangeFilter; onChange: 
         searchable
         clearable
         nothingFoundMessage="No environment by that name"
-        data={places.map(({ id, label }) => ({ value: id, label }))}
+        data={environments.map(({ id, label }) => ({ value: id, label }))}
         value={filter.env ?? null}
         onChange={(env) => onChange({ ...(filter.status ? { status: filter.status } : {}), ...(env ? { env } : {}) })}
       />

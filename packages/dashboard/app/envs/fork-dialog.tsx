@@ -45,11 +45,11 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       const others = grantees.filter(isClient).filter(({ principalId }) => principalId !== me.user?.id)
       const checked = await checkKeys(others)
       const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))
-      return Object.groupBy(all, ({ status }) => (status === 'changed' ? 'left' : 'readers'))
+      return Object.groupBy(all, ({ status }) => (status === 'changed' ? 'leftOut' : 'readers'))
     },
     staleTime: 0,
   })
-  const { readers = [], left = [] } = query.data ?? {}
+  const { readers = [], leftOut = [] } = query.data ?? {}
   const fork = async ({ slug, lifetime }: { slug: string; lifetime: string }) => {
     await checkMeanings([environment.id])
     remember(readers)
@@ -96,10 +96,10 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
           ? readersText(readers.length, environment.name)
           : 'It can be read by whoever holds the key of its environment.'}
       </Text>
-      {left.length > 0 && (
+      {leftOut.length > 0 && (
         <Alert color="red" variant="light" title="Left out">
           The server shows another key than before for{' '}
-          {left.map(({ name, principalId }) => name ?? principalId).join(', ')}.
+          {leftOut.map(({ name, principalId }) => name ?? principalId).join(', ')}.
         </Alert>
       )}
     </FormDialog>

@@ -32,16 +32,16 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     queryFn: () => layersBelow(org.id, environment),
     staleTime: 0,
   })
-  const below = query.data ?? []
+  const lowerLayers = query.data ?? []
   const [id, setId] = useState<string | null>(null)
   const [compared, setCompared] = useState<string | null>(null)
-  const [withBelow, setWithBelow] = useState(true)
+  const [withLayers, setWithLayers] = useState(true)
   const to = candidates.find(({ principalId }) => principalId === id)
   const checked = useChecked(to ? [to] : [])?.[0]
   const ready = to && checked && (checked.status === 'verified' || compared === to.publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
-    const envIds = [environment.id, ...(withBelow ? below.map(({ environmentId }) => environmentId) : [])]
+    const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
     await checkMeanings(envIds)
     for (const envId of envIds) await grantOne(org.id, envId, to)
     pin(to.principalId, checked.fingerprint)
@@ -80,12 +80,12 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
         />
       )}
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
-      {to && below.length > 0 && (
+      {to && lowerLayers.length > 0 && (
         <Checkbox
-          label={`Also what is composed in: ${below.map(({ label }) => label).join(', ')}`}
+          label={`Also what is composed in: ${lowerLayers.map(({ label }) => label).join(', ')}`}
           description="Without it, their programs cannot start: they need every layer."
-          checked={withBelow}
-          onChange={(event) => setWithBelow(event.currentTarget.checked)}
+          checked={withLayers}
+          onChange={(event) => setWithLayers(event.currentTarget.checked)}
         />
       )}
       {candidates.length === 0 && (

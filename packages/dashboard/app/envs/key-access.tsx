@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Alert, Button, Text } from '@mantine/core'
 import { isReader, readerWords } from '@skerry/contract/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
@@ -9,6 +9,8 @@ import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { IconEye } from '../ui/icons.ts'
+import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
@@ -38,6 +40,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
         )
       }
     >
+      <ServerReaders grantees={query.data?.grantees ?? []} isAdmin={isAdmin} />
       <Holders environment={environment} isAdmin={isAdmin} />
       {sealed === null && (
         <Text size="sm" c="dimmed" mt="xs">
@@ -50,6 +53,27 @@ export function KeyAccess({ environment }: { environment: Environment }) {
         )}
       </Suspense>
     </Section>
+  )
+}
+
+/** Parts of the server that hold the key, which people must not have to look for in a list. */
+function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: boolean }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const readers = grantees.filter(isReader)
+  const rotates = readers.some(({ principalType }) => principalType === 'rotator')
+  const syncs = readers.filter(({ principalType }) => principalType === 'sync_connection').length
+  if (readers.length === 0) return null
+  const connections = syncs === 1 ? 'a sync connection' : `${syncs} sync connections`
+  const which = [...(rotates ? ['its rotator'] : []), ...(syncs > 0 ? [connections] : [])].join(' and ')
+  return (
+    <Alert color="yellow" variant="light" mb="sm" icon={<IconEye size={18} />} title="This server can read this too">
+      Someone gave the key to {which}.{' '}
+      {rotates && isAdmin && (
+        <AnchorLink to="/orgs/$org/rotation" params={{ org: org.slug }} size="sm">
+          What it rotates
+        </AnchorLink>
+      )}
+    </Alert>
   )
 }
 
@@ -120,6 +144,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         >
           From now on the server gives {name(revoking)} neither the key nor ciphertext. It does not undo what was read
           or kept before: re-key below, and change the values that they must not know.
+          {isReader(revoking) && ' What it did with the key here stops.'}
           {revoking.principalId === me.user?.id && ' This is your own access: you cannot grant it to yourself again.'}
         </ConfirmDelete>
       )}

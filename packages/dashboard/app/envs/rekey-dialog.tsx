@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, isFresh } from '../queries.ts'
-import { granteesQuery } from '../secrets/queries.ts'
+import { granteesQuery, protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { reloadSealed } from '../secrets/write.ts'
@@ -23,6 +23,8 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
   const grantees = query.data?.grantees ?? []
+  const guard = useQuery({ ...protectionQuery(org.id, environment.id), staleTime: 0 })
+  const isProtected = guard.data !== undefined && guard.data.protection !== null
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
@@ -52,8 +54,15 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       opened
       onClose={onClose}
       onSubmit={rekey}
-      disabled={!isFresh(query) || !checked || !understood}
+      disabled={!isFresh(query) || !isFresh(guard) || isProtected || !checked || !understood}
     >
+      {isProtected && (
+        <Alert color="red" variant="light" title="This environment is protected">
+          A new key would be a way past approvals. Take the protection off first, on the tab Protection: all admins are
+          told.
+        </Alert>
+      )}
+      <ProblemAlert error={guard.error} retry={() => guard.refetch()} />
       <Alert color="orange" variant="light" title="What this cannot undo">
         <List size="sm" spacing={4}>
           <List.Item>

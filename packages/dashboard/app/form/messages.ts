@@ -7,7 +7,7 @@ import {
   slugPattern,
 } from '@skerry/contract/patterns'
 
-const required = 'This field is required.'
+export const requiredMessage = 'This field is required.'
 
 /** What a field asks for, by the pattern that its text does not match. */
 const patterns: Record<string, string> = {
@@ -28,8 +28,8 @@ export interface BrokenRule {
 }
 
 const messages: Record<string, (params: Record<string, unknown>) => string> = {
-  required: () => required,
-  minLength: ({ limit }) => (limit === 1 ? required : `Enter at least ${limit} characters.`),
+  required: () => requiredMessage,
+  minLength: ({ limit }) => (limit === 1 ? requiredMessage : `Enter at least ${limit} characters.`),
   maxLength: ({ limit }) => `Enter at most ${limit} characters.`,
   pattern: ({ pattern }) => patternMessage(patternText(pattern)),
   minimum: ({ limit }) => `Enter ${limit} or more.`,

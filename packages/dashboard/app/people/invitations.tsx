@@ -16,7 +16,7 @@ import { invitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
 
-/** People who join the organization with their next sign-in. */
+/** People who may join the organization. */
 export function Invitations() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(invitesQuery(org.id))
@@ -36,7 +36,7 @@ export function Invitations() {
   return (
     <Section
       title="Invitations"
-      description="Anyone who signs in with the address joins. They make their own key first; then you can grant them keys."
+      description="Whoever signs in with the address can accept. They make their own key first; then you can grant them keys."
     >
       <List
         label="Invitations"

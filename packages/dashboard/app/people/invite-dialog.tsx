@@ -29,7 +29,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label="E-mail"
-        description="The first sign-in with this address within seven days accepts the invitation."
+        description="Whoever reads its mail or signs in with it can accept, within seven days."
         type="email"
         autoComplete="off"
         data-autofocus

@@ -24,11 +24,11 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   const targets = columns.filter(({ own, environmentId }) => own && environmentId !== column.environmentId)
   const [targetId, setTargetId] = useState(targets[0]?.environmentId ?? null)
   const target = targets.find(({ environmentId }) => environmentId === targetId)
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set())
   const [note, setNote] = useState('')
   const { storing, progress, outcome, store } = useStoring(orgId)
   const { changes, error } = useChanges(column, storing ?? target, name)
-  const names = wanted(changes, left)
+  const names = wanted(changes, excluded)
   const apply = async () => {
     if (!target?.own) return
     const { environmentId, own } = target
@@ -70,7 +70,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
         />
       )}
       <ProblemAlert error={error} />
-      <Preview changes={changes} left={left} onLeave={setLeft} />
+      <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
       {target?.isProtected && <NoteField note={note} onChange={setNote} />}
       <Progressing {...progress} />
       <Failures outcome={outcome} />

@@ -25,9 +25,9 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
   const [file, setFile] = usePlaintext(nothing)
   const { storing, progress, outcome, store, forget } = useStoring(orgId)
   const { changes, error } = useChanges(storing ?? column, file)
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set())
   const [note, setNote] = useState('')
-  const names = wanted(changes, left)
+  const names = wanted(changes, excluded)
   const apply = async () => {
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
     const { environmentId } = column
@@ -73,7 +73,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
       <Remarks title="Nothing can be stored until these lines are mended" color="red" remarks={file.problems} />
       <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
       <ProblemAlert error={error} />
-      <Preview changes={changes} left={left} onLeave={setLeft} />
+      <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
       {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
       <Progressing {...progress} />
       <Failures outcome={outcome} />

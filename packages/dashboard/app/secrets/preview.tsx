@@ -14,18 +14,18 @@ const looks = {
 /** What would change, name by name, each to be left out. Hundreds of them are not made anew for each that is stored. */
 export const Preview = memo(function Preview(props: {
   changes: Change[]
-  left: ReadonlySet<string>
-  onLeave: (left: ReadonlySet<string>) => void
+  excluded: ReadonlySet<string>
+  onExclude: (excluded: ReadonlySet<string>) => void
 }) {
-  const { changes, left, onLeave } = props
+  const { changes, excluded, onExclude } = props
   const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length
   const parts = (Object.keys(looks) as Change['kind'][])
     .filter((kind) => count(kind) > 0)
     .map((kind) => `${count(kind)} ${looks[kind].label}`)
   const toggle = (name: string) => {
-    const after = new Set(left)
+    const after = new Set(excluded)
     if (!after.delete(name)) after.add(name)
-    onLeave(after)
+    onExclude(after)
   }
   if (changes.length === 0) return null
   return (
@@ -41,7 +41,7 @@ export const Preview = memo(function Preview(props: {
                 size="xs"
                 label={change.name}
                 classNames={{ label: 'mono' }}
-                checked={change.kind !== 'unchanged' && !left.has(change.name)}
+                checked={change.kind !== 'unchanged' && !excluded.has(change.name)}
                 disabled={change.kind === 'unchanged'}
                 onChange={() => toggle(change.name)}
               />
@@ -63,8 +63,8 @@ export const Preview = memo(function Preview(props: {
 
 const shownMax = 500
 
-export const wanted = (changes: Change[], left: ReadonlySet<string>) =>
-  changes.filter(({ name, kind }) => kind !== 'unchanged' && !left.has(name)).map(({ name }) => name)
+export const wanted = (changes: Change[], excluded: ReadonlySet<string>) =>
+  changes.filter(({ name, kind }) => kind !== 'unchanged' && !excluded.has(name)).map(({ name }) => name)
 
 /** Why a protected environment is to change. */
 export function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {

@@ -2,7 +2,8 @@ import { Badge, Button, Divider, Drawer, Group, Stack, Switch, Text, Title } fro
 import type { Answer } from '@skerry/contract/endpoint'
 import type { secrets as secretEndpoints } from '@skerry/contract/secrets'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { KeyringError, keyring, usePlaintext } from '../keyring.ts'
@@ -21,6 +22,9 @@ import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
 import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
 
+// Loaded when first asked for.
+const RotationOfSecret = lazy(async () => ({ default: (await import('../rotation/of-secret.tsx')).RotationOfSecret }))
+
 const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'versions', name, current],
@@ -36,8 +40,9 @@ interface Props {
   onClose: () => void
 }
 
-/** One secret of one environment: its value, its references and its history. */
+/** One secret of one environment: its value, its references, its rotation and its history. */
 export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
+  const { role } = useRouteContext({ from: '/_app/orgs/$org' }).org
   const entry = column.entries.get(name)
   return (
     <Drawer
@@ -59,6 +64,12 @@ export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
           <Value column={column} entry={entry} />
           <Actions {...{ orgId, columns, column, entry, onClose }} />
           <Divider />
+          {entry.own && role !== 'member' && (
+            <Suspense>
+              <RotationOfSecret environmentId={column.environmentId} secretName={name} />
+              <Divider />
+            </Suspense>
+          )}
           {entry.own ? (
             <History {...{ orgId, column, entry }} />
           ) : (

@@ -17,7 +17,7 @@ const combineResults = <T>(results: UseQueryResult<T>[]) => ({
 })
 
 /** Where a column's layers are, lowest precedence first; undefined while that is not known. */
-interface Place {
+interface Stack {
   environment: Environment
   layers: { environmentId: string; label: string }[] | undefined
   error: unknown
@@ -25,10 +25,10 @@ interface Place {
 
 /** The environments as columns: each with the secrets that its programs get, and where they come from. */
 export function useColumns(orgId: string, environments: Environment[], parents: Environment[]): Column[] {
-  const places = usePlaces(orgId, environments, parents)
+  const stacks = useStacks(orgId, environments, parents)
   const ids = [
     ...new Set(
-      places.flatMap(({ environment, layers = [] }) => [environment.id, ...layers.map((l) => l.environmentId)]),
+      stacks.flatMap(({ environment, layers = [] }) => [environment.id, ...layers.map((l) => l.environmentId)]),
     ),
   ]
   const sealed = useQueries({
@@ -39,20 +39,20 @@ export function useColumns(orgId: string, environments: Environment[], parents: 
     queries: environments.map(({ id }) => queuedQuery(orgId, id)),
     combine: combineResults<Queue>,
   })
-  const key = JSON.stringify(places.map(({ environment, layers }) => [environment, layers]))
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of places
+  const key = JSON.stringify(stacks.map(({ environment, layers }) => [environment, layers]))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of stacks
   return useMemo(() => {
     const found = new Map(ids.map((id, i) => [id, { data: sealed.data[i], error: sealed.errors[i] }]))
-    return places.map((place, i) => columnOf(place, found, queued.data[i]))
+    return stacks.map((stack, i) => columnOf(stack, found, queued.data[i]))
   }, [key, sealed, queued])
 }
 
 type Found = ReadonlyMap<string, { data: Sealed | null | undefined; error: unknown }>
 
-function columnOf({ environment, layers, error }: Place, found: Found, queue: Queue | undefined): Column {
+function columnOf({ environment, layers, error }: Stack, found: Found, queue: Queue | undefined): Column {
   const own = layerOf({ environmentId: environment.id, label: environment.slug }, found)
-  const below = (layers ?? []).map((place) => ({ place, layer: layerOf(place, found) }))
-  const all = [...below.map(({ layer }) => layer), own].filter((layer) => !!layer)
+  const lower = (layers ?? []).map((place) => ({ place, layer: layerOf(place, found) }))
+  const all = [...lower.map(({ layer }) => layer), own].filter((layer) => !!layer)
   return {
     environmentId: environment.id,
     name: environment.name,
@@ -61,11 +61,11 @@ function columnOf({ environment, layers, error }: Place, found: Found, queue: Qu
     own: own ?? null,
     layers: all,
     entries: mergeLayers(all, environment.id),
-    unreadable: below.filter(({ layer }) => layer === null).map(({ place }) => place.label),
-    loading: layers === undefined || own === undefined || below.some(({ layer }) => layer === undefined),
+    unreadable: lower.filter(({ layer }) => layer === null).map(({ place }) => place.label),
+    loading: layers === undefined || own === undefined || lower.some(({ layer }) => layer === undefined),
     error:
       error ??
-      [environment.id, ...below.map(({ place }) => place.environmentId)]
+      [environment.id, ...lower.map(({ place }) => place.environmentId)]
         .map((id) => found.get(id)?.error)
         .find(Boolean),
     isProtected: queue?.isProtected ?? false,
@@ -78,7 +78,7 @@ function layerOf(place: { environmentId: string; label: string }, found: Found):
   return data && { ...place, ...data }
 }
 
-function usePlaces(orgId: string, environments: Environment[], parents: Environment[]): Place[] {
+function useStacks(orgId: string, environments: Environment[], parents: Environment[]): Stack[] {
   const bases = environments.map((one) => parents.find(({ id }) => id === one.parentEnvironmentId) ?? one)
   const composed = [...new Map(bases.filter((one) => one.applicationId !== null).map((one) => [one.id, one])).values()]
   const compositions = useQueries({
@@ -98,10 +98,10 @@ function usePlaces(orgId: string, environments: Environment[], parents: Environm
     const answers = compositions.data[at]?.groups.map(({ groupId }) => groups.data[groupIds.indexOf(groupId)])
     const error = compositions.errors[at] ?? groups.errors.find(Boolean)
     if (!answers?.every((answer) => answer !== undefined)) return { environment, layers: undefined, error }
-    const below = answers.flatMap(({ group, environments: of }) =>
+    const lower = answers.flatMap(({ group, environments: of }) =>
       of.filter(({ slug }) => slug === base.slug).map(({ id }) => ({ environmentId: id, label: group.slug })),
     )
-    return { environment, layers: [...below, ...parent], error }
+    return { environment, layers: [...lower, ...parent], error }
   })
 }
 

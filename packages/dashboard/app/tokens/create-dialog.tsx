@@ -47,13 +47,13 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
   const form = useApiForm('tokens', 'create', initialValues)
   const { environmentId, isAdmin } = form.values
   const composed = useQuery({ ...composedQuery(org.id, environmentId ?? ''), enabled: environmentId !== null })
-  const below = environmentId === null ? [] : (composed.data ?? [])
+  const layers = environmentId === null ? [] : (composed.data ?? [])
   const create = async ({ name, format, bound, lifetime }: Values) => {
     const made = await createServiceToken(org.id, {
       name,
       role: isAdmin ? 'admin' : 'member',
       format,
-      environmentIds: environmentId === null ? [] : [environmentId, ...openable(below)],
+      environmentIds: environmentId === null ? [] : [environmentId, ...openable(layers)],
       bound: bound && !isAdmin && environmentId !== null,
       expiresAt: expiryOf(lifetime),
     })
@@ -81,7 +81,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       />
       <EnvironmentField {...form.getInputProps('environmentId')} />
       <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
-      {below.length > 0 && <ComposedIn below={below} />}
+      {layers.length > 0 && <ComposedIn layers={layers} />}
       {environmentId !== null && !isAdmin && (
         <Checkbox
           label="For this environment alone"
@@ -100,14 +100,15 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
   )
 }
 
-type Below = { environmentId: string; label: string; canDecrypt: boolean }[]
+type ComposedLayers = { environmentId: string; label: string; canDecrypt: boolean }[]
 
-const openable = (below: Below) => below.filter(({ canDecrypt }) => canDecrypt).map((one) => one.environmentId)
+const openable = (layers: ComposedLayers) =>
+  layers.filter(({ canDecrypt }) => canDecrypt).map((one) => one.environmentId)
 
 function EnvironmentField(props: Omit<SelectProps, 'data'>) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { data: places = [] } = useQuery(environmentLabelsQuery(org.id))
-  const option = ({ id, label, canDecrypt }: (typeof places)[number]) => ({
+  const { data: environments = [] } = useQuery(environmentLabelsQuery(org.id))
+  const option = ({ id, label, canDecrypt }: (typeof environments)[number]) => ({
     value: id,
     label: canDecrypt ? label : `${label} (you hold no key)`,
     disabled: !canDecrypt,
@@ -121,18 +122,18 @@ function EnvironmentField(props: Omit<SelectProps, 'data'>) {
       clearable
       nothingFoundMessage="No environment by that name"
       data={[
-        { group: 'Applications', items: places.filter(({ kind }) => kind === 'application').map(option) },
-        { group: 'Groups', items: places.filter(({ kind }) => kind === 'group').map(option) },
+        { group: 'Applications', items: environments.filter(({ kind }) => kind === 'application').map(option) },
+        { group: 'Groups', items: environments.filter(({ kind }) => kind === 'group').map(option) },
       ].filter(({ items }) => items.length > 0)}
       {...props}
     />
   )
 }
 
-function ComposedIn({ below }: { below: Below }) {
-  const closed = below.filter(({ canDecrypt }) => !canDecrypt)
-  const open = below.filter(({ canDecrypt }) => canDecrypt)
-  const labels = (some: Below) => some.map(({ label }) => label).join(', ')
+function ComposedIn({ layers }: { layers: ComposedLayers }) {
+  const closed = layers.filter(({ canDecrypt }) => !canDecrypt)
+  const open = layers.filter(({ canDecrypt }) => canDecrypt)
+  const labels = (some: ComposedLayers) => some.map(({ label }) => label).join(', ')
   return (
     <>
       {open.length > 0 && (

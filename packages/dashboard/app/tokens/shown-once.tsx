@@ -4,17 +4,18 @@ import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
 /**
- * A token, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. Null: the keyring has
+ * A token, or what `what` says, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. Null: the keyring has
  * locked meanwhile, and it is forgotten.
  */
 export function ShownOnce(props: {
   title: string
+  what?: string
   token: string | null
   children: ReactNode
   problem?: ReactNode
   onClose: () => void
 }) {
-  const { title, token, children, problem, onClose } = props
+  const { title, what = 'token', token, children, problem, onClose } = props
   return (
     <Dialog
       opened
@@ -28,7 +29,7 @@ export function ShownOnce(props: {
       <Stack>
         <Alert color="yellow" variant="light">
           {token === null
-            ? 'The keyring locked, and this page forgot the token. If you had not kept it, remove it and make another.'
+            ? `The keyring locked, and this page forgot the ${what}. If you had not kept it, make another.`
             : 'It is shown this once, and kept nowhere: neither here nor on the server.'}
         </Alert>
         {token !== null && (
@@ -36,7 +37,7 @@ export function ShownOnce(props: {
             <Code block flex={1} style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all' }} data-secret tabIndex={0}>
               {token}
             </Code>
-            <Copy text={token} label="Copy the token" />
+            <Copy text={token} label={`Copy the ${what}`} />
           </Group>
         )}
         {token !== null && (

@@ -21,6 +21,7 @@ export { default as IconGitPullRequest } from 'lucide-react/icons/git-pull-reque
 export { default as IconGripVertical } from 'lucide-react/icons/grip-vertical'
 export { default as IconHexagon } from 'lucide-react/icons/hexagon'
 export { default as IconHistory } from 'lucide-react/icons/history'
+export { default as IconHourglass } from 'lucide-react/icons/hourglass'
 export { default as IconKey } from 'lucide-react/icons/key'
 export { default as IconLayers } from 'lucide-react/icons/layers'
 export { default as IconLayoutGrid } from 'lucide-react/icons/layout-grid'

@@ -23,6 +23,7 @@ const advice: Record<string, string> = {
   wrong_kit: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
   locked: 'Unlock the keyring and try again.',
+  malformed_answer: 'Do not go on. Tell the operator: the server answered something else than was asked for.',
 }
 
 export function describeProblem(error: unknown): {

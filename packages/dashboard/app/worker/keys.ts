@@ -1,13 +1,8 @@
 import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
-import {
-  openWithPasskey,
-  openWithPassphrase,
-  passphraseProblem,
-  sealWithPasskey,
-  sealWithPassphrase,
-} from '@skerry/crypto/keyring'
+import { openWithPasskey, openWithPassphrase, sealWithPasskey, sealWithPassphrase } from '@skerry/crypto/keyring'
 import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { judgePassphrase } from '@skerry/crypto/passphrase'
 import { heldKey, hold } from './held.ts'
 
 interface Passkey {
@@ -20,7 +15,8 @@ interface Passkey {
 const options = { extractable: true }
 
 export const keyOperations = {
-  passphraseProblem: ({ passphrase }: { passphrase: string }) => passphraseProblem(passphrase),
+  passphraseProblem: ({ passphrase, about }: { passphrase: string; about: string[] }) =>
+    judgePassphrase(passphrase, about),
 
   fingerprintWords: ({ publicKeyJwk }: { publicKeyJwk: string }) => fingerprintWords(publicKeyJwk),
 
@@ -44,6 +40,9 @@ export const keyOperations = {
     hold(await openWithPasskey(encryptedPrivateKey, prfOutput, userId, credentialId, options))
     return publicKeyJwkOf(heldKey())
   },
+
+  sealUnderPassphrase: ({ passphrase, userId }: { passphrase: string; userId: string }) =>
+    sealWithPassphrase(heldKey(), passphrase, userId),
 
   sealForPasskey: ({ prfOutput, userId, credentialId }: Passkey) =>
     sealWithPasskey(heldKey(), prfOutput, userId, credentialId),

@@ -2,6 +2,7 @@ import { changeOperations } from './changes.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
 import { layerOperations } from './layers.ts'
+import { leaseOperations } from './leases.ts'
 import { rekeyOperations } from './rekey.ts'
 import { secretOperations } from './secrets.ts'
 import { tokenOperations } from './tokens.ts'
@@ -15,6 +16,7 @@ export const operations = {
   ...rekeyOperations,
   ...changeOperations,
   ...tokenOperations,
+  ...leaseOperations,
 }
 
 export type Operations = typeof operations

@@ -1,4 +1,5 @@
 import { CryptoError } from '@skerry/crypto/errors'
+import { SkerryError } from '@skerry/sdk/errors'
 import { operations } from './operations.ts'
 
 // The keyring's worker. Its answer from the server forbids it every connection (see features/dashboard): whatever might
@@ -21,8 +22,9 @@ async function answer({ id, name, input }: Question): Promise<Answer> {
     // The page's side (keyring.ts) has only let through what this operation takes.
     return { id, value: await operations[name](input as never) }
   } catch (error) {
-    // Messages of CryptoError are fixed text; any other message might quote its input.
-    if (error instanceof CryptoError) return { id, error: { code: error.code, message: error.message } }
+    // Messages of these two are fixed text; any other message might quote its input.
+    if (error instanceof CryptoError || error instanceof SkerryError)
+      return { id, error: { code: error.code, message: error.message } }
     return { id, error: { code: 'internal', message: 'the keyring failed' } }
   }
 }

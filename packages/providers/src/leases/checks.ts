@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { leaseConfigProblem } from '@skerry/contract/lease-config'
-import { roleNamePattern } from '@skerry/contract/lease-fields'
+import { roleNamePattern } from '@skerry/contract/lease-facts'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import { Value } from 'typebox/value'

@@ -3,11 +3,11 @@ import {
   type AssumeRoleCommandInput,
   GetCallerIdentityCommand,
   STSClient,
-  type STSClientConfig,
   STSServiceException,
 } from '@aws-sdk/client-sts'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
-import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '../outside.ts'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
+import { handlerOn } from '../aws.ts'
+import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
@@ -33,7 +33,7 @@ export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Pr
     maxAttempts: 2,
     // The SDK knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
-    requestHandler: handlerOn(outside),
+    requestHandler: handlerOn(outside, answerMs),
   })
   const secrets = [key.secretAccessKey]
   return {
@@ -141,36 +141,3 @@ const capOf = (message: string) =>
   /chaining/i.test(message)
     ? '3600 s, since the base credential is itself the session of a role'
     : 'the MaxSessionDuration of the role, which is 3600 s unless it was raised; set maxTtlSeconds to it'
-
-type Handler = NonNullable<STSClientConfig['requestHandler']>
-
-/** What the SDK asks for instead of its own HTTP client. */
-function handlerOn(outside: Outside): Handler {
-  return {
-    async handle(request: HttpRequest) {
-      const { protocol, hostname, port, path, query = {} } = request
-      const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
-      for (const [name, value] of Object.entries(query)) url.searchParams.append(name, String(value))
-      // The HTTP client sets both itself, to the same values.
-      const { host: _, 'content-length': __, ...headers } = request.headers
-      const { method, body } = request
-      const answer: OutsideAnswer = await outside.send({
-        method,
-        url: url.href,
-        headers,
-        ...(body === undefined ? {} : { body }),
-        timeoutMs: answerMs,
-      })
-      return { response: { statusCode: answer.status, headers: { ...answer.headers }, body: answer.body } }
-    },
-  } as unknown as Handler
-}
-
-interface HttpRequest extends Pick<OutsideRequest, 'method' | 'body'> {
-  protocol: string
-  hostname: string
-  port?: number
-  path: string
-  query?: Record<string, unknown>
-  headers: Record<string, string>
-}

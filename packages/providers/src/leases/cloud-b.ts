@@ -1,9 +1,8 @@
-import { createPrivateKey } from 'node:crypto'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
-import { JWT } from 'google-auth-library'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
+import { accessToken, everything, readServiceAccountKey, type ServiceAccountKey } from '../google.ts'
 import { sendJson, statusFailure } from '../http.ts'
-import { type Outside, OutsideError, type OutsideRequest } from '../outside.ts'
-import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
 import { answerMs, checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 
@@ -12,18 +11,11 @@ import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './pr
 type Config = LeaseTarget<'cloud-b'>['config']
 
 const ORIGIN = 'https://iamcredentials.googleapis.com'
-const everything = 'https://www.googleapis.com/auth/cloud-platform'
-
-interface ServiceAccountKey {
-  client_email: string
-  private_key: string
-  private_key_id: string
-}
 
 export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Promise<LeaseSession<'cloud-b'>> {
   const { config, credential } = target
   checkConfig(config)
-  const session = new GoogleSession(config, readKey(credential), outside)
+  const session = new GoogleSession(config, readServiceAccountKey(credential, 'base credential'), outside)
   return {
     verify: () => session.verify(),
     create: (lease) => session.create(lease),
@@ -31,28 +23,6 @@ export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Pr
     list: async () => [],
     close: async () => {},
   }
-}
-
-/** Its `token_uri` is not read: the key would decide where its own signature is sent. */
-function readKey(credential: string): ServiceAccountKey {
-  const refuse = (why: string) => new ProviderError('invalid', `base credential: ${why}`)
-  let key: Record<string, unknown> | null
-  try {
-    key = JSON.parse(credential)
-  } catch {
-    throw refuse('is not JSON')
-  }
-  const { type, client_email, private_key, private_key_id, universe_domain = 'googleapis.com' } = key ?? {}
-  if (type !== 'service_account') throw refuse('is not the key of a service account')
-  if (universe_domain !== 'googleapis.com') throw refuse('is of another universe than googleapis.com')
-  if (typeof client_email !== 'string' || typeof private_key !== 'string' || typeof private_key_id !== 'string')
-    throw refuse('lacks client_email, private_key or private_key_id')
-  try {
-    createPrivateKey(private_key)
-  } catch {
-    throw refuse('its private_key cannot be read')
-  }
-  return { client_email, private_key, private_key_id }
 }
 
 class GoogleSession {
@@ -119,30 +89,8 @@ class GoogleSession {
   /** The token of the base credential, kept for the session. */
   private async baseToken(): Promise<string> {
     if (this.token !== undefined) return this.token
-    let broken: OutsideError | undefined
-    const client = new JWT({
-      email: this.key.client_email,
-      key: this.key.private_key,
-      keyId: this.key.private_key_id,
-      scopes: [everything],
-      transporterOptions: {
-        fetchImplementation: fetchOn(this.outside, (error) => {
-          broken = error
-        }),
-      },
-    })
-    try {
-      const { token } = await client.getAccessToken()
-      if (!token) throw new ProviderError('failed', 'the answer holds no access token')
-      this.token = token
-      return token
-    } catch (error) {
-      if (error instanceof ProviderError) throw error
-      if (broken) throw fromOutside(broken)
-      const { status, message } = error as { status?: number; message?: string }
-      const said = safeText(message ?? '', []) ?? ''
-      throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
-    }
+    this.token = await accessToken(this.key, this.outside, 'cloud-b')
+    return this.token
   }
 }
 
@@ -157,26 +105,3 @@ const aboveCap = (seconds: number) =>
     'invalid',
     `${seconds} s is above the cap of this account: 3600 s, unless the organization policy iam.allowServiceAccountCredentialLifetimeExtension lists it, and then 43200 s`,
   )
-
-type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
-
-/** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
-function fetchOn(outside: Outside, onFailure: (error: OutsideError) => void): Fetch {
-  return async (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : input)
-    const headers = Object.fromEntries(new Headers(init.headers))
-    const answer = await outside
-      .send({
-        method: (init.method ?? 'GET') as OutsideRequest['method'],
-        url: `${outside.origin('cloud-b', url.origin)}${url.pathname}`,
-        headers,
-        body: String(init.body ?? ''),
-        timeoutMs: answerMs,
-      })
-      .catch((error: unknown) => {
-        if (error instanceof OutsideError) onFailure(error)
-        throw error
-      })
-    return new Response(Buffer.from(answer.body), { status: answer.status, headers: { ...answer.headers } })
-  }
-}

@@ -61,6 +61,15 @@ function connectorTo(stream: Socket) {
   }
 }
 
+/** Writes the accounts to the ACL file, where there is one: without it a restart takes them back. */
+export async function saveAccounts(client: Redis): Promise<void> {
+  try {
+    await client.call('ACL', 'SAVE')
+  } catch (error) {
+    if (!(error as Error).message.includes('not configured to use an ACL file')) throw error
+  }
+}
+
 const reasons: Readonly<Record<string, ProviderError['reason']>> = {
   WRONGPASS: 'denied',
   NOAUTH: 'denied',

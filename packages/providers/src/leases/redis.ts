@@ -13,7 +13,7 @@ import type {
   LeaseTarget,
   TargetFacts,
 } from './provider.ts'
-import { connectRedis, redisFailure } from './redis-client.ts'
+import { connectRedis, redisFailure, saveAccounts } from './redis-client.ts'
 
 type Config = LeaseTarget<'redis'>['config']
 
@@ -130,13 +130,10 @@ class RedisSession {
     return fields[fields.indexOf('passwords') + 1] as string[]
   }
 
-  /** Writes the accounts to the ACL file, where there is one. */
   private async save(): Promise<void> {
-    try {
-      await this.call('ACL', 'SAVE')
-    } catch (error) {
-      if (!(error as Error).message.includes('not configured to use an ACL file')) throw error
-    }
+    await saveAccounts(this.client).catch((error) => {
+      throw redisFailure(error, [this.admin.password])
+    })
   }
 
   /** Null where the admin account may not ask. */

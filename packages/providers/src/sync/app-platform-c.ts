@@ -1,15 +1,8 @@
-import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
-import { ProviderError, safeText } from '../provider-error.ts'
-import type {
-  SyncChanges,
-  SyncConnection,
-  SyncEntry,
-  SyncFacts,
-  SyncOutcome,
-  SyncPlace,
-  SyncSession,
-} from './provider.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call } from './call.ts'
+import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import { done, inHalves } from './pushing.ts'
 
 // Fly.io apps, by the Machines API (https://docs.machines.dev). One call writes and removes any number of names and makes
 // one version; Machines take it up when they are next updated.
@@ -43,20 +36,13 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
 export function open(connection: SyncConnection<'app-platform-c'>, outside: Outside): SyncSession {
   const { credential, destination } = connection
   const url = `${outside.origin('app-platform-c', ORIGIN)}/v1/apps/${destination.appName}/secrets`
-  const authorization = authorizationOf(credential)
+  const api: Api = { outside, credential, headers: { authorization: authorizationOf(credential) }, said }
   let version: number | undefined
-
-  async function call(request: Omit<JsonRequest, 'headers'>, values: readonly string[] = []): Promise<JsonAnswer> {
-    const answer = await sendJson(outside, { ...request, headers: { authorization } })
-    const failure = statusFailure(answer, outside.now(), said(answer.body, [credential, ...values]))
-    if (failure) throw failure
-    return answer
-  }
 
   async function list(): Promise<SyncEntry[]> {
     // Without the version of the last write the answer may be older than it.
     const query = version === undefined ? '' : `?min_version=${version}`
-    const { body } = await call({ method: 'GET', url: url + query })
+    const { body } = await call(api, { method: 'GET', url: url + query })
     return readSecrets(body).map(({ name, digest }) => ({ name, revision: digest }))
   }
 
@@ -66,20 +52,18 @@ export function open(connection: SyncConnection<'app-platform-c'>, outside: Outs
       return { notes: [] }
     },
     list,
-    async push(changes: SyncChanges): Promise<SyncOutcome> {
-      const values = Object.fromEntries([
-        ...changes.write.map(({ name, value }) => [name, value]),
-        ...changes.remove.map(({ name }) => [name, null]),
-      ])
-      const sent = changes.write.map(({ value }) => value)
-      const { body } = await call({ method: 'POST', url, json: { values } }, sent)
-      version = readVersion(body)
-      const digests = new Map(readSecrets(body).map(({ name, digest }) => [name, digest]))
-      return {
-        written: changes.write.map(({ name }) => ({ name, revision: digests.get(name) ?? null, memo: null })),
-        removed: changes.remove.map(({ name }) => name),
-        failed: [],
-      }
+    async push(changes) {
+      return await inHalves(changes, async (part) => {
+        const values = Object.fromEntries([
+          ...part.write.map(({ name, value }) => [name, value]),
+          ...part.remove.map(({ name }) => [name, null]),
+        ])
+        const sent = part.write.map(({ value }) => value)
+        const { body } = await call(api, { method: 'POST', url, json: { values } }, sent)
+        version = readVersion(body)
+        const digests = new Map(readSecrets(body).map(({ name, digest }) => [name, digest]))
+        return done(part, ({ name }) => digests.get(name) ?? null)
+      })
     },
   }
 }
@@ -107,7 +91,7 @@ function readVersion(body: unknown): number | undefined {
   return [version, Version].find((value) => typeof value === 'number') as number | undefined
 }
 
-function said(body: unknown, secrets: readonly string[]): string | null {
+function said(body: unknown): string | null {
   const error = (body as { error?: unknown } | undefined)?.error
-  return typeof error === 'string' ? safeText(error, secrets) : null
+  return typeof error === 'string' ? error : null
 }

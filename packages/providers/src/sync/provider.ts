@@ -6,7 +6,7 @@ import type { Outside } from '../outside.ts'
 
 /** The module of one adapter. It is loaded when the first destination of its kind is used. */
 export interface SyncProvider<T extends SyncTag> {
-  /** What holds for a destination, without asking it. */
+  /** What holds for a destination, without asking it. Throws `invalid` where its fields contradict each other. */
   describe(place: SyncPlace<T>): SyncFacts
   /** A session for one run. It sends nothing before its first call, and keeps what it read: tokens, ids, lists. */
   open(connection: SyncConnection<T>, outside: Outside): SyncSession
@@ -29,6 +29,11 @@ export interface SyncFacts {
    * Rules about how values are used there (hosts, visibility) are no place.
    */
   places: readonly string[]
+  /**
+   * How values are used there, as a text: hosts, visibility, type. When it changes, the names that are unchanged are written
+   * once more. Absent where there is nothing of the kind.
+   */
+  rules?: string
   limits: SyncLimits
   /** What a push sets off there, in full sentences, for whoever decides on it. */
   effects: readonly string[]
@@ -53,7 +58,10 @@ export interface NameRule {
   pattern: string
   /** The rule in words, for the reason of a refusal: `letters, digits and underscores`. */
   words: string
-  /** Names that the destination keeps for itself; one that ends with `*` stands for all that begin so. */
+  /**
+   * Names that the destination keeps for itself; one that ends with `*` stands for all that begin so. As the pattern, for
+   * names with their prefix: what counts is what would stand there.
+   */
   reserved: readonly string[]
   /**
    * How a name looks there: as it is, in upper case (the destination tells no case apart), or in lower case with hyphens for

@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../../server/test/services/free-port.ts'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { testOutside } from '../outside.ts'
-import { type Daemon, type Folder, findBinary, folderFor, missing, startDaemon } from '../services/process.ts'
+import { type Folder, folderFor } from '../services/process.ts'
+import { missingSshd, type Sshd, startSshd } from '../services/sshd.ts'
 import { leaseId } from './mint.ts'
 
 const run = promisify(execFile)
-const skip = missing(['sshd', 'ssh', 'ssh-keygen'], 'openssh-server')
+const skip = missingSshd()
 const user = userInfo().username
 
 const caKinds = [
@@ -25,7 +25,7 @@ const caKinds = [
 
 describe.skipIf(skip !== undefined)(`ssh leases${skip === undefined ? '' : ` (skipped: ${skip})`}`, () => {
   let folder: Folder
-  let daemon: Daemon
+  let daemon: Sshd
   let port: number
   let keys = 0
   const outside = testOutside()
@@ -72,34 +72,14 @@ describe.skipIf(skip !== undefined)(`ssh leases${skip === undefined ? '' : ` (sk
   let ca: Key
   beforeAll(async () => {
     folder = folderFor({}, 'sshd')
-    port = await freePort()
     const authorities: Key[] = []
     for (const [type, options] of caKinds) authorities.push(await newKey(type, ...options))
     ca = authorities[0]!
-    writeFileSync(`${folder.path}/authorities`, authorities.map(({ publicKey }) => `${publicKey}\n`).join(''))
-    const host = await newKey('ed25519')
-    // Where root starts it, sshd separates privileges in a folder that the system’s own unit makes.
-    if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
-    const config = {
-      Port: port,
-      ListenAddress: '127.0.0.1',
-      HostKey: host.file,
-      TrustedUserCAKeys: `${folder.path}/authorities`,
-      AuthorizedKeysFile: 'none',
-      PasswordAuthentication: 'no',
-      KbdInteractiveAuthentication: 'no',
-      PermitRootLogin: 'yes',
-      UsePAM: 'no',
-      StrictModes: 'no',
-      PidFile: 'none',
-    }
-    const lines = Object.entries(config).map(([name, value]) => `${name} ${value}\n`)
-    writeFileSync(`${folder.path}/sshd_config`, lines.join(''))
-    daemon = await startDaemon(findBinary('sshd')!, ['-D', '-e', '-f', `${folder.path}/sshd_config`], {
-      ready: /Server listening/,
-      user: {},
-      cwd: folder.path,
-    })
+    daemon = await startSshd(
+      folder,
+      authorities.map(({ publicKey }) => publicKey),
+    )
+    port = daemon.port
   }, 60_000)
   afterAll(async () => {
     await daemon?.stop()

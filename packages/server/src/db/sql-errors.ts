@@ -40,6 +40,11 @@ export function isReadOnly(error: unknown): boolean {
   return hasState(error, '25006')
 }
 
+/** disk_full: nothing was written, and nothing can be until somebody makes room. */
+export function isDiskFull(error: unknown): boolean {
+  return hasState(error, '53100')
+}
+
 /** serialization_failure and deadlock_detected: nothing was written and the same work may succeed when run again. */
 export function isTransient(error: unknown): boolean {
   return hasState(error, '40001') || hasState(error, '40P01')

@@ -45,8 +45,8 @@ export function subscriber<T extends EventType>(
   return { types, job: deliver }
 }
 
-/** How a handler tells of what happens, of the organization in its path. */
-export type Emit = <T extends EventType>(type: T, facts: EventFacts[T]) => Promise<void>
+/** How a handler tells of what happens, of the organization in its path or another one. */
+export type Emit = <T extends EventType>(type: T, facts: EventFacts[T], orgId?: string) => Promise<void>
 
 export interface Events {
   /**

@@ -7,7 +7,29 @@ export interface EventFacts {
   'change_request.opened': ChangeRequestFacts
   /** Applied, rejected or superseded; `decidedById` is the principal that caused it. */
   'change_request.decided': ChangeRequestFacts & { status: string; decidedById: string }
+  'env.protection_disabled': {
+    environmentId: string
+    /** Its slug. */
+    environment: string
+    by: string
+    ipAddress: string | null
+    userAgent: string | null
+  }
+  /** In one organization of the person, with how many of its environments they can no longer read. */
+  'user.keys_replaced': { userId: string; person: string; environments: number }
   'honey_token.tripped': { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
+  /** Given up: `account` may still be on the target. */
+  'lease.orphaned': { leaseId: string; target: string; account: string | null }
+  /** `targetId` is null for a drill. */
+  'recovery_request.opened': { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
+  'recovery_request.completed': { requestId: string; targetId: string; environments: number }
+  /** Sent no more, because the collector refused what it was sent. */
+  'log_sink.disabled': { endpoint: string; error: string }
+  'token.exposed': { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
+  /** For the third time in a row; `environment` is its slug. */
+  'rotation.failed': { rotationId: string; environmentId: string; environment: string; secretName: string }
+  /** Several times in a row. */
+  'sync.failed': { connectionId: string; connection: string; bindingId: string }
   'cli_session.approved': {
     sessionId: string
     userId: string

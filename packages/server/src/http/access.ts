@@ -1,4 +1,5 @@
 import { limits } from '@skerry/contract/limits'
+import type { Context } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
 import type { Principal, UserPrincipal } from '../kernel/principal.ts'
 import type { RateName } from '../kernel/rate-limits.ts'
@@ -46,7 +47,7 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
   name: `limited(${rate}, ${base.name})`,
   words: { ...base.words, limited: 'As inside, and a rate limit for the address of the caller' },
   resolve: async (call, params) => {
-    call.context.limiter.take(rate, call.ipAddress)
+    call.context.limiter.take(rate, call.ipAddress, call.counted)
     return base.resolve(call, params)
   },
 })
@@ -70,14 +71,17 @@ export const signedIn = accessOf<Caller>(
   'Any valid credential; a person who has a second factor here has entered it in this session',
   async (call, params) => {
     const scope = await authenticated.resolve(call, params)
-    if (scope.principal.type === 'user' && !call.context.oidc && isHalfSignedIn(scope.principal.session))
-      throw fail('mfa_required', 'enter your second factor first')
+    if (isHalfSignedIn(call.context, scope.principal)) throw fail('mfa_required', 'enter your second factor first')
     return scope
   },
 )
 
-const isHalfSignedIn = ({ kind, secondFactor, mfaAt }: UserPrincipal['session']): boolean =>
-  kind === 'browser' && secondFactor && mfaAt === null
+/** A person at a browser who has a second factor here, and has yet to enter it in this session. */
+export function isHalfSignedIn({ oidc }: Context, principal: Principal): boolean {
+  if (principal.type !== 'user' || oidc) return false
+  const { kind, secondFactor, mfaAt } = principal.session
+  return kind === 'browser' && secondFactor && mfaAt === null
+}
 
 /** A signed-in person: no machine, no token. */
 export const person = accessOf<{ principal: UserPrincipal }>(

@@ -32,11 +32,13 @@ test('what memory answers is what the database answered, under an id of its own'
   const again = await ask()
   expect(again.body).toEqual(first.body)
   const [one, other] = [first, again].map(({ headers }) => Object.fromEntries(headers))
-  const { date: _, 'x-request-id': oneId, ...oneHeaders } = one ?? {}
-  const { date: __, 'x-request-id': otherId, ...otherHeaders } = other ?? {}
+  const { date: _, 'x-request-id': oneId, ratelimit: oneLeft, ...oneHeaders } = one ?? {}
+  const { date: __, 'x-request-id': otherId, ratelimit: otherLeft, ...otherHeaders } = other ?? {}
   expect(otherHeaders).toEqual(oneHeaders)
   expect([oneId, otherId]).toEqual([expect.stringMatching(/^req_/), expect.stringMatching(/^req_/)])
   expect(otherId).not.toBe(oneId)
+  expect(oneHeaders['ratelimit-policy']).toBe('"principal";q=5000;w=25')
+  for (const left of [oneLeft, otherLeft]) expect(left).toMatch(/^"principal";r=49\d\d;t=1$/)
 })
 
 test.each([24, 20_000, 600_000])(
@@ -83,10 +85,10 @@ test('HEAD, HTTP/1.0, and a request without a host are answered as anywhere', as
 test('whoever asks too often is refused, by the limit that counts all requests of a principal', async () => {
   const { limiter } = world.server.context
   const refused = async () => {
-    while (limiter.admits('principal', tenant.admin.id));
+    while (limiter.admits('principal', tenant.admin.id, {}));
     const { status, error, headers } = await ask()
-    return [status, error?.code, headers.get('retry-after')]
+    return [status, error?.code, headers.get('retry-after'), headers.get('ratelimit')]
   }
   // What trickles back while a request travels lets one through at times.
-  await expect.poll(refused, { timeout: 10_000 }).toEqual([429, 'rate_limited', '1'])
+  await expect.poll(refused, { timeout: 10_000 }).toEqual([429, 'rate_limited', '1', '"principal";r=0;t=25'])
 })

@@ -1,5 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Context } from '../kernel/context.ts'
+import type { Counted } from '../kernel/rate-limits.ts'
+import type { InFlight } from './in-flight.ts'
 import { pathOf, rawQueryOf } from './perform.ts'
 import { sendReady } from './ready.ts'
 import type { FastPath, Route } from './route.ts'
@@ -9,7 +11,13 @@ import { lacksHost } from './unreadable.ts'
  * Asks the routes that answer from memory before the framework sees a request: finding a route, parsing a query and making
  * its own request and reply is more work than the answer. What they leave, and all others, it serves as ever.
  */
-export function serveFastPaths(server: Server, context: Context, routes: Route[], newRequestId: () => string): void {
+export function serveFastPaths(
+  server: Server,
+  context: Context,
+  routes: Route[],
+  inFlight: InFlight,
+  newRequestId: () => string,
+): void {
   const byPath = new Map<string, FastPath>()
   for (const { endpoint, shortcuts } of routes)
     if (shortcuts.fastPath && endpoint.method === 'GET') byPath.set(endpoint.path, shortcuts.fastPath)
@@ -20,11 +28,14 @@ export function serveFastPaths(server: Server, context: Context, routes: Route[]
     const url = request.url as string
     const fromMemory = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
     // A server that closes has the framework tell connections so.
-    const isUsual = fromMemory && server.listening && !lacksHost(request)
-    const ready = isUsual ? fromMemory(context, request, rawQueryOf(url)) : undefined
-    if (!ready) return framework(request, response)
+    const isUsual = fromMemory && server.listening && !lacksHost(request) && request.headers.origin === undefined
+    const counted: Counted = {}
+    const ready = isUsual ? fromMemory(context, request, rawQueryOf(url), counted) : undefined
+    // Where there is no room for it, the framework says so.
+    const caller = request.headers.authorization ?? ''
+    if (!ready || !inFlight.admits(response, caller, ready)) return framework(request, response)
     const requestId = newRequestId()
-    sendReady(response, requestId, ready)
+    sendReady(response, requestId, ready, counted.limitHeaders)
     if (isLogged) context.log.debug('request', { requestId, method: 'GET', route: pathOf(url), status: ready.status })
   })
 }

@@ -3,6 +3,7 @@ import { branches, envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { groups } from '@skerry/contract/groups'
 import { invites, orgs } from '@skerry/contract/orgs'
+import { ownInvites } from '@skerry/contract/own-invites'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { wrappedKey } from '../../test/blobs.ts'
 import { openEnv } from '../../test/scene.ts'
 import {
   grantKey,
+  invitePerson,
   newApp,
   newEnv,
   newGroup,
@@ -18,6 +20,7 @@ import {
   newPerson,
   newToken,
   putSecret,
+  signUp,
 } from '../../test/tenant.ts'
 import { walk } from '../../test/walk.ts'
 
@@ -73,6 +76,12 @@ const lists: List[] = [
     read: async (query) =>
       seen(await world.call(invites.list, { ...as(), params: org(), query }), (body) => ids(body.invites)),
     add: () => world.call(invites.create, { ...as(), params: org(), body: { email: `${next('guest')}@example.com` } }),
+  },
+  {
+    name: 'invitations of one’s own',
+    read: async (query) =>
+      seen(await world.call(ownInvites.list, { as: person.as, query }), (body) => ids(body.invites)),
+    add: async () => invitePerson(world, await signUp(world), 'lists@example.com'),
   },
   {
     name: 'applications',

@@ -27,7 +27,9 @@ const runner =
   async (request, params, means) => {
     const { origin } = request
     const { principal } = origin
-    const scope = await access.resolve({ context, db: means.db, principal, ipAddress: request.ip }, params)
+    const rawQuery = rawQueryOf(request.url)
+    const call = { context, db: means.db, principal, ipAddress: request.ip, rawQuery, counted: origin }
+    const scope = await access.resolve(call, params)
     const query = checks.query(request.query)
     const body = checks.body(request.body)
     return handle({
@@ -40,9 +42,10 @@ const runner =
       origin,
       principal,
       headers: request.headers,
-      rawQuery: rawQueryOf(request.url),
+      rawQuery,
       now: instant(context),
       newId,
+      isGone: () => request.raw.socket.destroyed || !request.server.server.listening,
     } as AnyInput)
   }
 
@@ -55,16 +58,20 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
     const { identified, origin } = request
     if (identified?.confirmed !== false)
       return transact(context, endpoint, origin, params, (work) => run(request, params, work))
-    const done = await transact(context, endpoint, origin, params, async (work) => {
-      // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
-      const both = [confirmToken(context, work.db, identified, origin.ipAddress), run(request, params, work)] as const
-      await Promise.allSettled(both)
-      const [, answer] = await Promise.all(both)
-      return answer
-    })
-    // Outside: the embedded database has one connection, which the transaction holds.
-    context.lastUsed.note(identified.principal, context.now().getTime())
-    return done
+    let isInForce = false
+    try {
+      return await transact(context, endpoint, origin, params, async (work) => {
+        // Sent together, so that both share a round trip; and the token is refused first, whatever else would be refused sooner.
+        const both = [confirmToken(context, work.db, identified, origin), run(request, params, work)] as const
+        const [confirmed] = await Promise.allSettled(both)
+        isInForce = confirmed.status === 'fulfilled'
+        const [, answer] = await Promise.all(both)
+        return answer
+      })
+    } finally {
+      // What was refused is a use too. Outside: the embedded database has one connection, which the transaction holds.
+      if (isInForce) context.lastUsed.note(identified.principal, context.now().getTime())
+    }
   },
 
   manual: (context, endpoint, checks, run) => (request) => {
@@ -97,8 +104,8 @@ async function transact<T>(
         enqueued.push(job)
         return context.queue.enqueue(db, job, data, sending)
       },
-      emit: async (type, facts) => {
-        enqueued.push(...(await context.events.emit(db, type, params.orgId ?? null, facts)))
+      emit: async (type, facts, orgId) => {
+        enqueued.push(...(await context.events.emit(db, type, orgId ?? params.orgId ?? null, facts)))
       },
     }),
   )

@@ -23,6 +23,11 @@ export class Ready {
 }
 
 /** Past all that a framework does for an answer that still has to become bytes. */
-export function sendReady(response: ServerResponse, requestId: string, { status, headers, body }: Ready): void {
-  response.writeHead(status, ['x-request-id', requestId, ...headers]).end(body, 'latin1')
+export function sendReady(
+  response: ServerResponse,
+  requestId: string,
+  { status, headers, body }: Ready,
+  more: readonly string[] = [],
+): void {
+  response.writeHead(status, ['x-request-id', requestId, ...headers, ...more]).end(body, 'latin1')
 }

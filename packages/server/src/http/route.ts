@@ -10,6 +10,7 @@ import type { Sending } from '../jobs/queue.ts'
 import type { Context } from '../kernel/context.ts'
 import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
+import type { Counted } from '../kernel/rate-limits.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Ready } from './ready.ts'
 
@@ -20,6 +21,10 @@ export interface Call {
   db: Sql
   principal: Principal | null
   ipAddress: string
+  /** As it was sent, not yet checked: for what is recorded of a refusal. */
+  rawQuery: string
+  /** Where a limit says what the answer will tell of it. */
+  counted: Counted
 }
 
 /**
@@ -55,6 +60,8 @@ interface Request {
   /** The query as it was sent, for keys of caches. */
   rawQuery: string
   newId: (kind: IdKind) => string
+  /** Whether nobody waits for the answer any more: the caller has hung up, or this server is closing. For long polls. */
+  isGone: () => boolean
   context: Context
 }
 
@@ -65,7 +72,7 @@ export interface Work<A extends AuditAction = AuditAction> {
   audit: (action: A, resourceId: string, metadata?: Metadata, more?: Partial<Pick<Entry, 'orgId' | 'actor'>>) => void
   /** Adds a job: it will run if, and only if, the change is committed. */
   enqueue: <Data extends object>(job: Job<Data>, data: NoInfer<Data>, sending?: Sending) => Promise<void>
-  /** Adds an event of the path's organization: subscribers are told if, and only if, the change is committed. */
+  /** Adds an event of the path's organization, unless another is named: subscribers are told if, and only if, the change is committed. */
   emit: Emit
 }
 
@@ -123,7 +130,12 @@ interface Shortcuts<Body> {
  * Asked before anything else, for answers that need no look-up: no promise, no handle, no check of the form. It does all
  * else that the long way does (limits, counts), or gives undefined and leaves the request to it. It must not throw.
  */
-export type FastPath = (context: Context, request: IncomingMessage, rawQuery: string) => Ready | undefined
+export type FastPath = (
+  context: Context,
+  request: IncomingMessage,
+  rawQuery: string,
+  counted: Counted,
+) => Ready | undefined
 
 /**
  * Makes a change in a statement that it shares with changes of other requests, or gives undefined and leaves the request to

@@ -1,15 +1,22 @@
+import type { IncomingMessage } from 'node:http'
 import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { isForeignKeyViolation } from '../db/sql-errors.ts'
-import { type Asking, authenticate, noteStrayToken } from '../identity/authenticate.ts'
+import { isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
+import { type Asking, authenticate } from '../identity/authenticate.ts'
+import { noteStrayToken } from '../identity/stray-tokens.ts'
 import { type Context, newId } from '../kernel/context.ts'
 import { CommittedRefusal, describe, fail, Refusal } from '../kernel/errors.ts'
 import type { Identified } from '../kernel/principal.ts'
 import { type Origin, recordDenial } from '../kernel/unit.ts'
+import { boundConnections } from './connections.ts'
+import { allowOrigins } from './cors.ts'
 import { serveFastPaths } from './fast-path.ts'
+import { warnOfUntrustedProxies } from './forwarded.ts'
+import { type InFlight, openInFlight, tooManyInFlight } from './in-flight.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
-import { performer } from './perform.ts'
+import { nestsDeeper } from './nesting.ts'
+import { pathOf, performer, rawQueryOf } from './perform.ts'
 import { mountRaw, type RawRoute } from './raw.ts'
 import { json, Ready, sendReady } from './ready.ts'
 import { Reply, type Route } from './route.ts'
@@ -22,6 +29,10 @@ declare module 'fastify' {
     origin: Origin
     /** Null where the route asks for no credential. */
     identified: Identified | null
+  }
+  interface FastifyContextConfig {
+    /** Whether the route looks at the credential of a request, and so at what it is worth. */
+    identifies?: boolean
   }
 }
 
@@ -36,6 +47,7 @@ export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]):
     bodyLimit: limits.bodyBytes,
     trustProxy: context.config.trustedProxies.length > 0 ? context.config.trustedProxies : false,
     genReqId: newRequestId,
+    rewriteUrl: aliased,
     // As long as a request line can be: what is too long, the table of parameters says.
     routerOptions: { maxParamLength: headBytesMax },
     // What comes while the server closes is served by what is still open (http/close.ts): 503 is no refusal of ours.
@@ -43,30 +55,42 @@ export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]):
     http: { maxHeaderSize: headBytesMax, requireHostHeader: false },
     // What Node would do by itself: a request that trickles in would keep its connection for as long as it likes.
     requestTimeout: 300_000,
-    frameworkErrors: (_error, request, reply) => void refuse(context, request, reply, unreadablePath()),
+    frameworkErrors: (_error, request, reply) => {
+      noteStrayToken(context, request.raw, originOf(request))
+      void refuse(context, request, reply, unreadablePath())
+    },
     clientErrorHandler: answerUnreadable,
   })
-  answerUnusual(app.server)
+  answerUnusual(app.server, (request) => noteStrayToken(context, request, bareOrigin(request)))
   app.decorateRequest('origin')
   app.decorateRequest('identified', null)
   acceptBodies(app)
+  boundConnections(app.server, context)
+  warnOfUntrustedProxies(app, context)
+  allowOrigins(app, context)
   const noSuchPath = () => fail('not_found', 'no such path')
   // Before the body is read, here too. Whoever tries a decoy may not know our paths.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (lacksHost(request.raw)) return done(fail('invalid_request', 'Host: is required'))
-    if (!request.is404) return done()
-    noteStrayToken(context, request.raw, originOf(request))
-    done(noSuchPath())
+    const isHostless = lacksHost(request.raw)
+    if (isHostless || request.is404 || !request.routeOptions.config.identifies)
+      noteStrayToken(context, request.raw, originOf(request))
+    if (isHostless) return done(fail('invalid_request', 'Host: is required'))
+    done(request.is404 ? noSuchPath() : undefined)
   })
   app.setNotFoundHandler((request, reply) => refuse(context, request, reply, noSuchPath()))
   app.setErrorHandler((error, request, reply) => refuse(context, request, reply, error))
   if (context.log.enabled('debug')) logRequests(app, context)
-  serveFastPaths(app.server, context, routes, newRequestId)
+  const inFlight = openInFlight(context.config.resolveInFlightBytes)
+  serveFastPaths(app.server, context, routes, inFlight, newRequestId)
   const largeBodies = openLargeBodies()
-  for (const route of routes) mount(app, context, route, largeBodies)
+  for (const route of routes) mount(app, context, route, largeBodies, inFlight)
   mountRaw(app, context, routes, rawRoutes)
   return app
 }
+
+/** `POST /signup` is signing up too, for clients that know only where the service is; a GET of it is a page. */
+const aliased = ({ method, url = '/' }: { method?: string; url?: string }): string =>
+  method === 'POST' && pathOf(url) === '/signup' ? `/v1${url}` : url
 
 function requestIds(): () => string {
   const boot = newId('audit').slice(4, 12)
@@ -80,6 +104,8 @@ function acceptBodies(app: FastifyInstance) {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, undefined)
     if (isEncoded(request)) return done(encoded())
+    if (nestsDeeper(bytes as Buffer, limits.jsonLevels))
+      return done(fail('invalid_request', `body: is nested deeper than ${limits.jsonLevels} levels`))
     let body: unknown
     try {
       body = JSON.parse(utf8.decode(bytes as Buffer))
@@ -105,7 +131,7 @@ const encoded = () => fail('invalid_request', 'body: send it as it is, without c
 /** Refuses what is no UTF-8, rather than storing U+FFFD in its place. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function mount(app: FastifyInstance, context: Context, route: Route, largeBodies: LargeBodies) {
+function mount(app: FastifyInstance, context: Context, route: Route, largeBodies: LargeBodies, inFlight: InFlight) {
   const { endpoint } = route
   const checks = compileChecks(endpoint)
   const perform = performer(context, route, checks)
@@ -116,14 +142,12 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
     method: endpoint.method,
     url: endpoint.path,
     bodyLimit: endpoint.bodyBytes,
+    config: { identifies: endpoint.surface !== 'none' },
     // Before the body is read: nobody without a credential gets us to parse two megabytes.
     onRequest: (request, _reply, done) => {
       const origin = originOf(request)
       request.origin = origin
-      if (endpoint.surface === 'none') {
-        noteStrayToken(context, request.raw, origin)
-        return done()
-      }
+      if (endpoint.surface === 'none') return done()
       authenticate(context, request.raw, origin, asking).then((identified) => {
         request.identified = identified
         origin.principal = identified.principal
@@ -134,11 +158,19 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
     handler: async (request, reply) => {
       const answer = await perform(request)
       if (answer instanceof CommittedRefusal) throw answer.refusal
-      if (answer instanceof Ready) return sendReady(reply.hijack().raw, request.id, answer)
+      if (answer instanceof Ready) {
+        if (!inFlight.admits(reply.raw, request.headers.authorization ?? '', answer)) throw tooManyInFlight()
+        sayLimit(request, reply)
+        return sendReady(reply.raw, request.id, answer, headersOf(reply.hijack()))
+      }
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },
   })
 }
+
+/** What hooks have added, such as who may read the answer from another origin. */
+const headersOf = (reply: FastifyReply): string[] =>
+  Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)])
 
 /** How far memory may say who asks. One that acts outside of a transaction looks its caller up first. */
 function memoryFor({ endpoint, shortcuts }: Route): Asking['memory'] {
@@ -152,9 +184,13 @@ const admission =
   (context: Context, { access }: Route, checks: Checks, largeBodies: LargeBodies) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const params = checks.params(request.params)
-    const { principal } = request.origin
-    await access.resolve({ context, db: context.db, principal, ipAddress: request.ip }, params)
-    largeBodies.admit(request.raw, reply.raw, principal?.id ?? '')
+    const rawQuery = rawQueryOf(request.url)
+    const { origin } = request
+    await access.resolve(
+      { context, db: context.db, principal: origin.principal, ipAddress: request.ip, rawQuery, counted: origin },
+      params,
+    )
+    largeBodies.admit(request.raw, reply.raw, origin.principal?.id ?? '')
   }
 
 /**
@@ -169,7 +205,14 @@ function answerWith(
   { status, body, headers }: Reply<unknown>,
 ): FastifyReply {
   reply.headers({ ...always, 'x-request-id': request.id, ...headers })
+  sayLimit(request, reply)
   return send(reply.code(status), body)
+}
+
+/** What the limit that counted a request has left for its caller. Where no route matched, none did. */
+function sayLimit({ origin }: FastifyRequest, reply: FastifyReply) {
+  const said = origin?.limitHeaders ?? []
+  for (let at = 0; at < said.length; at += 2) reply.header(said[at] as string, said[at + 1])
 }
 
 function originOf(request: FastifyRequest): Origin {
@@ -180,6 +223,14 @@ function originOf(request: FastifyRequest): Origin {
     requestId: request.id,
   }
 }
+
+/** Of a request that the framework never sees. */
+const bareOrigin = ({ socket, headers }: IncomingMessage): Origin => ({
+  principal: null,
+  ipAddress: socket.remoteAddress ?? null,
+  userAgent: headers['user-agent'] ?? null,
+  requestId: null,
+})
 
 function successStatus(responses: Responses): number {
   const first = Object.keys(responses)[0]
@@ -198,6 +249,7 @@ async function refuse(
 ): Promise<FastifyReply> {
   const refusal = await asRefusal(context, request, error)
   reply.headers({ ...always, 'x-request-id': request.id })
+  sayLimit(request, reply)
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds))
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
   return send(reply.code(refusal.status), { error: { code: refusal.code, message: refusal.message } })
@@ -215,6 +267,10 @@ async function asRefusal(context: Context, request: FastifyRequest, error: unkno
     if (parsing) return parsing
   } catch (failure) {
     error = failure
+  }
+  if (isDiskFull(error)) {
+    context.fullDisk.note()
+    return fail('internal', 'the disk of the database is full: nothing was changed')
   }
   context.log.error('request failed', {
     requestId: request.id,

@@ -26,9 +26,15 @@ export function answerUnreadable(error: { code?: string }, socket: Duplex): void
 }
 
 /** What Node would answer by itself: an expectation that it does not know with 417, a tunnel by hanging up. */
-export function answerUnusual(server: Server): void {
-  server.on('checkExpectation', (_request, response) => response.writeHead(400, headers).end(body))
-  server.on('connect', (_request, socket) => answerUnreadable({}, socket))
+export function answerUnusual(server: Server, seen: (request: IncomingMessage) => void): void {
+  server.on('checkExpectation', (request, response) => {
+    seen(request)
+    response.writeHead(400, headers).end(body)
+  })
+  server.on('connect', (request, socket) => {
+    seen(request)
+    answerUnreadable({}, socket)
+  })
 }
 
 /** RFC 9112 section 3.2: a request of HTTP/1.1 names its host. Node is told not to ask, for it would refuse in no words. */

@@ -7,6 +7,8 @@ interface Rule {
   /** How many wrong ones are looked at within the window. */
   max: number
   seconds: number
+  /** What there are too many of, unless it is tries. */
+  noun?: string
 }
 
 /** What can be guessed, and how often it may be tried. Kept in the database, so that it holds across servers. */
@@ -15,6 +17,12 @@ export const attemptRules = {
   second_factor: { max: 5, seconds: 600 },
   /** By mailbox, so that nobody’s is filled. */
   mailbox: { max: 5, seconds: 900 },
+  /** By mailbox, organization and address of the caller: each invitation is a mail to somebody who did not ask for it. */
+  invitation_mailbox: { max: 5, seconds: 3600, noun: 'invitations of this address' },
+  invitation_org: { max: 100, seconds: 3600, noun: 'invitations by this organization' },
+  invitation_address: { max: 100, seconds: 3600, noun: 'invitations from your address' },
+  /** By address of the caller, for organizations that nobody is in yet: anyone may have made those. */
+  invitation_memberless: { max: 10, seconds: 3600, noun: 'invitations by organizations without a member' },
   /** By address of the caller: links, set-up links and passkeys, which hold too many bits to be guessed anyway. */
   sign_in: { max: 30, seconds: 600 },
   /** By person, or by address where nobody is known. There are 20^8 codes, of which those asked for lately are good. */
@@ -29,12 +37,12 @@ export type AttemptName = keyof typeof attemptRules
  * thrown, or the count is rolled back with it.
  */
 export async function takeAttempt(db: Tx, name: AttemptName, whose: string, now: string): Promise<void> {
-  const { max, seconds } = attemptRules[name]
+  const { max, seconds, noun = 'tries' }: Rule = attemptRules[name]
   const endsAt = new Date(Date.parse(now) + seconds * 1000).toISOString()
   const row = await countAttempt(db, keyOf(name, whose), now, endsAt)
   if (!row || row.count <= max) return
   const retryAfterSeconds = Math.max(1, Math.ceil((Date.parse(row.endsAt) - Date.parse(now)) / 1000))
-  throw fail('rate_limited', `too many tries; try again in ${retryAfterSeconds} s`, { retryAfterSeconds })
+  throw fail('rate_limited', `too many ${noun}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds })
 }
 
 /** What was right is not counted. */

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Surface } from '@skerry/contract/endpoint'
 import type { Sql } from '../db/database.ts'
-import { type Context, instant, sha256 } from '../kernel/context.ts'
+import { type Context, instant } from '../kernel/context.ts'
 import { fail, Refusal } from '../kernel/errors.ts'
 import type { Identified, TokenPrincipal, Unconfirmed } from '../kernel/principal.ts'
 import type { Origin } from '../kernel/unit.ts'
 import { identify } from './bearers.ts'
 import { presentedToken } from './presented.ts'
 import { isTokenInForce } from './store.ts'
+import { noteStrayToken } from './stray-tokens.ts'
 
 /** What an operation wants to know of its caller: which credentials it takes, and how far memory may say whose they are. */
 export interface Asking {
@@ -35,11 +36,13 @@ export async function authenticate(
       confirmed: true,
       principal: await identify(context, surface, request.headers.authorization, origin),
     }
-    context.limiter.take('principal', identified.principal.id)
+    context.limiter.take('principal', identified.principal.id, origin)
     return identified
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'unauthorized')
-      context.limiter.take('stranger', origin.ipAddress ?? '')
+    if (error instanceof Refusal && error.code === 'unauthorized') {
+      noteStrayToken(context, request, origin)
+      context.limiter.take('stranger', origin.ipAddress ?? '', origin)
+    }
     throw error
   }
 }
@@ -62,10 +65,10 @@ export async function confirmToken(
   context: Context,
   db: Sql,
   { tokenHash }: Unconfirmed,
-  ipAddress: string | null,
+  origin: Origin,
 ): Promise<void> {
   if (await isTokenInForce(db, tokenHash, instant(context))) return
-  context.limiter.take('stranger', ipAddress ?? '')
+  context.limiter.take('stranger', origin.ipAddress ?? '', origin)
   throw fail('unauthorized', 'unknown service token')
 }
 
@@ -76,10 +79,4 @@ export function rememberedToken(context: Context, request: IncomingMessage, nowM
   if (!token || token.validUntilMs <= nowMs) return undefined
   context.lastUsed.note(token, nowMs)
   return token
-}
-
-/** A route that asks for no credential answers all alike. One who shows it a decoy has found one all the same. */
-export function noteStrayToken(context: Context, { headers }: IncomingMessage, origin: Origin): void {
-  const [, bearer] = /^bearer (skt_\S+)$/i.exec(headers.authorization ?? '') ?? []
-  if (bearer) context.rejectedTokens.note(bearer, sha256(bearer), origin, instant(context))
 }

@@ -53,7 +53,7 @@ const bearers: readonly Bearer[] = [
     scheme: 'basic',
     form: /./,
     surface: 'principal',
-    identify: (context, credential) => machineClient(context.db, basicCredentials(credential)),
+    identify: clientSecret,
   },
 ]
 
@@ -88,17 +88,14 @@ function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Princ
  * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: whoever tries tokens learns
  * nothing but that they do not work. What a refused one was, is asked after the answer.
  */
-async function serviceToken(context: Context, bearer: string, origin: Origin): Promise<Principal> {
+async function serviceToken(context: Context, bearer: string): Promise<Principal> {
   const bearerHash = sha256(bearer)
   const generation = context.tokenMemory.generation()
   const token = await findServiceToken(context.db, bearerHash)
   const now = instant(context)
   const usable =
     token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
-  if (!usable) {
-    context.rejectedTokens.note(bearer, bearerHash, origin, now)
-    throw fail('unauthorized', 'unknown service token')
-  }
+  if (!usable) throw fail('unauthorized', 'unknown service token')
   context.lastUsed.note(token, Date.parse(now))
   const { id, orgId, role, environmentId, expiresAt } = token
   const validUntilMs = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
@@ -121,5 +118,13 @@ async function cliSession(context: Context, bearer: string): Promise<Principal> 
 async function accessToken(context: Context, bearer: string): Promise<Principal> {
   const found = await findAccessToken(context.db, sha256(bearer), instant(context))
   if (!found) throw fail('unauthorized', 'unknown access token')
-  return { type: 'm2m', id: found.clientId, orgId: found.orgId }
+  const { clientId: id, orgId } = found
+  context.lastUsed.noteMachineClient({ orgId, id }, context.now().getTime())
+  return { type: 'm2m', id, orgId }
+}
+
+async function clientSecret(context: Context, credential: string): Promise<Principal> {
+  const client = await machineClient(context.db, basicCredentials(credential))
+  context.lastUsed.noteMachineClient(client, context.now().getTime())
+  return client
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import { upsertCliSessionUse, upsertTokenUse } from './store.ts'
+import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -17,6 +17,7 @@ const rememberedMax = 10_000
 export interface LastUsed {
   note(token: { orgId: string; id: string }, nowMs: number): void
   noteCliSession(id: string, nowMs: number): void
+  noteMachineClient(client: { orgId: string; id: string }, nowMs: number): void
 }
 
 export function openLastUsed(db: Database, log: Log): LastUsed {
@@ -29,14 +30,21 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
     notedAtMs.set(id, nowMs)
     return true
   }
-  const report = (write: Promise<unknown>) =>
-    write.catch((error) => log.warn('could not note the use of a token', describe(error)))
+  /** What failed is due again with the next use, and not a minute later. */
+  const write = (id: string, upsert: Promise<unknown>) =>
+    upsert.catch((error) => {
+      notedAtMs.delete(id)
+      log.warn('could not note the use of a token', describe(error))
+    })
   return {
     note(token, nowMs) {
-      if (isDue(token.id, nowMs)) report(upsertTokenUse(db, token, new Date(nowMs).toISOString()))
+      if (isDue(token.id, nowMs)) write(token.id, upsertTokenUse(db, token, new Date(nowMs).toISOString()))
     },
     noteCliSession(id, nowMs) {
-      if (isDue(id, nowMs)) report(upsertCliSessionUse(db, id, new Date(nowMs).toISOString()))
+      if (isDue(id, nowMs)) write(id, upsertCliSessionUse(db, id, new Date(nowMs).toISOString()))
+    },
+    noteMachineClient(client, nowMs) {
+      if (isDue(client.id, nowMs)) write(client.id, upsertMachineClientUse(db, client, new Date(nowMs).toISOString()))
     },
   }
 }

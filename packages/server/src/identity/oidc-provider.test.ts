@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { signInAt } from '../../test/services/browser.ts'
 import { client, type IdentityProvider, resource, startProvider } from '../../test/services/provider.ts'
-import { signUp, type Tenant } from '../../test/tenant.ts'
+import { acceptInvites, signUp, type Tenant } from '../../test/tenant.ts'
 import { openWorld, type World } from '../../test/world.ts'
 
 // A real provider, its pages and all: what our own issuers in tests assert of tokens must be what providers send.
@@ -34,6 +34,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with 
   test('brings an invited person into the organization by an access token', async () => {
     await invite('ada@example.com')
     const { accessToken } = await signInAt(provider.url, 'ada@example.com')
+    await acceptInvites(world, { as: `Bearer ${accessToken}` })
     expect(decodeProtectedHeader(accessToken)).toMatchObject({ alg: algorithm, typ: 'at+jwt' })
     const { status, body } = await whoAmI(world, accessToken)
     expect(status).toBe(200)
@@ -55,6 +56,7 @@ describe.each(['RS256', 'ES256', 'EdDSA'] as const)('a provider that signs with 
   test('does not bring in someone whose address it has not verified', async () => {
     await invite('unverified-eve@example.com')
     const { accessToken } = await signInAt(provider.url, 'unverified-eve@example.com')
+    await acceptInvites(world, { as: `Bearer ${accessToken}` })
     expect((await whoAmI(world, accessToken)).body.orgs).toEqual([])
   })
 
@@ -71,8 +73,9 @@ test('an ID token brings its person in where the audience is the client', async 
   const body = { email: 'ida@example.com', role: 'admin' }
   await world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body })
   const { idToken, accessToken } = await signInAt(provider.url, 'ida@example.com')
+  await acceptInvites(world, { as: `Bearer ${idToken}` })
   const answer = await whoAmI(world, idToken)
-  expect(answer.body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+  expect(answer.body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'owner']])
   expect((await whoAmI(world, accessToken)).status).toBe(401)
   await world.close()
   await provider.close()

@@ -1,5 +1,3 @@
-import { idLength, idPrefixes } from '@skerry/contract/prefixes'
-
 declare module '../kernel/context.ts' {
   interface Context {
     rejectedTokens: RejectedTokens
@@ -12,11 +10,19 @@ interface From {
   requestId: string | null
 }
 
-/** A service token that did not work, or that nobody had asked for; from where and how often. Never the bearer. */
-export interface RejectedToken extends From {
+/** What is kept of a service token that did not work, or that nobody had asked for. Never the bearer. */
+export interface Presented {
   bearerHash: string
   /** The public segment of what was presented, whatever it names. */
   tokenId: string
+  /** The hash of what is derived from it, were it the whole token; null where it has not the form of one. */
+  derivedHash: string | null
+  /** Of whoever tried to register its id; null where it was presented. */
+  byOrgId: string | null
+}
+
+/** With from where and how often. */
+export interface RejectedToken extends Presented, From {
   times: number
   /** Of the last time. */
   at: string
@@ -24,7 +30,7 @@ export interface RejectedToken extends From {
 
 export interface RejectedTokens {
   /** Notes what was presented. In memory alone: whatever it is, this is all that happens before the answer. */
-  note(bearer: string, bearerHash: string, from: From, at: string): void
+  note(presented: Presented, from: From, at: string): void
   /** Hands over what was noted. What `record` could not take is kept for the next time; one at a time. */
   flush(record: (rejectedTokens: RejectedToken[]) => Promise<void>): Promise<void>
 }
@@ -38,7 +44,7 @@ export function openRejectedTokens(): RejectedTokens {
   let flushing: Promise<void> = Promise.resolve()
 
   const add = (rejected: RejectedToken) => {
-    const key = JSON.stringify([rejected.bearerHash, rejected.ipAddress, rejected.userAgent])
+    const key = JSON.stringify([rejected.bearerHash, rejected.byOrgId, rejected.ipAddress, rejected.userAgent])
     const known = seen.get(key)
     if (!known && seen.size >= keptMax) return
     const last = known && known.at > rejected.at ? known : rejected
@@ -56,10 +62,9 @@ export function openRejectedTokens(): RejectedTokens {
     }
   }
   return {
-    note(bearer, bearerHash, { ipAddress, userAgent, requestId }, at) {
-      const tokenId = bearer.slice(0, idPrefixes.serviceToken.length + idLength)
+    note(presented, { ipAddress, userAgent, requestId }, at) {
       const from = { ipAddress, userAgent: userAgent?.slice(0, userAgentCharacters) ?? null, requestId }
-      add({ bearerHash, tokenId, times: 1, at, ...from })
+      add({ ...presented, ...from, times: 1, at })
     },
     flush(record) {
       flushing = flushing.catch(() => {}).then(() => flushOnce(record))

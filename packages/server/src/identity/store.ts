@@ -83,7 +83,17 @@ export const upsertCliSessionUse = (db: Sql, sessionId: string, at: string) =>
   )
 
 export const findMachineClient = (db: Sql, id: string) =>
-  db.row<{ orgId: string; secretHash: string }>('select org_id, secret_hash from machine_clients where id = $1', [id])
+  db.row<{ orgId: string; secretHash: string }>(
+    'select org_id, secret_hash from machine_clients where id = $1 and revoked_at is null',
+    [id],
+  )
+
+export const upsertMachineClientUse = (db: Sql, client: { orgId: string; id: string }, at: string) =>
+  db.rows(
+    `insert into machine_client_uses (org_id, client_id, last_used_at) values ($1, $2, $3)
+     on conflict (org_id, client_id) do update set last_used_at = greatest(machine_client_uses.last_used_at, $3)`,
+    [client.orgId, client.id, at],
+  )
 
 export const findAccessToken = (db: Sql, tokenHash: string, now: string) =>
   db.row<{ orgId: string; clientId: string }>(
@@ -91,47 +101,46 @@ export const findAccessToken = (db: Sql, tokenHash: string, now: string) =>
     [tokenHash, now],
   )
 
-export const insertAccessToken = (
+/**
+ * False where the client was revoked or given another secret meanwhile. The lock makes whoever does that wait, and then
+ * see this token and end it.
+ */
+export const insertAccessToken = async (
   db: Tx,
-  token: { orgId: string; clientId: string; tokenHash: string; expiresAt: string },
-) =>
-  db.rows('insert into machine_tokens (org_id, client_id, token_hash, expires_at) values ($1, $2, $3, $4)', [
-    token.orgId,
-    token.clientId,
-    token.tokenHash,
-    token.expiresAt,
-  ])
+  token: { orgId: string; clientId: string; secretHash: string; tokenHash: string; expiresAt: string },
+): Promise<boolean> =>
+  (await db.row(
+    `with c as (
+       select org_id, id from machine_clients
+        where org_id = $1 and id = $2 and secret_hash = $3 and revoked_at is null for share)
+     insert into machine_tokens (org_id, client_id, token_hash, expires_at)
+     select c.org_id, c.id, $4, $5 from c returning client_id`,
+    [token.orgId, token.clientId, token.secretHash, token.tokenHash, token.expiresAt],
+  )) !== undefined
 
 export const deleteExpiredAccessTokens = (db: Sql, now: string) =>
   db.rows('delete from machine_tokens where expires_at <= $1', [now])
 
-/** The user of a session token, and whether an invitation waits for the verified address. */
+/** The user of a session token. */
 export const findUser = (db: Sql, issuer: string, subject: string) =>
-  db.row<Static<typeof User>>(
-    'select id, email, name, public_key_jwk, created_at from users where issuer = $1 and subject = $2',
+  db.row<{ id: string; verifiedEmail: string | null }>(
+    'select id, verified_email from users where issuer = $1 and subject = $2',
     [issuer, subject],
   )
 
-export const hasInvitation = async (db: Sql, email: string, now: string): Promise<boolean> =>
-  (await db.row('select 1 from invitations where email = $1 and expires_at > $2 limit 1', [email, now])) !== undefined
-
 /**
  * Two first requests of one person at once make one user: the second takes the row of the first. Others know a person by
- * the address, so it gives way to none but a verified one.
+ * the address, so it gives way to none but a verified one; and one that the issuer no longer vouches for is verified no more.
  */
 export const upsertUser = (db: Tx, user: Person & { id: string; now: string }) =>
   db.row<{ id: string; created: boolean }>(
-    `insert into users (id, issuer, subject, email, name, created_at) values ($1, $2, $3, $4, $5, $6)
+    `insert into users (id, issuer, subject, email, name, created_at, verified_email) values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (issuer, subject) do update
-       set email = coalesce($7, users.email, excluded.email), name = coalesce(excluded.name, users.name)
+       set email = coalesce($7, users.email, excluded.email), name = coalesce(excluded.name, users.name),
+           verified_email = case when $7::text is null and $4 = users.verified_email then null
+                                 else coalesce($7, users.verified_email) end
      returning id, id = $1 as created`,
     [user.id, user.issuer, user.subject, user.email, user.name, user.now, user.verifiedEmail],
-  )
-
-export const takeInvitations = (db: Tx, email: string, now: string) =>
-  db.rows<{ orgId: string; id: string; role: 'admin' | 'member' }>(
-    'delete from invitations where email = $1 and expires_at > $2 returning org_id, id, role',
-    [email, now],
   )
 
 export const insertMembership = (db: Tx, orgId: string, userId: string, role: string, now: string) =>
@@ -141,18 +150,6 @@ export const insertMembership = (db: Tx, orgId: string, userId: string, role: st
     role,
     now,
   ])
-
-/** The role after taking an invitation, which raises a member to admin and never lowers anyone. */
-export async function acceptMembership(db: Tx, orgId: string, userId: string, role: 'admin' | 'member', now: string) {
-  const row = await db.row<{ role: 'owner' | 'admin' | 'member' }>(
-    `insert into memberships as m (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
-     on conflict (org_id, user_id) do update
-       set role = case when m.role = 'member' then excluded.role else m.role end
-     returning role`,
-    [orgId, userId, role, now],
-  )
-  return row?.role
-}
 
 export const findPerson = (db: Sql, userId: string) =>
   db.row<Static<typeof User>>('select id, email, name, public_key_jwk, created_at from users where id = $1', [userId])

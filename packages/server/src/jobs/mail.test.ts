@@ -64,6 +64,18 @@ describe('with an SMTP server', () => {
     expect(text).toContain(`at https://skerry.example until ${body.invite.expiresAt.slice(0, 10)}`)
   })
 
+  test('an invitation by whoever signs up has a subject of ours, and no link but ours', async () => {
+    const phishing = await signUp(world)
+    const name = 'Your bank: verify at https://evil.example/x or www。evil．example, mallory@evil.example'
+    await world.call(orgs.update, { as: phishing.admin.as, params: { orgId: phishing.orgId }, body: { name } })
+    await invite(world, phishing, 'victim@example.com')
+    const { source } = await mailTo('victim@example.com')
+    expect(headersOf(source)).toContain('Subject: You are invited to an organization on Skerry')
+    const text = textOf(source)
+    expect(text).toContain('“Your bank: verify at https ')
+    expect(text).not.toMatch(/evil[.。．]example|@evil|https:\/\/(?!skerry\.example)/)
+  })
+
   test('a mail that the server turns away is sent again later, and arrives once', async () => {
     mails.turnAway = 1
     await invite(world, tenant, 'later@example.com')

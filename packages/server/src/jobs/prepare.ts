@@ -32,7 +32,7 @@ const settingsOf = ({ retry, deadLetter }: AnyJob) => ({
   retryBackoff: true,
   deadLetter: deadLetter ? deadLetters : null,
   deleteAfterSeconds: daySeconds,
-  // A job whose server was killed is taken up again within two minutes, however long jobs of its queue may take.
+  // The library's own way to take up a job whose server was killed, within two minutes; cut-off.ts is sooner.
   heartbeatSeconds: 60,
 })
 

@@ -208,6 +208,48 @@ describe('jobs of one queue', () => {
     expect((await stored('gathered')).map(({ data }) => data)).toEqual([{ key: 'other', number: 4 }])
   })
 
+  test('with the same key do not wait for one that died with its server, and that is tried again', async () => {
+    const ran: string[] = []
+    const row = job<{ key: string; who: string }>(
+      'cut-off',
+      { perKey: ({ key }) => key, retry: { limit: 1, delaySeconds: 1 } },
+      async (_, { who }) => void ran.push(who),
+    )
+    const first = await start([row])
+    await first.stop()
+    await first.enqueue(db, row, { key: 'one', who: 'dead' })
+    await db.rows(
+      `update jobs.job set state = 'active', started_on = now(), heartbeat_on = now() - interval '6 seconds'
+        where name = 'cut-off'`,
+    )
+    const next = await start([row])
+    await next.enqueue(db, row, { key: 'one', who: 'waits' })
+    next.nudge(row)
+    await until('both', () => ran.length === 2, 10_000)
+    expect(ran.toSorted()).toEqual(['dead', 'waits'])
+  })
+
+  test('that run are not given up while their server lives', async () => {
+    let runs = 0
+    const gate = Promise.withResolvers<void>()
+    const row = job<{ key: string }>('long', { perKey: ({ key }) => key, retry: { limit: 3 } }, async () => {
+      runs++
+      await gate.promise
+    })
+    const queue = await start([row])
+    await queue.enqueue(db, row, { key: 'one' })
+    queue.nudge(row)
+    await until('it to run', () => runs === 1)
+    const [beat] = await db.foreign<{ at: Date }>(`select heartbeat_on as at from jobs.job where name = 'long'`)
+    await until('it to say that it lives', async () => {
+      const [later] = await db.foreign<{ at: Date }>(`select heartbeat_on as at from jobs.job where name = 'long'`)
+      return Number(later?.at) > Number(beat?.at)
+    })
+    gate.resolve()
+    await until('its end', async () => (await stored('long'))[0]?.state === 'completed')
+    expect(runs).toBe(1)
+  })
+
   test('with the same key cannot be active twice, whatever looks at the same time', async () => {
     const row = job<{ key: string }>('raced', { perKey: ({ key }) => key }, nothing)
     const queue = await start([row])

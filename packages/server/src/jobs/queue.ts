@@ -4,6 +4,7 @@ import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import { giveUpCutOff, lookForCutOffMs } from './cut-off.ts'
 import type { AnyJob, Job } from './job.ts'
 import { prepareQueues } from './prepare.ts'
 import { openWorkers, type Workers } from './workers.ts'
@@ -42,6 +43,7 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
   const boss = openBoss(db, { supervise: true, schedule: true, migrate: true })
   boss.on('error', (error) => log.warn('job queue', describe(error)))
   const workers = new Map<string, Workers>()
+  let looking: NodeJS.Timeout | undefined
   return {
     async enqueue(tx, job, data, { id, urgent, startAfterSeconds } = {}) {
       await boss.send(job.name, data, {
@@ -60,9 +62,17 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
     async start(context) {
       await boss.start()
       await prepareQueues(boss, db, jobs)
+      await giveUpCutOff(boss, db, 'start')
+      looking = setInterval(
+        () => giveUpCutOff(boss, db, 'later').catch((error) => log.warn('job queue', describe(error))),
+        lookForCutOffMs,
+      )
       for (const job of jobs) workers.set(job.name, await openWorkers(boss, job, context))
     },
-    stop: () => boss.stop({ graceful: true, timeout: 5000, close: false }),
+    stop: () => {
+      clearInterval(looking)
+      return boss.stop({ graceful: true, timeout: 5000, close: false })
+    },
   }
 }
 

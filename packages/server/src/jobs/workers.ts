@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
+import { beatSeconds } from './cut-off.ts'
 import type { AnyJob } from './job.ts'
 
 /** Those that run the jobs of one queue in this process. */
@@ -34,7 +35,7 @@ export async function openWorkers(boss: PgBoss, job: AnyJob, context: Context): 
       {
         pollingIntervalSeconds: number === 0 ? firstPollSeconds : standbyPollSeconds,
         perJobResults: true,
-        ...(job.perKey && { groupConcurrency: 1 }),
+        ...(job.perKey && { groupConcurrency: 1, heartbeatRefreshSeconds: beatSeconds }),
       },
       async ([taken]) => {
         if (!taken) return []

@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { Refusal } from './errors.ts'
-import { openLimiter, rates } from './rate-limits.ts'
+import { type Counted, openLimiter, rates } from './rate-limits.ts'
 
 /** A limiter whose clock stands still until it is moved. */
 function limiter() {
   let nowMs = 1_000_000
   const { take } = openLimiter(() => nowMs)
+  const counted: Counted = {}
   return {
     advance: (ms: number) => {
       nowMs += ms
     },
+    /** What the last answer says of its limit. */
+    said: () => counted.limitHeaders,
     /** Seconds to wait, or null where the request may pass. */
     ask: (key = 'someone', rate: keyof typeof rates = 'stranger') => {
       try {
-        take(rate, key)
+        take(rate, key, counted)
         return null
       } catch (error) {
         if (error instanceof Refusal && error.code === 'rate_limited') return error.retryAfterSeconds
@@ -43,6 +46,28 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
     expect(seconds).toBe(Math.ceil(1 / perSecond))
     advance(seconds * 1000)
     expect(ask('someone', rate)).toBeNull()
+  })
+
+  test('says in each answer what is left and when all of it is back, down to nothing in the refusal', () => {
+    const { ask, advance, said } = limiter()
+    const windowSeconds = Math.round(burst / perSecond)
+    const facts = (remaining: number, seconds: number) => [
+      'ratelimit-policy',
+      `"${name}";q=${burst};w=${windowSeconds}`,
+      'ratelimit',
+      `"${name}";r=${remaining};t=${seconds}`,
+    ]
+    ask('someone', rate)
+    expect(said()).toEqual(facts(burst - 1, Math.ceil(1 / perSecond)))
+    times(burst - 2, () => ask('someone', rate))
+    expect(said()).toEqual(facts(1, Math.ceil((burst - 1) / perSecond)))
+    ask('someone', rate)
+    expect(said()).toEqual(facts(0, windowSeconds))
+    expect(ask('someone', rate)).not.toBeNull()
+    expect(said()).toEqual(facts(0, windowSeconds))
+    advance(windowSeconds * 1000)
+    ask('someone', rate)
+    expect(said()).toEqual(facts(burst - 1, Math.ceil(1 / perSecond)))
   })
 
   test('is full again after as long as it took to use up, and holds no more than its burst', () => {
@@ -83,6 +108,11 @@ test('the seconds to wait are whole and at least one', () => {
   times(rates.principal.burst, () => ask('someone', 'principal'))
   advance(1)
   expect(ask('someone', 'principal')).toBe(1)
+})
+
+test('a Terraform plan of 2,000 resources that asks twice for each of them at once meets no limit', () => {
+  const { ask } = limiter()
+  expect(passed(times(4000, () => ask('token', 'principal')))).toBe(4000)
 })
 
 test('memory is bounded: beyond a hundred thousand keys the one longest unused is forgotten', () => {

@@ -8,9 +8,10 @@ interface Rate {
   perSecond: number
 }
 
-/** Every rate limit. An import of hundreds of secrets or a Terraform run must fit; guessing must not. */
+/** Every rate limit. An import of hundreds of secrets must fit, and so must a Terraform run; guessing must not. */
 export const rates = {
-  principal: { burst: 1000, perSecond: 200 },
+  /** A plan of 2,000 resources reads each of them, some with what hangs on it, as fast as it is answered. */
+  principal: { burst: 5000, perSecond: 200 },
   /** Requests of an address that carry no valid credential. */
   stranger: { burst: 120, perSecond: 2 },
   signup: { burst: 20, perSecond: 20 / 3600 },
@@ -23,11 +24,16 @@ export const rates = {
 
 export type RateName = keyof typeof rates
 
+/** Where a limit leaves what the answer will say of it: names and values of headers in turn. */
+export interface Counted {
+  limitHeaders?: readonly string[]
+}
+
 export interface Limiter {
   /** Takes one request from the bucket of `key`, or throws rate_limited with the seconds to wait. */
-  take(rate: RateName, key: string): void
+  take(rate: RateName, key: string, counted: Counted): void
   /** The same, but says whether there was one to take. */
-  admits(rate: RateName, key: string): boolean
+  admits(rate: RateName, key: string, counted: Counted): boolean
 }
 
 export const unlimited: Limiter = { take: () => {}, admits: () => true }
@@ -44,14 +50,16 @@ const bucketsMax = 100_000
 export function openLimiter(nowMs: () => number): Limiter {
   const buckets = Object.fromEntries(Object.keys(rates).map((name) => [name, new Map()])) as Buckets
   /** Takes one where there is one to take, or gives the milliseconds until there is. */
-  const waitMs = (name: RateName, caller: string): number => {
+  const waitMs = (name: RateName, caller: string, counted: Counted): number => {
     const key = name === 'principal' ? caller : networkOf(caller)
     const { burst, perSecond }: Rate = rates[name]
     const fullAt = buckets[name]
     const now = nowMs()
     const intervalMs = 1000 / perSecond
-    const full = Math.max(fullAt.get(key) ?? 0, now) + intervalMs
+    const fullBefore = Math.max(fullAt.get(key) ?? 0, now)
+    const full = fullBefore + intervalMs
     const missingMs = full - now - burst * intervalMs
+    counted.limitHeaders = headersOf(name, missingMs > 0 ? fullBefore - now : full - now)
     if (missingMs > 0) return missingMs
     // Moved to the end, so that the first one is the one longest unused.
     fullAt.delete(key)
@@ -60,11 +68,30 @@ export function openLimiter(nowMs: () => number): Limiter {
     return 0
   }
   return {
-    take(name, key) {
-      const seconds = Math.ceil(waitMs(name, key) / 1000)
+    take(name, key, counted) {
+      const seconds = Math.ceil(waitMs(name, key, counted) / 1000)
       if (seconds === 0) return
       throw fail('rate_limited', `too many requests; try again in ${seconds} s`, { retryAfterSeconds: seconds })
     },
-    admits: (name, key) => waitMs(name, key) === 0,
+    admits: (name, key, counted) => waitMs(name, key, counted) === 0,
   }
 }
+
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers: what a bucket holds and how soon it fills, then what is left in it and
+ * the seconds until it is full again.
+ */
+function headersOf(name: RateName, untilFullMs: number): readonly string[] {
+  const { burst, perSecond }: Rate = rates[name]
+  // Sums of fractions fall short of whole numbers by a hair.
+  const remaining = Math.max(0, Math.floor(burst - (untilFullMs * perSecond) / 1000 + 1e-6))
+  const resetSeconds = Math.ceil(untilFullMs / 1000)
+  return ['ratelimit-policy', policies[name], 'ratelimit', `"${name}";r=${remaining};t=${resetSeconds}`]
+}
+
+const policies = Object.fromEntries(
+  Object.entries(rates).map(([name, { burst, perSecond }]) => [
+    name,
+    `"${name}";q=${burst};w=${Math.round(burst / perSecond)}`,
+  ]),
+) as Record<RateName, string>

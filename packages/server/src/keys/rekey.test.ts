@@ -5,7 +5,7 @@ import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromOwnPage, setUp, signInByLink } from '../../test/people.ts'
-import { tableDump } from '../../test/state.ts'
+import { stopSchedules, tableDump } from '../../test/state.ts'
 import { signUp } from '../../test/tenant.ts'
 import { totpCode } from '../../test/totp.ts'
 import { builtIn, serverKey as firstKey, openWorld, start, type World } from '../../test/world.ts'
@@ -23,6 +23,7 @@ describe('what a server key has sealed', () => {
   beforeAll(async () => {
     world = await openWorld(builtIn)
     orgId = (await signUp(world)).orgId
+    await stopSchedules(world)
   })
   afterAll(() => world.close())
 
@@ -35,6 +36,7 @@ describe('what a server key has sealed', () => {
     const { db } = world.server.context
     const [old, all] = [serverKeyOf(key), Array.from({ length: rows }, (_, index) => about(index))]
     await db.rows('delete from server_keypairs')
+    await db.rows('delete from export_signing_keys')
     await db.rows(
       `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)
        select $1, 'sync', split_part(given.about, ' ', 3), '{}', given.sealed, now()

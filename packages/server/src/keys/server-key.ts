@@ -22,13 +22,15 @@ export const sealed = {
   'signing-key': { table: 'signing_keys', key: ['id'], column: 'sealed_private_key' },
   'totp-secret': { table: 'totp_factors', key: ['user_id'], column: 'sealed_secret' },
   keypair: { table: 'server_keypairs', key: ['org_id', 'purpose', 'owner_id'], column: 'sealed_private_key' },
+  'export-key': { table: 'export_signing_keys', key: ['id'], column: 'sealed_private_key' },
+  'log-sink-headers': { table: 'log_sinks', key: ['org_id'], column: 'sealed_headers' },
   // A cookie of a sign-in under way, which is over in ten minutes.
   'external-sign-in': null,
 } as const satisfies Record<string, { table: string; key: readonly string[]; column: string } | null>
 
 /** What a key is derived for. A blob sealed for one purpose cannot be opened, nor a code forged, for another. */
 export type SealedFor = keyof typeof sealed
-type CodeFor = 'recovery-code' | 'refresh-token'
+type CodeFor = 'recovery-code' | 'refresh-token' | 'sync-value'
 
 export interface ServerKey {
   /** AES-256-GCM with a random 96-bit IV: `sk1.<iv>.<ciphertext and tag>`, bound to `about`, such as the id of its row. */

@@ -8,6 +8,8 @@ export interface Wire {
   countWrites(): number
   /** Whatever the database answers from now on is lost, and the connection breaks at its next answer. */
   cutAtNextAnswer(): void
+  /** Every connection breaks now, in both directions; new ones pass. */
+  cut(): void
   /** Nothing passes in either direction any more, and nobody is told. */
   fallSilent(): void
   close(): Promise<void>
@@ -51,6 +53,10 @@ export async function openWire(url: string): Promise<Wire> {
     },
     cutAtNextAnswer() {
       mode = 'cutting'
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
     },
     fallSilent() {
       mode = 'silent'

@@ -1,6 +1,8 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { createFileRoute, redirect } from '@tanstack/react-router'
 import { useState } from 'react'
+import { OwnInvitations } from '../../account/own-invitations.tsx'
+import { ownInvitesQuery } from '../../account/queries.ts'
 import { NewOrgDialog } from '../../new-org.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -11,6 +13,7 @@ export const Route = createFileRoute('/_app/')({
     const [org] = context.me.orgs
     if (org) throw redirect({ to: '/orgs/$org', params: { org: org.slug } })
   },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(ownInvitesQuery),
   component: Start,
 })
 
@@ -18,12 +21,16 @@ function Start() {
   const [opened, setOpened] = useState(false)
   return (
     <Page title="Welcome" width="text">
-      <Empty
-        title="You are in no organization yet"
-        action={<Button onClick={() => setOpened(true)}>New organization</Button>}
-      >
-        Create one, or ask someone to invite you to theirs by e-mail.
-      </Empty>
+      <OwnInvitations
+        empty={
+          <Empty title="You are in no organization yet">
+            Create one, or ask someone to invite you to theirs by e-mail.
+          </Empty>
+        }
+      />
+      <Group justify="center">
+        <Button onClick={() => setOpened(true)}>New organization</Button>
+      </Group>
       {opened && <NewOrgDialog onClose={() => setOpened(false)} />}
     </Page>
   )

@@ -5,6 +5,7 @@ import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { recordEnded } from '../rotation/ended.ts'
 import type { App } from './scope.ts'
 import { applications } from './store.ts'
 
@@ -42,10 +43,12 @@ export async function update({ db, app, body, now, audit }: In<typeof apps.updat
   return { app: after }
 }
 
-export async function remove({ db, app, audit }: In<typeof apps.delete, InApp>): Out<typeof apps.delete> {
+export async function remove(input: In<typeof apps.delete, InApp>): Out<typeof apps.delete> {
+  const { context, db, app, origin, audit } = input
   const deleted = await applications.delete(db, app)
   if (!deleted) throw fail('not_found', 'no such app')
   audit('app.deleted', app.id, { slug: app.slug })
+  await recordEnded(context, db, origin, app.orgId, { cause: 'app.deleted', causeId: app.id })
   return { ok: true }
 }
 

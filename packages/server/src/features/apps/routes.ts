@@ -2,13 +2,13 @@ import { apps } from '@skerry/contract/apps'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { listOfApp } from '../branches/branches.ts'
-import { admin, member } from '../orgs/scope.ts'
+import { admin, member, unbound } from '../orgs/scope.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './apps.ts'
 import { app } from './scope.ts'
 
 export const routes = [
   route(apps.list, member, list),
-  route(apps.create, admin, create),
+  route(apps.create, unbound(admin), create),
   route(apps.get, app(member), get),
   route(apps.update, app(admin), update),
   route(apps.delete, app(admin), remove),

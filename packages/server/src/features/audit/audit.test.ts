@@ -88,6 +88,34 @@ describe('filters', () => {
     }
   })
 
+  test('by request keep what one request did, by the id of its answer', async () => {
+    const app = await world.call(apps.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId },
+      body: { name: 'Asked', slug: 'asked' },
+    })
+    const { entries } = (await ask({ requestId: app.headers.get('x-request-id') })).body
+    expect(entries).toMatchObject([{ action: 'app.created', resourceId: app.body.app.id }])
+    expect((await ask({ requestId: 'req_nobody' })).body.entries).toEqual([])
+  })
+
+  test('by time keep what happened from one instant on and before another, in any offset', async () => {
+    const instants = []
+    for (let n = 0; n < 3; n++) {
+      world.clock.advance(60)
+      await newGroup(world, tenant)
+      instants.push((await ask({ action: 'group.created', limit: 1 })).body.entries[0]?.createdAt as string)
+    }
+    const [first, second, third] = instants as [string, string, string]
+    const between = async (query: object) =>
+      (await ask({ action: 'group.created', ...query })).body.entries.map(({ createdAt }) => createdAt)
+    expect(await between({ since: first })).toEqual([third, second, first])
+    expect(await between({ since: first, until: third })).toEqual([second, first])
+    const shifted = `${new Date(Date.parse(second) + 7_200_000).toISOString().slice(0, -1)}+02:00`
+    expect(await between({ since: shifted })).toEqual([third, second])
+    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
+  })
+
   test('combine: all must match', async () => {
     const query = { action: 'secret.written', actorId: tenant.admin.id, resourceType: 'secret' }
     expect((await ask(query)).body.entries).toHaveLength(3)
@@ -102,6 +130,9 @@ describe('filters', () => {
     { resourceType: 'nothing' },
     { resourceId: "'; drop table audit_entries; --" },
     { actorId: 'x'.repeat(65) },
+    { requestId: 'a b' },
+    { since: 'yesterday' },
+    { until: '2026-01-01' },
     { color: 'red' },
   ])('that name nothing there is are refused: %j', async (query) => {
     expect((await ask(query)).status).toBe(400)

@@ -1,6 +1,6 @@
 import { audit } from '@skerry/contract/audit'
 import { route } from '../../http/route.ts'
-import { admin } from '../orgs/scope.ts'
+import { admin, unbound } from '../orgs/scope.ts'
 import { list } from './audit.ts'
 
-export const routes = [route(audit.list, admin, list)]
+export const routes = [route(audit.list, unbound(admin), list)]

@@ -1,4 +1,5 @@
 import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
 import { branches, envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { limits } from '@skerry/contract/limits'
@@ -107,6 +108,25 @@ describe('forking', () => {
     await grantKey(world, tenant, envId, ungranted)
     expect((await fork({}, ungranted)).status).toBe(201)
     expect((await fork({}, holder)).status).toBe(201)
+  })
+
+  test('says in the trail to whom the key went, the caller first', async () => {
+    const [person, token] = [await newMember(world, tenant), await newToken(world, tenant)]
+    for (const actor of [person, token]) await grantKey(world, tenant, envId, actor)
+    const { body } = await fork({ grants: [grantFor(person), grantFor(token)] })
+    const query = { action: 'branch.created', resourceId: body.branch.id }
+    const params = { orgId: tenant.orgId }
+    const { entries } = (await world.call(audit.list, { as: tenant.admin.as, params, query })).body
+    expect(entries.map(({ metadata }) => metadata)).toEqual([
+      expect.objectContaining({
+        grants: 2,
+        grantedTo: [
+          { principalType: 'service_token', principalId: holder.id },
+          { principalType: 'user', principalId: person.id },
+          { principalType: 'service_token', principalId: token.id },
+        ],
+      }),
+    ])
   })
 
   test('a branch, or an environment of a group, is refused', async () => {

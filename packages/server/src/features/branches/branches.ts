@@ -9,6 +9,8 @@ import { makeEnv, toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { giveNewKey, toOneself } from '../grants/give.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { coverNew } from '../recovery/covering.ts'
+import { recordEnded } from '../rotation/ended.ts'
 import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
@@ -24,9 +26,12 @@ export async function listOfApp(input: In<typeof apps.branches, InOrg & { app: A
   return { branches: page.rows, nextCursor: page.nextCursor }
 }
 
-/** A branch holds only values that differ. Its key goes to the caller, and to others only if they can read the parent. */
+/**
+ * A branch holds only values that differ. Its key goes to the caller, and to others only if they can read the parent. Of a
+ * protected environment it starts with that protection: otherwise a fork would be a way to change values without approval.
+ */
 export async function create(input: In<typeof branches.create, InEnv>): Out<typeof branches.create> {
-  const { db, env, principal, body, now, newId, audit } = input
+  const { context, db, env, principal, origin, body, now, newId, audit } = input
   if (env.applicationId === null || env.parentEnvironmentId !== null)
     throw fail(
       'invalid_request',
@@ -34,12 +39,14 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     )
   const grants = await checkGrants(input)
   const expired = await deleteExpiredBranch(db, env, body.slug, now)
-  if (expired)
+  if (expired) {
     audit('branch.expired', expired.id, {
       slug: body.slug,
       parentEnvironmentId: env.id,
       expiresAt: expired.expiresAt,
     })
+    await recordEnded(context, db, origin, env.orgId, { cause: 'branch.expired', causeId: expired.id })
+  }
   const branch = await makeEnv(db, {
     orgId: env.orgId,
     id: newId('environment'),
@@ -49,16 +56,20 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     name: body.name ?? body.slug,
     slug: body.slug,
     expiresAt: expiry(body.ttlSeconds, now),
+    protection: env.protection,
     now,
   })
   // Started together, so that two hundred of them do not take two hundred round trips.
   const given = [toOneself(principal, body.wrappedDek), ...grants]
   await Promise.all(given.map((grant) => giveNewKey(input, { orgId: env.orgId, id: branch.id }, grant)))
+  await coverNew(input, { orgId: env.orgId, id: branch.id }, body.recoveryWrappedDek)
   const metadata = {
     slug: branch.slug,
     parentEnvironmentId: env.id,
     expiresAt: branch.expiresAt,
     grants: grants.length,
+    grantedTo: given.map(({ principalType, principalId }) => ({ principalType, principalId })),
+    ...(env.protection && { protection: env.protection }),
   }
   audit('branch.created', branch.id, metadata)
   return { branch: toResponse(branch) }

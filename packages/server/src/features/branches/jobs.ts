@@ -2,6 +2,7 @@ import { job } from '../../jobs/job.ts'
 import type { Context } from '../../kernel/context.ts'
 import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
+import { recordEnded } from '../rotation/ended.ts'
 import { deleteExpiredBranches } from './store.ts'
 
 export const jobs = [job('branches.expire', { cron: '* * * * *' }, expireBranches)]
@@ -24,5 +25,7 @@ const expireSome = (context: Context) =>
     const gone = await deleteExpiredBranches(tx, instant(context), atOnce)
     for (const { orgId, id, slug, parentEnvironmentId, expiresAt } of gone)
       record({ orgId, action: 'branch.expired', resourceId: id, metadata: { slug, parentEnvironmentId, expiresAt } })
+    for (const orgId of new Set(gone.map((branch) => branch.orgId)))
+      await recordEnded(context, tx, system, orgId, { cause: 'branch.expired' })
     return gone.length
   })

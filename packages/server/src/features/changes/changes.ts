@@ -6,13 +6,14 @@ import type { UserPrincipal } from '../../kernel/principal.ts'
 import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { applyChange, lockBase } from '../secrets/apply.ts'
+import { checkRoom } from '../secrets/room.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellDecided } from './notices.ts'
 import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
   closeChange,
-  countApprovals,
+  listApprovers,
   listChanges,
   listReviews,
   lockChange,
@@ -45,22 +46,26 @@ export async function approve(input: In<typeof changes.approve, Reviewing>): Out
   if (!change.allowSelfApproval && isProposer(principal, change))
     throw fail('forbidden', 'someone else has to approve what you proposed')
   await vote(input, 'approve')
-  const [approvals, required] = [await countApprovals(db, change), change.requiredApprovals]
+  const approvers = await listApprovers(db, change)
+  const [approvals, required] = [approvers.length, change.requiredApprovals]
   audit('change_request.approved', change.id, { ...factsOf(change), approvals, required })
-  const changeRequest = await carryOut(input, ciphertext, approvals >= required)
+  const changeRequest = await carryOut(input, ciphertext, approvals >= required ? approvers : null)
   return { changeRequest, status: changeRequest.status, approvals, required }
 }
 
+/** `approvers` are null as long as there are too few. */
 async function carryOut(
   input: In<typeof changes.approve, Reviewing>,
   ciphertext: string | null,
-  isApproved: boolean,
+  approvers: string[] | null,
 ): Promise<ChangeRow> {
   const { db, org, change, principal, now, newId, audit } = input
   const env = await findEnv(db, org, change.environmentId, principal, now)
   if (!env) throw fail('not_found', 'no such change request')
   const base = await lockBase(db, env, change)
-  if (base && !isApproved) return toResponse(change)
+  if (base && !approvers) return toResponse(change)
+  if (base && ciphertext !== null)
+    await checkRoom(input.context, db, env, { name: change.secretName, bytes: ciphertext.length })
   const applied = base && (await applyChange(db, env, { ...change, ciphertext }, base, { now, newId }))
   if (!applied) {
     audit('change_request.superseded', change.id, factsOf(change))
@@ -68,8 +73,9 @@ async function carryOut(
   }
   const { action, secretId, metadata } = applied
   const { proposedByType, proposedById } = change
-  audit('change_request.applied', change.id, factsOf(change))
-  audit(action, secretId, { ...metadata, changeRequestId: change.id, proposedByType, proposedById })
+  const people = { proposedByType, proposedById, approvedByIds: approvers }
+  audit('change_request.applied', change.id, { ...factsOf(change), ...people })
+  audit(action, secretId, { ...metadata, changeRequestId: change.id, ...people })
   return decide(input, 'applied')
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
 import { openTenant } from '../../../test/scene.ts'
-import { type Actor, newMember, newToken, signUp } from '../../../test/tenant.ts'
+import { type Actor, grantKey, newMember, newToken, signUp } from '../../../test/tenant.ts'
 
 const { world, tenant } = await openTenant()
 
@@ -14,6 +14,19 @@ const read = (envId: string, by: Actor = tenant.admin) =>
   world.call(protection.get, { as: by.as, params: { orgId: tenant.orgId, envId } })
 const write = (envId: string, body: Record<string, unknown>, by: Actor = tenant.admin) =>
   world.call(protection.put, { as: by.as, params: { orgId: tenant.orgId, envId }, body })
+
+async function fork(envId: string, by: Actor = tenant.admin, slug = 'own'): Promise<string> {
+  const params = { orgId: tenant.orgId, envId }
+  const answer = await world.call(branches.create, { as: by.as, params, body: { slug, wrappedDek: wrappedKey() } })
+  return answer.body.branch.id
+}
+
+const put = (envId: string, by: Actor = tenant.admin) =>
+  world.call(secrets.put, {
+    as: by.as,
+    params: { orgId: tenant.orgId, envId, name: 'A' },
+    body: { ciphertext: ciphertext() },
+  })
 
 async function actionsOn(resourceId: string) {
   const query = { resourceId, resourceType: 'environment' }
@@ -110,15 +123,43 @@ describe('protection', () => {
     expect(body.environment).not.toHaveProperty('protection')
   })
 
-  test('of an environment is not that of its branches; a branch has its own', async () => {
-    const envId = await newGuarded(world, tenant)
-    const { orgId, admin } = tenant
-    const fork = { slug: 'own', wrappedDek: wrappedKey() }
-    const branch = await world.call(branches.create, { as: admin.as, params: { orgId, envId }, body: fork })
-    const params = { orgId, envId: branch.body.branch.id, name: 'A' }
-    const put = () => world.call(secrets.put, { as: admin.as, params, body: { ciphertext: ciphertext() } })
-    expect((await put()).status).toBe(201)
-    await protect(world, tenant, params.envId)
-    expect(queuedIn(await put()).environmentId).toBe(params.envId)
+  test('is what a branch starts with, forked by whoever holds the key; from then on it has its own', async () => {
+    const envId = await newGuarded(world, tenant, { requiredApprovals: 2, allowSelfApproval: true })
+    const holder = await newToken(world, tenant)
+    await grantKey(world, tenant, envId, holder)
+    const branchId = await fork(envId, holder)
+    expect((await read(branchId)).body.protection).toEqual({ requiredApprovals: 2, allowSelfApproval: true })
+    expect(queuedIn(await put(branchId, holder)).requiredApprovals).toBe(2)
+    await unprotect(world, tenant, branchId)
+    expect((await put(branchId, holder)).status).toBe(201)
+    expect((await read(envId)).body.protection).not.toBeNull()
+  })
+
+  test('of an environment leaves the branches alone that it has already', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    const branchId = await fork(envId)
+    await protect(world, tenant, envId)
+    expect((await put(branchId)).status).toBe(201)
+  })
+})
+
+describe('a protected branch', () => {
+  const remove = (envId: string, by: Actor) =>
+    world.call(envs.delete, { as: by.as, params: { orgId: tenant.orgId, envId } })
+
+  test('is deleted by admins alone: a holder cannot tear it down and make it anew without protection', async () => {
+    const envId = await newGuarded(world, tenant, null)
+    const holder = await newToken(world, tenant)
+    await grantKey(world, tenant, envId, holder)
+    const branchId = await fork(envId, holder)
+    await protect(world, tenant, branchId)
+    const { status, error } = await remove(branchId, holder)
+    expect([status, error?.message]).toEqual([403, 'the branch is protected: deleting it needs the admin role'])
+    expect((await read(branchId)).body.protection).not.toBeNull()
+    await unprotect(world, tenant, branchId)
+    expect((await remove(branchId, holder)).status).toBe(200)
+    const again = await fork(envId, holder)
+    await protect(world, tenant, again)
+    expect((await remove(again, tenant.machine)).status).toBe(200)
   })
 })

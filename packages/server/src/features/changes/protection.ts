@@ -1,6 +1,11 @@
 import type { protection as endpoints } from '@skerry/contract/changes'
 import { limits } from '@skerry/contract/limits'
+import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
+import { findPerson } from '../../identity/store.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { userAgentOf } from '../../kernel/unit.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { countOpen, lockProtection, writeProtection } from './store.ts'
 
@@ -15,6 +20,7 @@ export async function get({ db, env }: In<typeof endpoints.get, InEnv>): Out<typ
  */
 export async function put({ db, env, body, audit }: In<typeof endpoints.put, InEnv>): Out<typeof endpoints.put> {
   const before = await lockProtection(db, env)
+  if (before === undefined) throw fail('not_found', 'no such env')
   const protection = {
     requiredApprovals: limits.requiredApprovalsDefault,
     allowSelfApproval: false,
@@ -26,11 +32,29 @@ export async function put({ db, env, body, audit }: In<typeof endpoints.put, InE
   return { protection }
 }
 
-/** Queued changes stay queued: to release them all at once is not what one approver may do. */
-export async function remove({ db, env, audit }: In<typeof endpoints.delete, InEnv>): Out<typeof endpoints.delete> {
+/**
+ * Queued changes stay queued: to release them all at once is not what one approver may do. From now on one admin alone may
+ * change every value, so all of them are told, the one who did it too: it may have been somebody else with that session.
+ */
+export async function remove(input: In<typeof endpoints.delete, InEnv>): Out<typeof endpoints.delete> {
+  const { db, env, principal, origin, audit, emit } = input
   const before = await lockProtection(db, env)
   if (!before) return { ok: true }
   await writeProtection(db, env, null)
   audit('env.protection_disabled', env.id, before)
+  const { ipAddress } = origin
+  await emit('env.protection_disabled', {
+    environmentId: env.id,
+    environment: env.slug,
+    by: await nameOf(db, principal),
+    ipAddress,
+    userAgent: userAgentOf(origin),
+  })
   return { ok: true }
+}
+
+async function nameOf(db: Sql, { type, id }: Principal): Promise<string> {
+  if (type === 'service_token') return `the service token ${id}`
+  if (type === 'm2m') return `the machine client ${id}`
+  return (await findPerson(db, id))?.email ?? id
 }

@@ -1,11 +1,12 @@
 import { protection } from '@skerry/contract/changes'
+import { branches, envs } from '@skerry/contract/envs'
 import { secrets } from '@skerry/contract/secrets'
 import { expect, test } from 'vitest'
-import { ciphertext } from '../../../test/blobs.ts'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { decide, newGuarded, proposePut, protect } from '../../../test/guarded.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { newEntries } from '../../../test/state.ts'
-import { type Actor, newMember, putSecret } from '../../../test/tenant.ts'
+import { type Actor, grantKey, newMember, newToken, putSecret } from '../../../test/tenant.ts'
 
 const { world, tenant } = await openTenant()
 const reviewers: Actor[] = []
@@ -95,5 +96,22 @@ test('a direct write that got in before protection began supersedes what was pro
       expect(body.status).toBe(current === baseVersion ? 'applied' : 'superseded')
     }
     await world.call(protection.delete, { as: tenant.machine.as, params })
+  }
+})
+
+test('of protecting a branch and a holder deleting it at once, one comes first: what is protected stays', async () => {
+  const envId = await newGuarded(world, tenant, null)
+  const holder = await newToken(world, tenant)
+  await grantKey(world, tenant, envId, holder)
+  for (let round = 0; round < 20; round++) {
+    const params = { orgId: tenant.orgId, envId }
+    const fork = { slug: `race-${round}`, wrappedDek: wrappedKey() }
+    const { branch } = (await world.call(branches.create, { as: holder.as, params, body: fork })).body
+    const on = { orgId: tenant.orgId, envId: branch.id }
+    const [begun, removed] = await Promise.all([
+      world.call(protection.put, { as: tenant.machine.as, params: on, body: {} }),
+      world.call(envs.delete, { as: holder.as, params: on }),
+    ])
+    expect([`${begun.status} ${removed.status}`]).toEqual([expect.stringMatching(/^(?:200 403|404 200)$/)])
   }
 })

@@ -159,11 +159,18 @@ describe('approving', () => {
       'change_request.approved',
       'change_request.opened',
     ])
+    const people = {
+      proposedByType: 'service_token',
+      proposedById: tenant.admin.id,
+      approvedByIds: [alice?.id],
+    }
     const [written] = await entries({ action: 'secret.written' })
     expect(written).toMatchObject({
       actorId: alice?.id,
-      metadata: { environmentId: envId, name: 'TRAIL', version: 1, changeRequestId: id, proposedById: tenant.admin.id },
+      metadata: { environmentId: envId, name: 'TRAIL', version: 1, changeRequestId: id, ...people },
     })
+    const [applied] = await entries({ action: 'change_request.applied' })
+    expect(applied).toMatchObject({ resourceId: id, metadata: { name: 'TRAIL', ...people } })
   })
 })
 

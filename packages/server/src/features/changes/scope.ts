@@ -5,7 +5,7 @@ import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { notExpired, ownGrant } from '../envs/scope.ts'
+import { inReach, notExpired, ownGrant } from '../envs/scope.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
@@ -34,13 +34,14 @@ export const change = <S extends InOrg, N extends string>(
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
   narrowed(
     'change',
-    'As inside; the change request is one of the organization',
+    'As inside; the change request is one of the organization, for a bound token one of its application',
     base,
     async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
       const now = context.now().toISOString()
       const found = await findChange(db, scope.org, params.changeRequestId, scope.principal, now)
       if (!found) throw fail('not_found', 'no such change request')
-      return { ...scope, change: found }
+      const env = { orgId: found.orgId, id: found.environmentId }
+      return { ...(await inReach(db, scope, env, 'admin' in base.words)), change: found }
     },
   )
 

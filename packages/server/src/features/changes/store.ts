@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { type Env, notExpired, ownGrant, type Protection } from '../envs/scope.ts'
-import type { Org } from '../orgs/scope.ts'
+import { type Env, inReachOf, notExpired, ownGrant, type Protection } from '../envs/scope.ts'
+import { boundTo, type Org } from '../orgs/scope.ts'
 import type { Change } from './scope.ts'
 import { changeColumns } from './scope.ts'
 
@@ -59,9 +59,20 @@ export const listChanges = (
        left join key_grants k on ${ownGrant('$2', '$3')}
       where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
-        and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8))
+        and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8)) and ${inReachOf('$10')}
       order by c.created_at desc, c.id desc limit $9`,
-    [org.id, principal.type, principal.id, now, filter.status, filter.envId, cursor.at, cursor.id, cursor.take],
+    [
+      org.id,
+      principal.type,
+      principal.id,
+      now,
+      filter.status,
+      filter.envId,
+      cursor.at,
+      cursor.id,
+      cursor.take,
+      boundTo(principal),
+    ],
   )
 
 /** Nobody else decides on the change until this transaction ends. With its ciphertext, whoever asks. */
@@ -105,15 +116,16 @@ export const listReviews = (db: Sql, change: Change) =>
   )
 
 /** Of those who could still approve: the vote of someone who has lost the admin role counts no more. */
-export async function countApprovals(db: Tx, change: Change): Promise<number> {
-  const row = await db.row<{ approvals: number }>(
-    `select count(*) as approvals
+export async function listApprovers(db: Tx, change: Change): Promise<string[]> {
+  const rows = await db.rows<{ reviewerId: string }>(
+    `select r.reviewer_id
        from change_reviews r
        join memberships m on m.org_id = r.org_id and m.user_id = r.reviewer_id and m.role in ('owner', 'admin')
-      where r.org_id = $1 and r.change_request_id = $2 and r.decision = 'approve'`,
+      where r.org_id = $1 and r.change_request_id = $2 and r.decision = 'approve'
+      order by r.created_at, r.id`,
     [change.orgId, change.id],
   )
-  return row?.approvals ?? 0
+  return rows.map(({ reviewerId }) => reviewerId)
 }
 
 export async function countOpen(db: Sql, env: Env): Promise<number> {
@@ -124,13 +136,14 @@ export async function countOpen(db: Sql, env: Env): Promise<number> {
   return row?.open ?? 0
 }
 
-/** Null where there is none. Until this transaction ends nobody else changes it. */
-export async function lockProtection(db: Tx, env: Env): Promise<Protection | null> {
+/** Null where there is none, undefined where the environment is gone. Until this transaction ends nobody else changes it. */
+export async function lockProtection(db: Tx, env: Env): Promise<Protection | null | undefined> {
   const row = await db.row<{ requiredApprovals: number | null; allowSelfApproval: boolean | null }>(
     'select required_approvals, allow_self_approval from environments where org_id = $1 and id = $2 for no key update',
     [env.orgId, env.id],
   )
-  if (!row || row.requiredApprovals === null || row.allowSelfApproval === null) return null
+  if (!row) return undefined
+  if (row.requiredApprovals === null || row.allowSelfApproval === null) return null
   return { requiredApprovals: row.requiredApprovals, allowSelfApproval: row.allowSelfApproval }
 }
 

@@ -5,6 +5,7 @@ import { isUniqueViolation } from '../../db/sql-errors.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { giveNewKey, toOneself } from '../grants/give.ts'
+import { coverNew } from '../recovery/covering.ts'
 import type { Env } from './scope.ts'
 import { insertEnv, type NewEnvironment } from './store.ts'
 
@@ -34,9 +35,12 @@ export async function createEnvironment(
     name: body.name,
     slug: body.slug,
     expiresAt: null,
+    protection: null,
     now,
   })
-  await giveNewKey(input, { orgId: owner.orgId, id: environment.id }, toOneself(principal, body.wrappedDek))
+  const env = { orgId: owner.orgId, id: environment.id }
+  await giveNewKey(input, env, toOneself(principal, body.wrappedDek))
+  await coverNew(input, env, body.recoveryWrappedDek)
   return environment
 }
 

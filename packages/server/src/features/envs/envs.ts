@@ -2,8 +2,10 @@ import type { envs } from '@skerry/contract/envs'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { isAdmin } from '../orgs/scope.ts'
+import { recordEnded } from '../rotation/ended.ts'
 import { toResponse } from './create.ts'
-import type { InEnv } from './scope.ts'
+import { type InEnv, protectedBranch } from './scope.ts'
 import { deleteEnv, listGrantees, renameEnv } from './store.ts'
 
 export async function get({ env }: In<typeof envs.get, InEnv>): Out<typeof envs.get> {
@@ -18,12 +20,17 @@ export async function update({ db, env, body, now, audit }: In<typeof envs.updat
 }
 
 /** Takes its branches, secrets, history, key grants, compositions and bound service tokens with it. */
-export async function remove({ db, env, audit }: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
+export async function remove(input: In<typeof envs.delete, InEnv>): Out<typeof envs.delete> {
+  const { context, db, env, role, origin, audit } = input
   const deleted = await deleteEnv(db, env)
   if (!deleted) throw fail('not_found', 'no such env')
+  // Protection may have begun since the access looked.
+  if (deleted.isProtected && !isAdmin({ role })) throw protectedBranch()
   const { slug, parentEnvironmentId, applicationId, groupId } = env
   if (parentEnvironmentId) audit('branch.deleted', env.id, { slug, parentEnvironmentId })
   else audit('env.deleted', env.id, { slug, applicationId, groupId })
+  const cause = parentEnvironmentId ? 'branch.deleted' : 'env.deleted'
+  await recordEnded(context, db, origin, env.orgId, { cause, causeId: env.id })
   return { ok: true }
 }
 

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
+import { isQuick } from '../../../test/extent.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { newApp, newEnv, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
@@ -35,6 +36,20 @@ describe('a large environment', () => {
     expect(now).toHaveLength(1000)
     expect(now.every(({ name, version, ciphertext }) => version === 2 && sent.get(name) === ciphertext)).toBe(true)
   }, 60_000)
+
+  test.skipIf(isQuick)(
+    'as large as one may become, in secrets and in bytes, is re-keyed in one request',
+    async () => {
+      const bytes = 4900
+      const expectedVersions = await fill(limits.rekeySecretsMax, bytes)
+      const { environmentBytesMax } = scene.world.server.context.config
+      expect(limits.rekeySecretsMax * ciphertext(bytes).length).toBeGreaterThan(0.95 * environmentBytesMax)
+      const body = bodyOf({ expectedVersions, kept: [scene.tenant.admin] })
+      body.secrets = body.secrets.map(({ name }) => ({ name, ciphertext: ciphertext(bytes) }))
+      expect((await run(body)).body).toMatchObject({ rekeyedSecrets: limits.rekeySecretsMax })
+    },
+    300_000,
+  )
 
   /** Announces a body and sends none of it. */
   const announce = (bytes: number, authorization: string) =>

@@ -1,9 +1,12 @@
+import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
 import { describe, expect, test } from 'vitest'
-import { ciphertext } from '../../../test/blobs.ts'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
+import { protect } from '../../../test/guarded.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
+import { newToken } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 
 const { scene, params, bodyOf, run, listed } = rekeying()
@@ -15,6 +18,8 @@ describe('a write at the same time', () => {
       params: { ...params(), name },
       body: { ciphertext: ciphertext(), ...(name === 'A' ? { expectedVersion: 1 } : {}) },
     })
+
+  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 
   test.each(['A', 'NEW'])('comes before it, which is then refused, or after it: %s', async (name) => {
     const [rekeyed, written] = await Promise.all([run(), put(name)])
@@ -38,11 +43,33 @@ describe('a write at the same time', () => {
     })
     await Promise.race([written.promise, writing])
     const pending = run()
-    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     if (engine() === 'postgres') await until('it waits', async () => (await db.row(waits)) !== undefined)
     released.resolve()
     await writing
     expect((await pending).error?.message).toBe('NEW has been added')
+  })
+
+  test('that is a restore holds no secret while it waits for the environment, which a re-key takes first', async () => {
+    if (engine() !== 'postgres') return // One connection: nothing waits.
+    const { db } = scene.world.server.context
+    expect((await put('A')).status).toBe(200)
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = db.transaction(async (tx) => {
+      await tx.rows('select 1 from environments where id = $1 for update', [scene.envId])
+      held.resolve()
+      await released.promise
+    })
+    await Promise.race([held.promise, holding])
+    const restored = scene.world.call(secrets.restore, {
+      as: scene.holder.as,
+      params: { ...params(), name: 'A' },
+      body: { version: 1 },
+    })
+    await until('it waits', async () => (await db.row(waits)) !== undefined)
+    const free = db.rows('select 1 from secrets where environment_id = $1 for update nowait', [scene.envId])
+    await expect(free.finally(released.resolve)).resolves.not.toEqual([])
+    await holding
+    expect((await restored).status).toBe(200)
   })
 
   test('that is another re-key leaves one of them', async () => {
@@ -57,6 +84,22 @@ describe('a write at the same time', () => {
     expect(kept.map(({ wrappedDek }) => wrappedDek).sort()).toEqual(
       winner?.grants.map(({ wrappedDek }) => wrappedDek).sort(),
     )
+  })
+
+  test('that grants the old key to somebody is refused, or undone by it', async () => {
+    const late = await newToken(scene.world, scene.tenant)
+    const body = { principalType: 'service_token', principalId: late.id, wrappedDek: wrappedKey() }
+    const grant = () => scene.world.call(grants.create, { as: scene.tenant.admin.as, params: params(), body })
+    // First, so that it has begun: what comes after the re-key is a grant like any other.
+    const [granted, rekeyed] = await Promise.all([grant(), run()])
+    expect([rekeyed.status, [201, 409]]).toEqual([200, expect.arrayContaining([granted.status])])
+    expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
+  })
+
+  test('that protects the environment comes after it, or stops it', async () => {
+    const [rekeyed] = await Promise.all([run(), protect(scene.world, scene.tenant, scene.envId)])
+    expect(rekeyed.status).toBeOneOf([200, 409])
+    expect((await listed()).map(({ version }) => version).sort()).toEqual(rekeyed.status === 200 ? [2, 3] : [1, 2])
   })
 
   test('that fails halfway leaves all as it was', async () => {

@@ -1,10 +1,12 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Env } from './scope.ts'
+import { type Env, isUnprotected } from './scope.ts'
 
 /** Keeps new secrets and new grants out until commit: their foreign keys wait for this row. */
-export const lockEnv = async (db: Tx, env: Env): Promise<boolean> =>
-  (await db.row('select 1 from environments where org_id = $1 and id = $2 for update', [env.orgId, env.id])) !==
-  undefined
+export const lockEnv = (db: Tx, env: Env) =>
+  db.row<{ isProtected: boolean }>(
+    `select not (${isUnprotected}) as is_protected from environments e where e.org_id = $1 and e.id = $2 for update`,
+    [env.orgId, env.id],
+  )
 
 export const lockSecrets = (db: Tx, env: Env) =>
   db.rows<{ id: string; name: string; currentVersion: number }>(

@@ -7,6 +7,7 @@ import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
+import { protect, unprotect } from '../../../test/guarded.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
 import {
@@ -16,6 +17,7 @@ import {
   newEnv,
   newGroup,
   newGroupEnv,
+  newMember,
   newToken,
   putSecret,
   signUp,
@@ -220,6 +222,29 @@ describe('a re-key is refused, and changes nothing', () => {
     const answers = []
     for (const { as } of callers) answers.push((await refusedUnchanged(bodyOf(), as))[0])
     expect(answers).toEqual([403, 403, 403, 404])
+  })
+
+  test('while the environment is protected: it would go past every approval', async () => {
+    await protect(scene.world, scene.tenant, scene.envId, { requiredApprovals: 2 })
+    expect(await refusedUnchanged(bodyOf())).toEqual([409, expect.stringMatching(/^this environment is protected: /)])
+    await unprotect(scene.world, scene.tenant, scene.envId)
+    expect((await run()).status).toBe(200)
+  })
+
+  test('to an admin who invents a key and grants it to a confederate, or to oneself', async () => {
+    const [intruder, other] = [
+      await newMember(scene.world, scene.tenant, 'admin'),
+      await newToken(scene.world, scene.tenant),
+    ]
+    const before = await stateOf(scene.world)
+    for (const to of [intruder, other]) {
+      const principalType = to === intruder ? 'user' : 'service_token'
+      const body = { principalType, principalId: to.id, wrappedDek: wrappedKey() }
+      const invented = await scene.world.call(grants.create, { as: intruder.as, params: params(), body })
+      expect(invented.status).toBe(403)
+    }
+    expect(await stateOf(scene.world)).toEqual(before)
+    expect((await refusedUnchanged(bodyOf({ kept: [intruder] }), intruder.as))[0]).toBe(403)
   })
 })
 

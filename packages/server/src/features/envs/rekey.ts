@@ -3,6 +3,7 @@ import { isReader } from '@skerry/contract/readers'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
+import { coverAnew } from '../recovery/covering.ts'
 import { toResponse } from './create.ts'
 import {
   deleteOtherGrants,
@@ -22,8 +23,8 @@ type Request = In<typeof rekey.run, InEnv>
  * the caller has seen, and stays so until commit: new secrets and grants wait at the environment's row, and writes at the
  * rows that they change.
  *
- * A protected environment is re-keyed like any other: it is what an admin does when a key has got into wrong hands, and
- * the entry says who did it.
+ * A re-key writes every value anew, so in a protected environment it would go past all approvals: there the protection
+ * comes off first, which every admin is mailed about.
  */
 export async function run(input: Request): Out<typeof rekey.run> {
   const { db, env, principal, body, now, audit } = input
@@ -36,6 +37,11 @@ export async function run(input: Request): Out<typeof rekey.run> {
     lockHolders(db, env, now),
   ])
   if (!there) throw fail('not_found', 'no such env')
+  if (there.isProtected)
+    throw fail(
+      'conflict',
+      'this environment is protected: take its protection off first, which its admins are mailed about',
+    )
   checkVersions(secrets, body.expectedVersions)
   const kept = keptGrants(input, holders)
   checkReaders(body, holders)
@@ -45,6 +51,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
     ...resealSecrets(db, env, resealed, { author: principal, now }),
     rewrapGrants(db, env, kept, principal),
     deleteOtherGrants(db, env, kept),
+    coverAnew(input, env, body.recoveryWrappedDek),
   ])
   await supersedeAll(input, env)
   const keptIds = new Set(kept.map(({ id }) => id))

@@ -5,8 +5,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'
 import type { Access, Call } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Principal } from '../../kernel/principal.ts'
-import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
+import { boundTo, type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 export type Protection = Static<typeof ProtectionSettings>
 /** With the key as wrapped to the caller, null where the caller holds no grant; `protection` null where there is none. */
@@ -36,7 +35,13 @@ export const notExpired = (now: `$${number}`) => `(e.expires_at is null or e.exp
 export const ownGrant = (type: string, id: string) =>
   `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
 
-export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, now: string) =>
+export const findEnv = (
+  db: Sql,
+  org: Pick<Org, 'id'>,
+  envId: string,
+  principal: { type: string; id: string },
+  now: string,
+) =>
   db.row<Env>(
     `select e.org_id, ${environmentColumns}, k.wrapped_dek, ${protectionColumn}
        from environments e
@@ -45,21 +50,52 @@ export const findEnv = (db: Sql, org: Org, envId: string, principal: Principal, 
     [org.id, envId, principal.type, principal.id, now],
   )
 
+/** Of `environments b`, to which a token is bound, and `environments e`: an environment of the same application. */
+const isOfSameApp = 'b.application_id = e.application_id'
+
+/** Of the same: an environment of a group that is composed into one of that application. */
+const isComposedThere = `exists (
+  select from compositions c join environments o on o.org_id = c.org_id and o.id = c.environment_id
+   where c.org_id = e.org_id and c.group_id = e.group_id and o.application_id = b.application_id)`
+
+/** Of `environments e`: all for whoever is bound to nothing, else what the application of the bound environment leads to. */
+export const inReachOf = (bound: `$${number}`) => `(${bound}::text is null or exists (
+  select from environments b where b.org_id = e.org_id and b.id = ${bound} and (${isOfSameApp} or ${isComposedThere})))`
+
+/** How far the application of the environment that a token is bound to leads: `own` is what it may manage. */
+const reachOf = async (db: Sql, bound: string, env: Pick<Env, 'orgId' | 'id'>) =>
+  (await db.row<{ own: boolean; composed: boolean }>(
+    `select coalesce(${isOfSameApp}, false) as own, ${isComposedThere} as composed
+       from environments e join environments b on b.org_id = e.org_id and b.id = $3
+      where e.org_id = $1 and e.id = $2`,
+    [env.orgId, env.id, bound],
+  )) ?? { own: false, composed: false }
+
+/** The scope as far as a bound token has it: in a composed group it is no admin, and of another application it has none. */
+export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env, 'orgId' | 'id'>, asAdmin: boolean) {
+  const bound = boundTo(scope.principal)
+  if (bound === null || bound === env.id) return scope
+  const { own, composed } = await reachOf(db, bound, env)
+  if (own) return scope
+  if (!composed || asAdmin) throw fail('forbidden', 'this token is bound to another application')
+  return { ...scope, role: 'member' as const }
+}
+
 /** An environment, together with the caller's own key grant. One that has expired is gone, swept or not. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
-    'As inside; the environment is one of the organization, and has not expired',
+    'As inside; the environment is one of the organization, for a bound token one of its application, and has not expired',
     base,
     async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
       const found = await findEnv(db, scope.org, params.envId, scope.principal, context.now().toISOString())
       if (!found) throw fail('not_found', 'no such env')
-      return { ...scope, env: found }
+      return { ...(await inReach(db, scope, found, 'admin' in base.words)), env: found }
     },
   )
 
 /** Whether resolving the environment that a token is bound to can lead to this one: its parent, a branch, a composed group. */
-const takesIn = async (db: Sql, boundTo: string, env: Env): Promise<boolean> =>
+const takesIn = async (db: Sql, bound: string, env: Env): Promise<boolean> =>
   (await db.row(
     `select 1 from environments b
       where b.org_id = $1 and b.id = $2
@@ -67,14 +103,14 @@ const takesIn = async (db: Sql, boundTo: string, env: Env): Promise<boolean> =>
              or exists (select from compositions c
                          where c.org_id = b.org_id and c.environment_id = coalesce(b.parent_environment_id, b.id)
                            and c.group_id = $5))`,
-    [env.orgId, boundTo, env.id, env.parentEnvironmentId, env.groupId],
+    [env.orgId, bound, env.id, env.parentEnvironmentId, env.groupId],
   )) !== undefined
 
 /** A bound token’s grant on a group counts for as long as the group is composed into what the token is bound to. */
 async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void> {
   if (!env.wrappedDek) throw fail('forbidden', 'you hold no key grant on this environment')
-  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
-  if (boundTo !== null && boundTo !== env.id && !(await takesIn(db, boundTo, env)))
+  const bound = boundTo(principal)
+  if (bound !== null && bound !== env.id && !(await takesIn(db, bound, env)))
     throw fail('forbidden', 'this token is bound to another environment, and this one is no part of that')
 }
 
@@ -103,11 +139,20 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
     },
   )
 
-/** An admin; or, where the environment is a branch, a holder of a grant on it. */
+/** An admin; or, where the environment is a branch that is not protected, a holder of a grant on it. */
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('branchHolderOrAdmin', 'An admin; on a branch also a holder of a key grant on it', base, async (scope) => {
-    const holdsBranch = scope.env.parentEnvironmentId !== null && scope.env.wrappedDek !== null
-    if (!isAdmin(scope) && !holdsBranch)
-      throw fail('forbidden', 'this needs the admin role, or a key grant on a branch')
-    return scope
-  })
+  narrowed(
+    'branchHolderOrAdmin',
+    'An admin; on a branch that is not protected also a holder of a key grant on it',
+    base,
+    async (scope) => {
+      if (isAdmin(scope)) return scope
+      const { parentEnvironmentId, wrappedDek, protection } = scope.env
+      if (parentEnvironmentId === null || wrappedDek === null)
+        throw fail('forbidden', 'this needs the admin role, or a key grant on a branch')
+      if (protection !== null) throw protectedBranch()
+      return scope
+    },
+  )
+
+export const protectedBranch = () => fail('forbidden', 'the branch is protected: deleting it needs the admin role')

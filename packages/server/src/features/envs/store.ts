@@ -7,7 +7,7 @@ import type { Principal } from '../../kernel/principal.ts'
 import type { App } from '../apps/scope.ts'
 import type { Group } from '../groups/scope.ts'
 import type { Env } from './scope.ts'
-import { environmentColumns } from './scope.ts'
+import { environmentColumns, isUnprotected, type Protection } from './scope.ts'
 
 type EnvironmentRow = Static<typeof Environment>
 type WithAccess = Static<typeof EnvironmentWithAccess>
@@ -47,14 +47,15 @@ export interface NewEnvironment {
   name: string
   slug: string
   expiresAt: string | null
+  protection: Protection | null
   now: string
 }
 
 export async function insertEnv(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
   const row = await db.row<EnvironmentRow>(
     `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
-                                    created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) returning ${environmentColumns}`,
+                                    required_approvals, allow_self_approval, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) returning ${environmentColumns}`,
     [
       env.orgId,
       env.id,
@@ -64,6 +65,8 @@ export async function insertEnv(db: Tx, env: NewEnvironment): Promise<Environmen
       env.name,
       env.slug,
       env.expiresAt,
+      env.protection?.requiredApprovals ?? null,
+      env.protection?.allowSelfApproval ?? null,
       env.now,
     ],
   )
@@ -77,10 +80,12 @@ export const renameEnv = (db: Tx, env: Env, name: string, now: string) =>
     [env.orgId, env.id, name, now],
   )
 
-/** False where it has ended by other hands since it was found. */
-export const deleteEnv = async (db: Tx, env: Env): Promise<boolean> =>
-  (await db.row('delete from environments where org_id = $1 and id = $2 returning id', [env.orgId, env.id])) !==
-  undefined
+/** Undefined where it has ended by other hands since it was found. */
+export const deleteEnv = (db: Tx, env: Env) =>
+  db.row<{ isProtected: boolean }>(
+    `delete from environments e where org_id = $1 and id = $2 returning not (${isUnprotected}) as is_protected`,
+    [env.orgId, env.id],
+  )
 
 /** Those who hold a key and can still use it: a revoked or expired token must not be handed the key of a branch. */
 export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>

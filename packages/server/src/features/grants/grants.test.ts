@@ -1,4 +1,5 @@
-import { branches } from '@skerry/contract/envs'
+import { audit } from '@skerry/contract/audit'
+import { branches, envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { composition } from '@skerry/contract/groups'
 import { secrets } from '@skerry/contract/secrets'
@@ -45,8 +46,17 @@ describe('granting', () => {
     }
   })
 
-  test('is for admins, a machine client among them', async () => {
-    expect((await grant(await newToken(world, tenant), envId, {}, tenant.machine)).status).toBe(201)
+  test('is for admins who hold the key: nobody else can give more than a key of their own making', async () => {
+    const holder = await newMember(world, tenant, 'admin')
+    const [person, token] = [await newMember(world, tenant, 'admin'), await newToken(world, tenant, { role: 'admin' })]
+    for (const actor of [person, token, tenant.machine])
+      for (const to of [actor, await newToken(world, tenant)]) {
+        const { status, error } = await grant(to, envId, {}, actor)
+        expect([status, error?.code]).toEqual([403, 'forbidden'])
+      }
+    expect((await list()).map(({ principalId }) => principalId)).not.toContain(person.id)
+    await grant(holder)
+    expect((await grant(person, envId, {}, holder)).status).toBe(201)
     const member = await newMember(world, tenant)
     await grant(member)
     for (const actor of [member, await newToken(world, tenant)]) {
@@ -110,6 +120,24 @@ describe('granting', () => {
       body: { principalType: 'service_token', principalId: stranger.admin.id, wrappedDek: wrappedKey() },
     })
     expect(answer.status).toBe(404)
+  })
+})
+
+describe('the trail', () => {
+  test('says of a grant, given and taken, on which environment it is and to whom', async () => {
+    const holder = await newToken(world, tenant)
+    const grant = await grantKey(world, tenant, envId, holder)
+    const on = { orgId: tenant.orgId, envId, grantId: grant.id }
+    await world.call(grants.delete, { as: tenant.admin.as, params: on })
+    const { environment } = (await world.call(envs.get, { as: tenant.admin.as, params: on })).body
+    const query = { resourceId: grant.id }
+    const { entries } = (await world.call(audit.list, { as: tenant.admin.as, params: on, query })).body
+    const said = { environmentId: envId, environment: environment.slug }
+    const metadata = { ...said, principalType: 'service_token', principalId: holder.id }
+    expect(entries).toMatchObject([
+      { action: 'key.revoked', metadata },
+      { action: 'key.granted', metadata },
+    ])
   })
 })
 

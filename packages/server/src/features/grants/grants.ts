@@ -5,7 +5,7 @@ import { fail } from '../../kernel/errors.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { giveKey } from './give.ts'
 import type { Grant } from './scope.ts'
-import { deleteGrant, findUsableToken, holdsKeys, listGrants } from './store.ts'
+import { deleteGrant, findUsableToken, holdEnv, holdOwnGrant, holdsKeys, listGrants } from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
   return { wrappedDek: env.wrappedDek as string }
@@ -18,12 +18,15 @@ export async function list({ db, env, query }: In<typeof grants.list, InEnv>): O
 }
 
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
-  const { env, body, audit } = input
+  const { db, env, principal, body, audit } = input
+  if (!(await holdEnv(db, env))) throw fail('not_found', 'no such env')
+  if (!(await holdOwnGrant(db, env, principal))) throw fail('conflict', 'the key has been replaced in the meantime')
   await checkGrantee(input)
   const grant = await giveKey(input, env, body)
   if (!grant) throw fail('conflict', `${body.principalId} holds a key grant on this environment already`)
   audit('key.granted', grant.id, {
     environmentId: env.id,
+    environment: env.slug,
     principalType: body.principalType,
     principalId: body.principalId,
   })
@@ -55,6 +58,7 @@ export async function remove(input: In<typeof grants.delete, InEnv & { grant: Gr
   await deleteGrant(db, env, grant)
   audit('key.revoked', grant.id, {
     environmentId: env.id,
+    environment: env.slug,
     principalType: grant.principalType,
     principalId: grant.principalId,
   })

@@ -8,6 +8,6 @@ import { grant } from './scope.ts'
 export const routes = [
   route(grants.own, grantee(env(member)), own),
   route(grants.list, env(admin), list),
-  route(grants.create, env(admin), create),
+  route(grants.create, grantee(env(admin)), create), // an admin without the key could only invent one
   route(grants.delete, grant(env(admin)), remove),
 ]

@@ -52,6 +52,25 @@ export const insertGrant = (db: Tx, orgId: string, grant: NewGrant) =>
     ],
   )
 
+/** Keeps the environment from being deleted; false where it is gone. */
+export const holdEnv = async (db: Tx, env: Env): Promise<boolean> =>
+  (await db.row('select 1 from environments where org_id = $1 and id = $2 for key share', [env.orgId, env.id])) !==
+  undefined
+
+/**
+ * False where the key that the caller was found to hold has been replaced or taken away since. Asked after `holdEnv`: a
+ * re-key, which takes the environment's row first too, then waits until commit.
+ */
+export async function holdOwnGrant(db: Tx, env: Env, principal: { type: string; id: string }): Promise<boolean> {
+  const own = await db.row(
+    `select 1 from key_grants
+      where org_id = $1 and environment_id = $2 and principal_type = $3 and principal_id = $4 and wrapped_dek = $5
+        for share`,
+    [env.orgId, env.id, principal.type, principal.id, env.wrappedDek],
+  )
+  return own !== undefined
+}
+
 export const deleteGrant = (db: Tx, env: Env, grant: Grant) =>
   db.rows('delete from key_grants where org_id = $1 and environment_id = $2 and id = $3', [env.orgId, env.id, grant.id])
 

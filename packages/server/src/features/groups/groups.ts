@@ -5,6 +5,7 @@ import { fail } from '../../kernel/errors.ts'
 import { createEnvironment, toResponse } from '../envs/create.ts'
 import { allEnvs, pageOfEnvs } from '../envs/lists.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { recordEnded } from '../rotation/ended.ts'
 import type { Group } from './scope.ts'
 import { groups as stored } from './store.ts'
 
@@ -48,10 +49,12 @@ export async function update({
   return { group: after }
 }
 
-export async function remove({ db, group, audit }: In<typeof groups.delete, InGroup>): Out<typeof groups.delete> {
+export async function remove(input: In<typeof groups.delete, InGroup>): Out<typeof groups.delete> {
+  const { context, db, group, origin, audit } = input
   const deleted = await stored.delete(db, group)
   if (!deleted) throw fail('not_found', 'no such group')
   audit('group.deleted', group.id, { slug: group.slug })
+  await recordEnded(context, db, origin, group.orgId, { cause: 'group.deleted', causeId: group.id })
   return { ok: true }
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { health } from '@skerry/contract/health'
-import type { Sql } from '../../db/database.ts'
 import { pendingMigrations } from '../../db/migrate.ts'
 import type { In, Out } from '../../http/route.ts'
+import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
 export async function live(_: In<typeof health.live>): Out<typeof health.live> {
@@ -16,7 +16,7 @@ const answerWithinMs = 2000
 export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
   const late = new AbortController()
   const reason = await Promise.race([
-    whyNotReady(context.db).catch(() => noAnswer),
+    whyNotReady(context).catch(() => noAnswer),
     after(answerWithinMs, noAnswer, { signal: late.signal }).catch(() => noAnswer),
   ])
   late.abort()
@@ -26,7 +26,8 @@ export async function ready({ context }: In<typeof health.ready>): Out<typeof he
 
 const noAnswer = 'the database does not answer'
 
-async function whyNotReady(db: Sql): Promise<string | null> {
+async function whyNotReady({ db, fullDisk }: Context): Promise<string | null> {
+  if (fullDisk.isFull()) return 'the disk of the database is full'
   if ((await pendingMigrations(db)).length > 0) return 'the database schema is not up to date'
   // As one that was the primary until a moment ago does.
   const state = await db.row<{ value: string }>(`select current_setting('transaction_read_only') as value`)

@@ -1,8 +1,10 @@
 import type { honeyTokens } from '@skerry/contract/honey-tokens'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { closeMinute } from './minutes.ts'
 import type { HoneyToken } from './scope.ts'
 import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
 import { recordTrips } from './trips.ts'
@@ -18,11 +20,14 @@ export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeo
 
 /** The caller made the decoy, as it makes tokens. What is registered here never works, not for a moment. */
 export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<typeof honeyTokens.create> {
-  const { db, org, principal, body, now, newId, audit } = input
+  const { context, db, org, principal, origin, body, now, newId, audit } = input
   const { tokenId, tokenHash } = body
   const placement = body.placement ?? null
   const free = await insertDeadToken(db, org, { id: tokenId, tokenHash, createdBy: principal, now })
-  if (!free) throw fail('conflict', 'body.tokenId: registered already')
+  if (!free) {
+    noteTakenToken(context, { tokenId, byOrgId: org.id }, origin)
+    throw fail('conflict', 'body.tokenId: registered already')
+  }
   const honeyToken = await insertHoneyToken(db, org, { id: newId('honeyToken'), tokenId, placement, now })
   audit('honey_token.created', honeyToken.id, { tokenId, placement })
   return { honeyToken }
@@ -31,8 +36,9 @@ export async function create(input: In<typeof honeyTokens.create, InOrg>): Out<t
 type OnHoneyToken = InOrg & { honeyToken: HoneyToken }
 
 export async function remove(input: In<typeof honeyTokens.delete, OnHoneyToken>): Out<typeof honeyTokens.delete> {
-  const { db, org, honeyToken, audit } = input
+  const { context, db, org, honeyToken, audit } = input
   const { id, tokenId, placement, tripCount } = honeyToken
+  await closeMinute(context, db, { orgId: org.id, id })
   const deleted = await deleteHoneyToken(db, org, honeyToken)
   if (!deleted) throw fail('not_found', 'no such honey token')
   audit('honey_token.deleted', id, { tokenId, placement, tripCount })

@@ -61,22 +61,74 @@ export const findDecoys = (db: Sql, bearerHashes: string[], tokenIds: string[]) 
     [bearerHashes, tokenIds],
   )
 
+/** Locked until commit, so that trips that several servers saw are added up. */
+export const lockMinute = (db: Tx, { orgId, id }: DecoyId) =>
+  db.row<Minute>(
+    `select token_id, placement, minute_began_at, minute_count, minute_addresses, last_trip_at, last_trip_ip,
+            last_trip_user_agent
+       from honey_tokens where org_id = $1 and id = $2 for update`,
+    [orgId, id],
+  )
+
+export const endMinute = (db: Tx, { orgId, id }: DecoyId) =>
+  db.rows(
+    `update honey_tokens set minute_began_at = null, minute_count = 0, minute_addresses = '{}'
+      where org_id = $1 and id = $2`,
+    [orgId, id],
+  )
+
+export interface DecoyId {
+  orgId: string
+  id: string
+}
+
+/** The trips that are not in the trail yet. */
+export interface Minute {
+  tokenId: string
+  placement: string | null
+  minuteBeganAt: string | null
+  minuteCount: number
+  minuteAddresses: string[]
+  lastTripAt: string | null
+  lastTripIp: string | null
+  lastTripUserAgent: string | null
+}
+
 const alertPauseMinutes = 10
 
-/** Undefined where the decoy has been deleted since. `alertDue` at most once in a while, whatever is tried. */
-export const addTrips = (
-  db: Tx,
-  decoy: { orgId: string; id: string },
-  trips: { count: number; at: string; ipAddress: string | null; userAgent: string | null },
-) =>
-  db.row<{ placement: string | null; alertDue: boolean }>(
+interface Trips {
+  count: number
+  /** Of these, how many are for the entry that closes the minute. */
+  toClose: number
+  minuteBeganAt: string
+  addresses: string[]
+  at: string
+  ipAddress: string | null
+  userAgent: string | null
+}
+
+/** Of a decoy that is locked. `alertDue` at most once in a while, whatever is tried. */
+export const addTrips = (db: Tx, decoy: DecoyId, trips: Trips) =>
+  db.row<{ alertDue: boolean }>(
     `update honey_tokens
         set trip_count = trip_count + $3,
             last_trip_ip = case when last_trip_at > $4 then last_trip_ip else $5 end,
             last_trip_user_agent = case when last_trip_at > $4 then last_trip_user_agent else $6 end,
             last_trip_at = greatest(last_trip_at, $4::timestamptz),
             last_alert_at = case when last_alert_at > $4::timestamptz - make_interval(mins => $7) then last_alert_at
-                                 else $4 end
-      where org_id = $1 and id = $2 returning placement, last_alert_at = $4 as alert_due`,
-    [decoy.orgId, decoy.id, trips.count, trips.at, trips.ipAddress, trips.userAgent, alertPauseMinutes],
+                                 else $4 end,
+            minute_began_at = $8, minute_count = minute_count + $9, minute_addresses = $10
+      where org_id = $1 and id = $2 returning last_alert_at = $4 as alert_due`,
+    [
+      decoy.orgId,
+      decoy.id,
+      trips.count,
+      trips.at,
+      trips.ipAddress,
+      trips.userAgent,
+      alertPauseMinutes,
+      trips.minuteBeganAt,
+      trips.toClose,
+      trips.addresses,
+    ],
   )

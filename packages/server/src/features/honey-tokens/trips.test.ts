@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { apps } from '@skerry/contract/apps'
 import { cliLogin } from '@skerry/contract/cli-login'
 import { health } from '@skerry/contract/health'
@@ -13,9 +15,10 @@ import { newToken, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { openWorld, start } from '../../../test/world.ts'
 import { newId, sha256 } from '../../kernel/context.ts'
+import { endOfMinute } from './jobs.ts'
 import { recordTrips } from './trips.ts'
 
-const { scene, org, made, newDecoy, present, shown, recorded, trail } = decoys()
+const { scene, org, as, made, register, registerToken, newDecoy, present, shown, recorded, trail } = decoys()
 
 describe('presenting a decoy', () => {
   test('is answered in the bytes and headers of an unknown, a revoked and an expired token', async () => {
@@ -66,7 +69,7 @@ describe('presenting a decoy', () => {
       actorId: null,
       resourceType: 'honey_token',
       ipAddress: '127.0.0.1',
-      metadata: { tokenId: decoy.tokenId, placement: 'wiki page', times: 1, at: row?.lastTripAt },
+      metadata: { tokenId: decoy.tokenId, placement: 'wiki page', count: 1, at: row?.lastTripAt },
     })
     const secret = decoy.bearer.slice(decoy.tokenId.length)
     expect(JSON.stringify(entry) + scene.world.log.join('') + scene.world.answers.join('')).not.toContain(secret)
@@ -117,15 +120,147 @@ describe('presenting a decoy', () => {
     expect((await recorded(decoy))?.tripCount).toBe(3)
   })
 
-  test('a hundred times at once counts a hundred, in one entry for each address and program', async () => {
+  test('at any path outside of the API trips it too, and is answered as ever', async () => {
     const decoy = await newDecoy()
-    const agents = ['one/1', 'two/2']
-    await Promise.all(
-      Array.from({ length: 100 }, (_, index) => present(decoy.bearer, { 'user-agent': agents[index % 2] as string })),
-    )
-    expect((await recorded(decoy))?.tripCount).toBe(100)
-    const times = (await trail(decoy)).map(({ metadata }) => (metadata as { times: number }).times)
-    expect(times.reduce((sum, one) => sum + one, 0)).toBe(100)
+    const authorization = `Bearer ${decoy.bearer}`
+    const places = [
+      '/',
+      '/docs',
+      '/docs.css',
+      '/openapi.json',
+      '/.well-known/jwks.json',
+      '/account/keys',
+      '/%ff',
+      '/nowhere',
+    ]
+    for (const path of places) {
+      const [plain, shown] = await Promise.all([
+        fetch(scene.world.url + path),
+        fetch(scene.world.url + path, { headers: { authorization } }),
+      ])
+      expect(shown.status).toBe(plain.status)
+    }
+    const raw = [
+      'GET / HTTP/1.1',
+      'GET /v1/me HTTP/1.1',
+      'CONNECT a:1 HTTP/1.1\r\nHost: a',
+      'GET / HTTP/1.1\r\nHost: a\r\nExpect: a',
+    ]
+    for (const head of raw) {
+      const socket = connect(Number(new URL(scene.world.url).port), '127.0.0.1')
+      socket.end(`${head}\r\nAuthorization: ${authorization}\r\n\r\n`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /)
+    }
+    expect((await recorded(decoy))?.tripCount).toBe(places.length + raw.length)
+  })
+
+  test('in another header than ours trips it too', async () => {
+    const decoy = await newDecoy()
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+    const headers = [
+      `Token ${decoy.bearer}`,
+      decoy.bearer,
+      `Bearer  ${decoy.bearer}`,
+      basic(`${decoy.bearer}:`),
+      basic(`x:${decoy.bearer}`),
+    ]
+    for (const as of headers) expect((await scene.world.call(me.get, { as })).status).toBe(401)
+    expect((await recorded(decoy))?.tripCount).toBe(headers.length)
+  })
+
+  test('by registering its id in another organization trips it too; in its own it is a slip', async () => {
+    const decoy = await newDecoy()
+    const elsewhere = await signUp(scene.world)
+    const other = { ...made(), tokenId: decoy.tokenId }
+    const answers = [
+      await registerToken(other, elsewhere),
+      await register({ tokenId: other.tokenId, tokenHash: other.tokenHash }, elsewhere),
+      await registerToken(other),
+      await register({ tokenId: other.tokenId, tokenHash: other.tokenHash }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([409, 409, 409, 409])
+    expect((await recorded(decoy))?.tripCount).toBe(2)
+    expect(await trail(decoy)).toMatchObject([{ actorType: 'system', ipAddress: '127.0.0.1' }])
+  })
+
+  describe('many times', () => {
+    const flood = async (decoy: { bearer: string }, times: number) => {
+      const agent = () => ({ 'user-agent': newId('audit') })
+      for (let sent = 0; sent < times; sent += 20)
+        await Promise.all(Array.from({ length: 20 }, () => present(decoy.bearer, agent())))
+      await recordTrips(scene.world.server.context)
+    }
+    const counts = async (decoy: { id: string }) => (await trail(decoy)).map(({ metadata }) => metadata.count).reverse()
+    const ended = async ({ id }: { id: string }) => {
+      const { context } = scene.world.server
+      const job = await context.db.row<{ data: never }>(
+        `select data from jobs.job where name = $1 and data->>'id' = $2 order by created_on desc limit 1`,
+        [endOfMinute.name, id],
+      )
+      await endOfMinute.run(context, job?.data as never)
+    }
+
+    test('is an entry at once, and one for the rest of the minute, whatever programs and addresses it comes from', async () => {
+      const decoy = await newDecoy()
+      for (let second = 0; second < 3; second++) {
+        await flood(decoy, 40)
+        expect(await counts(decoy)).toEqual([1])
+        scene.world.clock.advance(10)
+      }
+      const told = await trail(decoy)
+      await ended(decoy)
+      expect(await counts(decoy)).toEqual([1, 119])
+      const [rest, first] = await trail(decoy)
+      expect([first]).toEqual(told)
+      expect(rest).toMatchObject({
+        actorType: 'system',
+        ipAddress: '127.0.0.1',
+        metadata: { addresses: ['127.0.0.1'] },
+      })
+      expect((await shown(decoy))?.tripCount).toBe(120)
+      // It may run twice.
+      await ended(decoy)
+      expect(await counts(decoy)).toEqual([1, 119])
+    })
+
+    test('in the next minute begins anew, though nobody closed the last one', async () => {
+      const decoy = await newDecoy()
+      await flood(decoy, 20)
+      scene.world.clock.advance(61)
+      await flood(decoy, 20)
+      expect((await counts(decoy)).sort()).toEqual([1, 1, 19])
+      await ended(decoy)
+      expect((await counts(decoy)).sort()).toEqual([1, 1, 19, 19])
+    })
+
+    test('once leaves nothing to close; and what is left when it is deleted stands in the trail', async () => {
+      const [once, decoy] = [await newDecoy(), await newDecoy()]
+      await present(once.bearer)
+      await recorded(once)
+      await ended(once)
+      expect(await counts(once)).toEqual([1])
+      await flood(decoy, 20)
+      await scene.world.call(honeyTokens.delete, { ...as(), params: { ...org(), honeyTokenId: decoy.id } })
+      expect(await counts(decoy)).toEqual([1, 19])
+    })
+
+    test('seen by several servers is counted once each', async () => {
+      const decoy = await newDecoy()
+      await flood(decoy, 20)
+      const other = await start(
+        { ...scene.world.server.context.config, baseUrl: null },
+        scene.world.log,
+        scene.world.clock.now,
+      ).catch(() => null)
+      // The embedded database has one server.
+      if (!other) return
+      await fetch(`${other.url}/v1/me`, { headers: { authorization: `Bearer ${decoy.bearer}` } })
+      await other.close()
+      expect(await counts(decoy)).toEqual([1])
+      await ended(decoy)
+      expect(await counts(decoy)).toEqual([1, 20])
+    })
   })
 
   test('whole or with another end trips it: what was planted is not always what is presented', async () => {

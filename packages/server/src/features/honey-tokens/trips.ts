@@ -1,47 +1,79 @@
 import type { Tx } from '../../db/database.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
-import type { Context } from '../../kernel/context.ts'
+import { idOf } from '../../jobs/queue.ts'
+import { type Context, instant } from '../../kernel/context.ts'
 import { recordIn } from '../../kernel/unit.ts'
-import { addTrips, findDecoys } from './store.ts'
+import { findExposed, recordExposure } from '../tokens/exposures.ts'
+import { endOfMinute } from './jobs.ts'
+import { writeRest } from './minutes.ts'
+import { addTrips, type DecoyId, findDecoys, lockMinute } from './store.ts'
 
 /**
- * Finds the decoys among the service tokens that were refused since the last time, and records that they were tried. A
- * request never waits for this, and none does it: until here a decoy is a token like any other that does not work.
+ * Finds the decoys among the service tokens that were refused since the last time, and the tokens that were sent whole, and
+ * records them. A request never waits for this, and none does it: until here each is a token like any other that does not
+ * work.
  */
 export const recordTrips = (context: Context): Promise<void> =>
   context.rejectedTokens.flush(async (rejectedTokens) => {
     const hashes = rejectedTokens.map(({ bearerHash }) => bearerHash)
     const ids = rejectedTokens.map(({ tokenId }) => tokenId)
     const decoys = await findDecoys(context.db, hashes, ids)
-    if (decoys.length === 0) return
+    const exposed = await findExposed(context, rejectedTokens)
+    if (decoys.length === 0 && exposed.length === 0) return
     await context.db.transaction(async (tx) => {
       for (const decoy of decoys) {
-        const isOfDecoy = ({ bearerHash, tokenId }: RejectedToken) =>
-          bearerHash === decoy.tokenHash || tokenId === decoy.tokenId
+        // Who registers a decoy twice in its own organization has made it.
+        const isOfDecoy = ({ bearerHash, tokenId, byOrgId }: RejectedToken) =>
+          byOrgId !== decoy.orgId && (bearerHash === decoy.tokenHash || tokenId === decoy.tokenId)
         await recordTripsOf(context, tx, decoy, rejectedTokens.filter(isOfDecoy))
       }
+      for (const one of exposed) await recordExposure(context, tx, one)
     })
   })
 
-/** One entry for each address and program, however often it tried: whoever finds a decoy must not fill the trail. */
-async function recordTripsOf(
-  context: Context,
-  tx: Tx,
-  decoy: { orgId: string; id: string; tokenId: string },
-  rejectedTokens: RejectedToken[],
-): Promise<void> {
-  const last = rejectedTokens.reduce((one, other) => (other.at > one.at ? other : one))
-  const count = rejectedTokens.reduce((sum, { times }) => sum + times, 0)
-  const trip = await addTrips(tx, decoy, { ...last, count })
-  if (!trip) return
-  if (trip.alertDue) {
+const minuteMs = 60_000
+const addressesMax = 20
+
+/**
+ * Whoever finds a decoy must not fill the trail: the first trip is an entry at once, and what follows within the minute is
+ * counted and is one entry at its end, however many addresses and programs it came from.
+ */
+async function recordTripsOf(context: Context, tx: Tx, decoy: DecoyId, rejected: RejectedToken[]): Promise<void> {
+  const [first, ...others] = rejected.toSorted((one, other) => (one.at < other.at ? -1 : 1))
+  const minute = first && (await lockMinute(tx, decoy))
+  if (!minute) return
+  const now = instant(context)
+  const beganAt = minute.minuteBeganAt
+  const isOver = beganAt !== null && Date.parse(now) - Date.parse(beganAt) >= minuteMs
+  if (isOver) await writeRest(context, tx, decoy, minute)
+  const isFirst = isOver || beganAt === null
+  const count = rejected.reduce((sum, { times }) => sum + times, 0)
+  const last = others.at(-1) ?? first
+  const addresses = new Set(isFirst ? [] : minute.minuteAddresses)
+  for (const { ipAddress } of rejected) if (ipAddress && addresses.size < addressesMax) addresses.add(ipAddress)
+  const trips = {
+    ...last,
+    count,
+    toClose: isFirst ? count - 1 : count,
+    minuteBeganAt: isFirst ? now : beganAt,
+    addresses: [...addresses],
+  }
+  const added = await addTrips(tx, decoy, trips)
+  if (isFirst) await recordFirst(context, tx, decoy, { ...minute, ...first, beganAt: now })
+  if (added?.alertDue) {
     const { at, ipAddress, userAgent } = last
-    const facts = { tokenId: decoy.tokenId, at, ipAddress, userAgent }
+    const facts = { tokenId: minute.tokenId, at, ipAddress, userAgent }
     await context.events.emit(tx, 'honey_token.tripped', decoy.orgId, facts)
   }
-  for (const { times, at, ...from } of rejectedTokens) {
-    const metadata = { tokenId: decoy.tokenId, placement: trip.placement, times, at }
-    const entry = { orgId: decoy.orgId, action: 'honey_token.tripped', resourceId: decoy.id, metadata } as const
-    recordIn(context, tx, { principal: null, ...from }, entry)
-  }
+}
+
+type First = RejectedToken & { placement: string | null; beganAt: string }
+
+async function recordFirst(context: Context, tx: Tx, { orgId, id }: DecoyId, first: First): Promise<void> {
+  const { tokenId, placement, at, ipAddress, userAgent, requestId, beganAt } = first
+  const metadata = { tokenId, placement, count: 1, at }
+  const entry = { orgId, action: 'honey_token.tripped', resourceId: id, metadata } as const
+  recordIn(context, tx, { principal: null, ipAddress, userAgent, requestId }, entry)
+  const sending = { id: idOf('end of minute', id, beganAt), startAfterSeconds: minuteMs / 1000 }
+  await context.queue.enqueue(tx, endOfMinute, { orgId, id, beganAt }, sending)
 }

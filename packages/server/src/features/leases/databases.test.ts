@@ -8,9 +8,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { wrappedForBroker } from '../../../test/lease-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { missingPostgres, startPostgres } from '../../../test/services/postgres.ts'
+import { startMailServer } from '../../../test/services/smtp.ts'
+import { mailsWritten } from '../../../test/state.ts'
+import { newMember } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 
-const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+const mails = await startMailServer()
+afterAll(() => mails.close())
+const { world, tenant } = await openTenant({
+  SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  SKERRY_SMTP_URL: mails.url,
+  SKERRY_BASE_URL: 'https://skerry.example',
+})
 const { orgId } = tenant
 const { as } = tenant.admin
 const { context } = world.server
@@ -160,7 +169,8 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(id)).status, await exists('outlasts')]).toEqual(['revoked', false])
   })
 
-  test('that cannot be removed in a day is orphaned, and can be forgotten', async () => {
+  test('that cannot be removed in a day is orphaned, which admins are told, and can be forgotten', async () => {
+    await newMember(world, tenant, 'admin', { email: 'leases@example.com' })
     const { body } = await mint('stays', 'x')
     const { id } = body.lease
     await scene.root.query(`ALTER ROLE skerry_admin NOLOGIN`)
@@ -168,6 +178,10 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     world.clock.advance(24 * 3600 + 60)
     await endDue(context, orgId, targetId)
     expect((await read(id)).status).toBe('orphaned')
+    await mailsWritten(world)
+    const told = mails.received.filter(({ to }) => to.includes('leases@example.com'))
+    const subject = 'Subject: The account of a lease could not be removed in'
+    expect(told.filter(({ source }) => source.includes(subject))).toHaveLength(1)
     await scene.root.query(`ALTER ROLE skerry_admin LOGIN`)
     const forgotten = await world.call(leases.forget, { as, params: { orgId, leaseId: id } })
     expect(forgotten.body.lease.lastError).toContain('may still be on the target')

@@ -1,12 +1,15 @@
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import type { LeaseSession } from '@skerry/providers/leases/provider'
 import { ProviderError } from '@skerry/providers/provider-error'
-import { type Context, instant } from '../../kernel/context.ts'
+import { type Context, instant, newId } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
+import { provisionerOf } from './provisioned.ts'
+import { deleteJobOf, insertJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease } from './scope.ts'
 import { onTarget } from './session.ts'
+import { ring } from './waiting.ts'
 
 const firstPauseSeconds = 5
 const pauseMaxSeconds = 600
@@ -41,6 +44,8 @@ async function endAll(context: Context, orgId: string, targetId: string, due: En
   }
   const target = await findTarget(context.db, { id: orgId }, targetId)
   if (!target) return
+  const tokenId = provisionerOf(target)
+  if (tokenId !== null) return askProvisioner(context, tokenId, due)
   const left = new Set(due)
   try {
     await onTarget(context, target, async (session) => {
@@ -53,6 +58,21 @@ async function endAll(context: Context, orgId: string, targetId: string, due: En
     if (!(error instanceof Refusal)) throw error
     for (const lease of left) await failedTry(context, lease, error.message)
   }
+}
+
+/** The work waits until the provisioner asks for it. Each later try sees that it is still there, and counts the time. */
+async function askProvisioner(context: Context, tokenId: string, due: Ending[]): Promise<void> {
+  for (const lease of due) {
+    const { orgId, id: leaseId, targetId } = lease
+    const job = { id: newId('provisionerJob'), targetId: targetId as string, leaseId, now: instant(context) }
+    await insertJob(context.db, orgId, job)
+    await failedTry(
+      context,
+      lease,
+      lease.tries === 0 ? null : (lease.lastError ?? 'the provisioner has not done it yet'),
+    )
+  }
+  ring(tokenId)
 }
 
 /** One that fails by itself, because of what it owns for example, does not keep the others. */
@@ -71,7 +91,7 @@ async function removeAccount(context: Context, session: LeaseSession<LeaseTag>, 
 }
 
 /** Nothing of it is on the target any more. Its end is in the trail; that of one which was revoked is there already. */
-async function gone(context: Context, lease: Ending): Promise<void> {
+export async function gone(context: Context, lease: Ending): Promise<void> {
   await unit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
     const { orgId, id, targetId, resourceRef } = lease
@@ -80,7 +100,7 @@ async function gone(context: Context, lease: Ending): Promise<void> {
   })
 }
 
-async function failedTry(context: Context, lease: Ending, lastError: string): Promise<void> {
+export async function failedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const now = context.now().getTime()
   if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return giveUp(context, lease, lastError)
   const pause = Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** lease.tries)
@@ -88,10 +108,15 @@ async function failedTry(context: Context, lease: Ending, lastError: string): Pr
 }
 
 /** After a day of tries an admin has to look: the account may still be there. */
-async function giveUp(context: Context, lease: Ending, lastError: string): Promise<void> {
+async function giveUp(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   await unit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'give_up', 'orphaned', { lastError })
+    if (!moved) return
+    await deleteJobOf(db, lease)
     const { orgId, id, targetId, resourceRef } = lease
-    if (moved) record({ orgId, action: 'lease.orphaned', resourceId: id, metadata: { targetId, resourceRef } })
+    record({ orgId, action: 'lease.orphaned', resourceId: id, metadata: { targetId, resourceRef } })
+    const target = targetId === null ? undefined : await findTarget(db, { id: orgId }, targetId)
+    const facts = { leaseId: id, target: target?.name ?? 'removed', account: resourceRef }
+    await context.events.emit(db, 'lease.orphaned', orgId, facts)
   })
 }

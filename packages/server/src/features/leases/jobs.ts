@@ -6,7 +6,7 @@ import { listDueTargets } from './ledger-store.ts'
 /** Added with every lease, for the moment of its end; whichever comes first ends all that is due on its target. */
 export const endTarget = job<{ orgId: string; targetId: string }>(
   'leases.end',
-  { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3 } },
+  { concurrency: 4, perKey: ({ targetId }) => targetId, retry: { limit: 3, delaySeconds: 1 } },
   (context, { orgId, targetId }) => endDue(context, orgId, targetId),
 )
 

@@ -6,7 +6,9 @@ import type { InOrg } from '../orgs/scope.ts'
 import { endOne } from './ending.ts'
 import { beginEnd, type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
 import { leaseLifecycle } from './lifecycle.ts'
-import type { Lease, OnLease } from './scope.ts'
+import { provisionerOf, settled } from './provisioned.ts'
+import { deleteJobOf } from './provisioner-store.ts'
+import { findTarget, type Lease, type OnLease, toResponse } from './scope.ts'
 
 export async function list({ db, org, query }: In<typeof leases.list, InOrg>): Out<typeof leases.list> {
   const cursor = pageFrom(query, 'lease')
@@ -26,17 +28,26 @@ const isOver = ({ status }: Lease) => ['expired', 'revoked', 'failed'].includes(
  */
 export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<typeof leases.revoke> {
   const { context, lease, principal, now, transaction } = input
+  const target = lease.targetId === null ? undefined : await findTarget(input.db, input.org, lease.targetId)
+  const isProvisioned = target !== undefined && provisionerOf(target) !== null
   const ending = await transaction(async ({ db, audit }): Promise<Lease | Ending> => {
     const stored = await lockLease(db, lease)
     if (!stored) throw fail('not_found', 'no such lease')
     if (isOver(stored) || stored.status === 'revoking') return stored
-    if (stored.status === 'creating') throw fail('conflict', 'the lease is being made: try again in a moment')
+    // A provisioner that makes it now is told to remove it next.
+    if (stored.status === 'creating' && !isProvisioned)
+      throw fail('conflict', 'the lease is being made: try again in a moment')
     leaseLifecycle.check(stored.status, 'end')
     audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
-    return (await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })) ?? stored
+    const begun = await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })
+    if (stored.status !== 'pending') return begun ?? stored
+    // Nothing has reached the target.
+    await deleteJobOf(db, lease)
+    return (await moveLease(db, lease, 'gone', 'revoked')) ?? stored
   })
   if (!('endsAs' in ending)) return { lease: toResponse(ending) }
-  return { lease: toResponse(await endOne(context, ending)) }
+  const ended = await endOne(context, ending)
+  return { lease: toResponse(isProvisioned ? await settled(input, ended) : ended) }
 }
 
 /** For an account that could not be removed in a day, which an admin has looked after. */
@@ -49,8 +60,4 @@ export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLe
   })
   audit('lease.forgotten', lease.id, { resourceRef: lease.resourceRef })
   return { lease: toResponse(forgotten ?? stored) }
-}
-
-export function toResponse({ orgId, verifierDigest, ...lease }: Lease) {
-  return lease
 }

@@ -81,6 +81,13 @@ export type EndsAs = 'expired' | 'revoked' | 'failed'
 export type Ending = Lease & { endsAs: EndsAs; endingSince: string; tries: number }
 const endingColumns = `${leaseColumns}, l.ends_as, l.ending_since, l.tries`
 
+/** One that is being removed. */
+export const findEnding = (db: Sql, { orgId, id }: LeaseId) =>
+  db.row<Ending>(`select ${endingColumns} from leases l where l.org_id = $1 and l.id = $2 and l.status = 'revoking'`, [
+    orgId,
+    id,
+  ])
+
 /** How long a mint may take. What is not done then was cut off. */
 export const mintSeconds = 90
 
@@ -90,9 +97,12 @@ export const mintSeconds = 90
  */
 export async function takeDue(db: Tx, orgId: string, targetId: string, now: string): Promise<Ending[]> {
   await db.rows(
-    `update leases set status = 'failed', last_error = 'the server stopped before the target was reached'
-      where org_id = $1 and target_id = $2 and status = 'pending'
-        and created_at < $3::timestamptz - make_interval(secs => $4)`,
+    `with never as (
+       update leases set status = 'failed', last_error = 'the target was not reached in time'
+        where org_id = $1 and target_id = $2 and status = 'pending'
+          and created_at < $3::timestamptz - make_interval(secs => $4)
+       returning org_id, id)
+     delete from provisioner_jobs j using never n where j.org_id = n.org_id and j.lease_id = n.id`,
     [orgId, targetId, now, mintSeconds],
   )
   await db.rows(
@@ -121,9 +131,9 @@ export const listDueTargets = (db: Sql, now: string) =>
     [now, mintSeconds],
   )
 
-export const recordFailedTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string) =>
+export const recordFailedTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, lastError: string | null) =>
   db.row<Lease>(
-    `update leases l set tries = tries + 1, next_try_at = $3, last_error = $4
+    `update leases l set tries = tries + 1, next_try_at = $3, last_error = coalesce($4, l.last_error)
       where l.org_id = $1 and l.id = $2 and l.status = 'revoking'
      returning ${leaseColumns}`,
     [orgId, id, nextTryAt, lastError],

@@ -8,6 +8,7 @@ export type Trigger = 'create' | 'activate' | 'fail' | 'end' | 'gone' | 'give_up
 export const leaseLifecycle = lifecycle<Status, Trigger>('lease', [
   ['pending', 'create', 'creating'], // the target has been reached, and nothing was sent to it yet
   ['pending', 'fail', 'failed'],
+  ['pending', 'end', 'revoking'],
   ['creating', 'activate', 'active'],
   ['creating', 'fail', 'failed'], // the target said that it changed nothing
   ['creating', 'end', 'revoking'], // something may have been made

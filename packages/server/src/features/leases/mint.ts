@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-targets'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import type { leases } from '@skerry/contract/leases'
 import { publicKeyProblem } from '@skerry/contract/public-key'
@@ -13,10 +13,12 @@ import { unit } from '../../kernel/unit.ts'
 import { wrapTo } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
-import { toResponse } from './leases.ts'
 import { beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
-import { findTarget, type Lease, type LeaseTarget } from './scope.ts'
+import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
+import { insertJob } from './provisioner-store.ts'
+import { findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
 import { changedNothing, onTarget } from './session.ts'
+import { ring } from './waiting.ts'
 
 type Mint = In<typeof leases.create, InOrg>
 
@@ -29,6 +31,11 @@ export async function create(input: Mint): Out<typeof leases.create> {
   if (!target) throw fail('not_found', 'body.targetId: no such target')
   checkMint(target, input.body)
   const lease = await begin(input, target)
+  const tokenId = provisionerOf(target)
+  if (tokenId !== null) {
+    ring(tokenId)
+    return minted(input, target, lease)
+  }
   try {
     return await make(input, target, lease)
   } catch (error) {
@@ -60,9 +67,9 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
 const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
 const begin = ({ org, body, principal, now, newId, transaction }: Mint, target: LeaseTarget): Promise<Lease> =>
-  transaction(async ({ db, enqueue }) => {
+  transaction(async ({ db, enqueue, audit }) => {
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
-    return insertLease(db, org, {
+    const lease = await insertLease(db, org, {
       id: newId('lease'),
       targetId: target.id,
       provider: body.provider,
@@ -73,6 +80,13 @@ const begin = ({ org, body, principal, now, newId, transaction }: Mint, target: 
       createdAt: now,
       expiresAt: new Date(Date.parse(now) + body.ttlSeconds * 1000).toISOString(),
     })
+    const tokenId = provisionerOf(target)
+    if (tokenId === null) return lease
+    await checkProvisioner(db, org.id, tokenId, now)
+    const { verifier } = body
+    await insertJob(db, org.id, { id: newId('provisionerJob'), targetId: target.id, leaseId: lease.id, verifier, now })
+    audit('lease.requested', lease.id, { targetId: target.id, provider: body.provider, expiresAt: lease.expiresAt })
+    return lease
   })
 
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -115,8 +129,10 @@ async function undo({ context, origin }: Mint, lease: Lease, error: unknown): Pr
     const stored = await lockLease(db, lease)
     if (!stored) return
     const isClean = stored.status === 'pending' || changedNothing(error)
-    if (isClean) await moveLease(db, lease, 'fail', 'failed', { lastError })
-    else await beginEnd(db, lease, { as: 'failed', now: instant(context), lastError })
+    const moved = isClean
+      ? await moveLease(db, lease, 'fail', 'failed', { lastError })
+      : await beginEnd(db, lease, { as: 'failed', now: instant(context), lastError })
+    if (!moved) return
     record({ orgId, action: 'lease.failed', resourceId: lease.id, metadata: { targetId, isClean } })
     if (!isClean && targetId) await context.queue.enqueue(db, endTarget, { orgId, targetId })
   })

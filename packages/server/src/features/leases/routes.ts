@@ -1,8 +1,10 @@
 import { leases } from '@skerry/contract/leases'
+import { provisioner } from '@skerry/contract/provisioner'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import { forget, get, list, revoke } from './leases.ts'
 import { create } from './mint.ts'
+import { claim, report, serviceToken } from './provisioner.ts'
 import { lease, target } from './scope.ts'
 import * as targets from './targets.ts'
 
@@ -18,4 +20,6 @@ export const routes = [
   route(leases.get, lease(unbound(admin)), get),
   route(leases.revoke, lease(unbound(admin)), revoke),
   route(leases.forget, lease(unbound(admin)), forget),
+  route(provisioner.claim, serviceToken, claim),
+  route(provisioner.report, serviceToken, report),
 ]

@@ -40,3 +40,7 @@ export const lease = within<'lease', 'leaseId', Lease>(
   'As inside; the lease is one of the organization',
   findLease,
 )
+
+export function toResponse({ orgId, verifierDigest, ...lease }: Lease) {
+  return lease
+}

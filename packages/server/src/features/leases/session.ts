@@ -43,19 +43,26 @@ export async function onTarget<T>(
 class TargetRefusal extends Refusal {
   /** It said that it changed nothing: there is nothing to undo. */
   readonly changedNothing: boolean
+  /** It said so much. Where the connection broke, what was sent may still be done. */
+  readonly answered: boolean
 
   constructor({ reason, message }: ProviderError) {
     // What the adapter found wrong before it sent anything is the caller's to mend; the rest is the target's word.
     if (reason === 'invalid') super('invalid_request', message)
     else super('conflict', `target: ${message}`)
     this.changedNothing = ['exists', 'invalid', 'unsupported', 'foreign'].includes(reason)
+    this.answered = reason !== 'unreachable'
   }
 }
 
-function asRefusal(error: unknown): unknown {
+/** The word of a target, or of its adapter, as a refusal of ours. Anything else stays what it is. */
+export function asRefusal(error: unknown): unknown {
   if (error instanceof ProviderError) return new TargetRefusal(error)
   if (error instanceof OutsideError) return fail('conflict', `target: ${error.message}`)
   return error
 }
 
 export const changedNothing = (error: unknown): boolean => error instanceof TargetRefusal && error.changedNothing
+
+/** Whether a target has not said what became of what was sent. */
+export const isUncertain = (error: unknown): boolean => error instanceof TargetRefusal && !error.answered

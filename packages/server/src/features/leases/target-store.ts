@@ -17,7 +17,8 @@ export interface NewTarget {
   provider: string
   config: object
   wrappedAdminSecret: string
-  server: string
+  status: 'untested' | 'ready'
+  server: string | null
   notes: string[]
   now: string
 }
@@ -27,7 +28,7 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
   db.row<LeaseTarget>(
     `insert into lease_targets as t (org_id, id, name, provider, config, wrapped_admin_secret, status, server, notes,
                                      created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, 'ready', $7, $8, $9, $9)
+     values ($1, $2, $3, $4, $5, $6, $10, $7, $8, $9, $9)
      on conflict (org_id, name) do nothing
      returning ${targetColumns}`,
     [
@@ -40,6 +41,7 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
       one.server,
       JSON.stringify(one.notes),
       one.now,
+      one.status,
     ],
   )
 
@@ -47,15 +49,25 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
 export const updateTarget = (
   db: Tx,
   { orgId, id }: LeaseTarget,
-  change: { name: string; wrappedAdminSecret: string; server: string | null; notes: string[]; now: string },
+  change: Omit<NewTarget, 'id' | 'provider' | 'config' | 'status'> & { status: LeaseTarget['status'] },
 ) =>
   db.row<LeaseTarget>(
-    `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = 'ready', last_error = null, server = $5,
+    `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = $8, server = $5,
+            last_error = case when $8 = 'failing' then t.last_error end,
             notes = $6, updated_at = $7
       where t.org_id = $1 and t.id = $2
         and not exists (select from lease_targets o where o.org_id = $1 and o.name = $3 and o.id <> $2)
      returning ${targetColumns}`,
-    [orgId, id, change.name, change.wrappedAdminSecret, change.server, JSON.stringify(change.notes), change.now],
+    [
+      orgId,
+      id,
+      change.name,
+      change.wrappedAdminSecret,
+      change.server,
+      JSON.stringify(change.notes),
+      change.now,
+      change.status,
+    ],
   )
 
 /** What became of the last attempt to reach it. */

@@ -1,12 +1,15 @@
 import { leaseConfigProblem } from '@skerry/contract/lease-config'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import type { leases } from '@skerry/contract/leases'
+import type { LeaseSession } from '@skerry/providers/leases/provider'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { askForCheck, checked, checkProvisioner, provisionerOf } from './provisioned.ts'
+import { deleteCheck } from './provisioner-store.ts'
 import type { LeaseTarget, OnTarget } from './scope.ts'
 import { onTarget } from './session.ts'
 import {
@@ -18,6 +21,7 @@ import {
   recordReach,
   updateTarget,
 } from './target-store.ts'
+import { ring } from './waiting.ts'
 
 export async function brokerKey({
   context,
@@ -38,7 +42,14 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   const { context, org, body, now, newId, transaction } = input
   const config = checkConfig(body.config)
   const { wrappedAdminSecret } = body
-  const facts = await onTarget(context, { orgId: org.id, config, wrappedAdminSecret }, (session) => session.verify())
+  const tokenId = provisionerOf({ config })
+  const facts =
+    tokenId === null
+      ? {
+          status: 'ready' as const,
+          ...(await onTarget(context, { orgId: org.id, config, wrappedAdminSecret }, verified)),
+        }
+      : untested
   const id = newId('leaseTarget')
   const name = body.name ?? `${config.provider}-${id.slice(-6)}`
   const target = await transaction(async ({ db, audit }) => {
@@ -46,52 +57,84 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
     const inserted = await insertTarget(db, org, { id, name, provider, config, wrappedAdminSecret, ...facts, now })
     if (!inserted) throw fail('conflict', 'body.name: another target has it')
     audit('lease_target.created', id, { name, provider })
+    if (tokenId !== null) {
+      await checkProvisioner(db, org.id, tokenId, now)
+      await askForCheck(db, inserted, now)
+    }
     return inserted
   })
-  return { target: toResponse(target) }
+  if (tokenId === null) return { target: toResponse(target) }
+  ring(tokenId)
+  return { target: toResponse(await checked(input, target)) }
 }
+
+const verified = (session: LeaseSession<LeaseTag>) => session.verify()
+
+/** Until its provisioner has signed in. This server cannot open the credential. */
+const untested = { status: 'untested', server: null, notes: [] as string[] } as const
 
 function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
   checkShape(leaseProviders[config.provider].config, config, 'body.config')
-  const checked = config as LeaseConfig<LeaseTag>
-  const problem = leaseConfigProblem(checked)
+  const sound = config as LeaseConfig<LeaseTag>
+  const problem = leaseConfigProblem(sound)
   if (problem !== null) throw fail('invalid_request', `body.config.${problem}`)
-  if (checked.executor === 'provisioner')
-    throw fail('invalid_request', 'body.config.executor: this server runs no provisioners; use in_broker')
-  return checked
+  return sound
 }
 
-/** A new credential counts once it has signed in; until then the old one stays. */
+/** A new credential counts once it has signed in; until then the old one stays. That of a provisioner counts at once. */
 export async function update(input: In<typeof leases.updateTarget, OnTarget>): Out<typeof leases.updateTarget> {
   const { context, target, body, now, transaction } = input
   const { name = target.name, wrappedAdminSecret = target.wrappedAdminSecret } = body
+  const tokenId = body.wrappedAdminSecret === undefined ? null : provisionerOf(target)
   const facts =
     body.wrappedAdminSecret === undefined
-      ? { server: target.server, notes: target.notes }
-      : await onTarget(context, { ...target, wrappedAdminSecret }, (session) => session.verify())
+      ? { status: target.status, server: target.server, notes: target.notes }
+      : tokenId === null
+        ? { status: 'ready' as const, ...(await onTarget(context, { ...target, wrappedAdminSecret }, verified)) }
+        : untested
   const updated = await transaction(async ({ db, audit }) => {
     const changed = await updateTarget(db, target, { name, wrappedAdminSecret, ...facts, now })
     if (!changed) throw fail('conflict', 'body.name: another target has it, or this one was deleted')
     audit('lease_target.updated', target.id, { name, credential: body.wrappedAdminSecret !== undefined })
+    if (tokenId !== null) {
+      await checkProvisioner(db, target.orgId, tokenId, now)
+      await deleteCheck(db, target)
+      await askForCheck(db, target, now)
+    }
     return changed
   })
-  return { target: toResponse(updated) }
+  if (tokenId === null) return { target: toResponse(updated) }
+  ring(tokenId)
+  return { target: toResponse(await checked(input, updated)) }
 }
 
 /** What the target says is recorded either way; a failure is the answer, too. */
 export async function verify(input: In<typeof leases.verifyTarget, OnTarget>): Out<typeof leases.verifyTarget> {
   const { context, target, now, transaction } = input
-  const found = await onTarget(context, target, (session) => session.verify()).catch((error: unknown) => {
+  const tokenId = provisionerOf(target)
+  if (tokenId !== null) return verifyByProvisioner(input, tokenId)
+  const found = await onTarget(context, target, verified).catch((error: unknown) => {
     if (error instanceof Refusal) return error
     throw error
   })
-  const verified = await transaction(async ({ db, audit }) => {
+  const reached = await transaction(async ({ db, audit }) => {
     const reach = found instanceof Refusal ? { lastError: found.message } : { lastError: null, ...found }
     audit('lease_target.verified', target.id, { ok: reach.lastError === null })
     return recordReach(db, target, { ...reach, now })
   })
-  if (!verified) throw fail('not_found', 'no such target')
-  return { target: toResponse(verified) }
+  if (!reached) throw fail('not_found', 'no such target')
+  return { target: toResponse(reached) }
+}
+
+async function verifyByProvisioner(input: In<typeof leases.verifyTarget, OnTarget>, tokenId: string) {
+  const { target, now, transaction } = input
+  await transaction(async ({ db, audit }) => {
+    await checkProvisioner(db, target.orgId, tokenId, now)
+    await askForCheck(db, target, now)
+    audit('lease_target.verification_requested', target.id)
+  })
+  ring(tokenId)
+  return { target: toResponse(await checked(input, target)) }
 }
 
 export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): Out<typeof leases.deleteTarget> {

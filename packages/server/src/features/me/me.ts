@@ -1,6 +1,6 @@
 import type { me } from '@skerry/contract/me'
 import { publicKeyProblem } from '@skerry/contract/public-key'
-import type { Caller } from '../../http/access.ts'
+import { type Caller, isHalfSignedIn } from '../../http/access.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
@@ -9,9 +9,10 @@ import type { UserPrincipal } from '../../kernel/principal.ts'
 import { allOrgs } from '../orgs/orgs.ts'
 import { findKeys, setKeys } from './store.ts'
 
-export async function get({ db, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
+/** Of its organizations a session hears only once the second factor has been entered: a mailbox alone tells no names. */
+export async function get({ db, context, principal }: In<typeof me.get, Caller>): Out<typeof me.get> {
   const user = principal.type === 'user' ? ((await findPerson(db, principal.id)) ?? null) : null
-  const orgs = await allOrgs(db, principal)
+  const orgs = isHalfSignedIn(context, principal) ? [] : await allOrgs(db, principal)
   const session = principal.type === 'user' ? principal.session : null
   return { user, orgs, principal: { type: principal.type, id: principal.id }, session }
 }

@@ -1,14 +1,18 @@
 import { cliSessions } from '@skerry/contract/cli-sessions'
 import { me } from '@skerry/contract/me'
-import { authenticated, person } from '../../http/access.ts'
+import { authenticated, fresh, person } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import * as sessions from './cli-sessions.ts'
+import { holdings, replace, reseal } from './keys.ts'
 import { get, getKeys, putKeys } from './me.ts'
 
 export const routes = [
   route(me.get, authenticated, get),
   route(me.getKeys, person, getKeys),
   route(me.putKeys, person, putKeys),
+  route(me.patchKeys, fresh(person), reseal),
+  route(me.keyHoldings, person, holdings),
+  route(me.replaceKeys, fresh(person), replace),
   route(cliSessions.list, person, sessions.list),
   route(cliSessions.revoke, person, sessions.revoke),
 ]

@@ -6,7 +6,7 @@ import type { Context } from '../../kernel/context.ts'
 import { gathering, mail, type PendingNotice } from './jobs.ts'
 import { isGathered, isUrgent, letterOf } from './mails.ts'
 import { type Notice, type Noticed, noticed, noticeOf } from './notices.ts'
-import { isWantedAt, listAdminAddresses, listUserAddress } from './store.ts'
+import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress } from './store.ts'
 
 export const subscribers = [subscriber('notifications', noticed, deliver)]
 
@@ -38,6 +38,8 @@ async function post(context: Context, tx: Tx, notice: PendingNotice): Promise<vo
 
 function listRecipients(db: Sql, orgId: string | null, { type, to }: Notice): Promise<Recipient[]> {
   const { byDefault } = notificationTypes[type]
+  if (to === 'adminsAndCustodians')
+    return orgId === null ? Promise.resolve([]) : listPartyAddresses(db, orgId, type, byDefault)
   if ('userId' in to) return listUserAddress(db, to.userId, type, byDefault, orgId)
   if ('address' in to) return listAddress(db, to.address, type, byDefault)
   return orgId === null ? Promise.resolve([]) : listAdminAddresses(db, orgId, type, byDefault, to.adminsExcept)

@@ -3,19 +3,20 @@ import { job } from '../../jobs/job.ts'
 import { type Mail, ordinaryMailsAtOnce } from '../../jobs/mail.ts'
 import { idOf } from '../../jobs/queue.ts'
 import type { Context } from '../../kernel/context.ts'
-import { mailWithLink } from '../sign-in/link-mail.ts'
+import { mailInvitation } from '../sign-in/link-mail.ts'
 import { type Facts, letterOf } from './mails.ts'
 
-/** With `signsIn`, a link goes along that signs its recipient in, where Skerry itself signs people in. */
+/** With `inviteId`, a link goes along that takes the invitation, where Skerry itself signs people in. */
 interface Letter extends Mail {
-  signsIn?: boolean
+  inviteId?: string | null
 }
 
 /** Tried for about half a day. */
 export const mail = job<Letter>(
   'mail',
   { retry: { limit: 12 }, concurrency: ordinaryMailsAtOnce },
-  (context, { signsIn, ...letter }) => (signsIn ? mailWithLink(context, letter) : context.mailer.send(letter)),
+  (context, { inviteId, ...letter }) =>
+    inviteId ? mailInvitation(context, inviteId, letter) : context.mailer.send(letter),
 )
 
 export interface PendingNotice {

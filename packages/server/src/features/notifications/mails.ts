@@ -2,12 +2,23 @@ import { type NotificationType, notificationTypes } from '@skerry/contract/notif
 
 /** What a mail of each type tells: names and instants, never a value, nor what another system said in its own words. */
 export interface Facts {
-  invitation: { orgName: string; until: string }
+  invitation: { inviteId: string; orgName: string; until: string }
   change_request_opened: { environment: string; secretName: string }
   change_request_decided: { environment: string; secretName: string; status: string }
+  protection_disabled: {
+    environment: string
+    by: string
+    at: string
+    ipAddress: string | null
+    userAgent: string | null
+  }
   honey_token_tripped: { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
+  token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
+  keys_replaced: { person: string; environments: number }
   rotation_failed: { environment: string; secretName: string }
   sync_failed: { connection: string }
+  lease_orphaned: { leaseId: string; target: string; account: string | null }
+  log_sink_disabled: { endpoint: string; error: string }
   cli_session_approved: {
     deviceLabel: string
     client: string | null
@@ -15,7 +26,8 @@ export interface Facts {
     at: string
     expiresAt: string
   }
-  recovery_opened: { reason: string | null }
+  recovery_opened: { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
+  recovery_completed: { requestId: string; targetId: string; environments: number }
 }
 
 interface Place {
@@ -28,8 +40,8 @@ interface Row<T extends NotificationType> {
   subject: (facts: Facts[T], place: Place) => string
   /** Lines of text. */
   text: (facts: Facts[T], place: Place) => string[]
-  /** Whether a link goes along that signs its recipient in, who may not be anybody here yet. */
-  signsIn?: true
+  /** The invitation that it tells of: a link goes along that takes it, for one who may not be anybody here yet. */
+  invitation?: (facts: Facts[T]) => string
   /** Whether it goes before what else waits. */
   urgent?: true
   /** How several that come within a minute are told of in one mail, where they may wait that long. */
@@ -44,18 +56,27 @@ const day = (instant: string) => instant.slice(0, 10)
 const minute = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} UTC`
 const unknown = (text: string | null) => text ?? 'unknown'
 
+/** What mail programs would make a link or an address of is taken apart. */
+const unlinked = (text: string) =>
+  text
+    .replace(/(?<=\S)[.:/@。．｡](?=\S)/g, ' ')
+    .slice(0, shownNameCharacters)
+    .toWellFormed()
+const shownNameCharacters = 80
+
 /** The mail of every notification type. */
 const mails: { [T in NotificationType]: Row<T> } = {
   invitation: {
-    subject: ({ orgName }) => `You are invited to ${orgName} on Skerry`,
+    // Anyone may have made the organization, and called it what they like.
+    subject: () => 'You are invited to an organization on Skerry',
     text: ({ orgName, until }, { baseUrl }) => [
-      `You are invited to join the organization “${orgName}” on Skerry.`,
+      `You are invited to join an organization on Skerry that calls itself “${unlinked(orgName)}”.`,
       '',
-      `Sign in with this address at ${baseUrl} until ${day(until)} and you are a member.`,
+      `To join, sign in with this address at ${baseUrl} until ${day(until)}, and accept it among your invitations.`,
       '',
-      'If you did not expect this, do nothing: without your sign-in nothing happens.',
+      'If you did not expect this, do nothing: nobody joins by signing in alone.',
     ],
-    signsIn: true,
+    invitation: ({ inviteId }) => inviteId,
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
@@ -81,6 +102,21 @@ const mails: { [T in NotificationType]: Row<T> } = {
       line: ({ environment, secretName, status }) => `${secretName} in the environment “${environment}”: ${status}`,
     },
   },
+  protection_disabled: {
+    subject: (_, { orgName }) => `An environment in ${orgName} is protected no longer`,
+    text: ({ environment, by, at, ipAddress, userAgent }, { baseUrl }) => [
+      `The protection of the environment “${environment}” was taken off. From now on its secrets change, and its key can be`,
+      'replaced, without anybody’s approval.',
+      '',
+      `By: ${by}`,
+      `When: ${minute(at)}`,
+      `From: ${unknown(ipAddress)}`,
+      `Program, by its own account: ${unknown(userAgent)}`,
+      '',
+      `If that was not agreed upon, protect it again at ${baseUrl}, and look at the audit trail.`,
+    ],
+    urgent: true,
+  },
   honey_token_tripped: {
     subject: (_, { orgName }) => `A honey token of ${orgName} was presented`,
     text: ({ tokenId, at, ipAddress, userAgent }, { baseUrl }) => [
@@ -94,6 +130,32 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `The audit trail at ${baseUrl} has more.`,
     ],
     urgent: true,
+  },
+  token_exposed: {
+    subject: (_, { orgName }) => `A service token of ${orgName} must be replaced`,
+    text: ({ tokenId, name, at, ipAddress, userAgent }, { baseUrl }) => [
+      `A program sent the service token “${name}” (${tokenId}) as it stands, with the seed of its key. Skerry refused it, but`,
+      'whoever could read the request, on the way or in a log, can open whatever this token holds the key of.',
+      '',
+      `When: ${minute(at)}`,
+      `From: ${unknown(ipAddress)}`,
+      `Program, by its own account: ${unknown(userAgent)}`,
+      '',
+      'Revoke the token, re-key what it could open, and give that program one that was made with `--format classic`, if it',
+      `knows no other, at ${baseUrl}.`,
+    ],
+    urgent: true,
+  },
+  keys_replaced: {
+    subject: (_, { orgName }) => `A member of ${orgName} has a new keypair`,
+    text: ({ person, environments }, { baseUrl }) => [
+      `${person} replaced their keypair, and can read none of the ${environments} environments that they could read before.`,
+      '',
+      'Whoever grants them again should compare the words of the new key with them first, by phone or in person: someone',
+      'who has only taken over the account would ask for the same.',
+      '',
+      `Members are at ${baseUrl}.`,
+    ],
   },
   rotation_failed: {
     subject: (_, { orgName }) => `A rotation failed in ${orgName}`,
@@ -115,6 +177,28 @@ const mails: { [T in NotificationType]: Row<T> } = {
       line: ({ connection }) => `“${connection}”`,
     },
   },
+  lease_orphaned: {
+    subject: (_, { orgName }) => `The account of a lease could not be removed in ${orgName}`,
+    text: ({ leaseId, target, account }, { baseUrl }) => [
+      `For a day the account “${unknown(account)}” of lease ${leaseId} could not be removed from the target “${target}”.`,
+      'It may still work: look on the target, and remove it there.',
+      '',
+      `Then revoke the lease once more, or forget it. The reason is at ${baseUrl}.`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `The accounts of ${count} leases could not be removed in ${orgName}`,
+      line: ({ leaseId, target, account }) => `“${unknown(account)}” on the target “${target}”, of lease ${leaseId}`,
+    },
+  },
+  log_sink_disabled: {
+    subject: (_, { orgName }) => `The audit trail of ${orgName} is sent to its collector no longer`,
+    text: ({ endpoint, error }, { baseUrl }) => [
+      `The collector at ${endpoint} refused what it was sent: ${error}.`,
+      'Nothing is lost: entries wait in the trail, and are sent once the log sink is enabled again.',
+      '',
+      `Correct the settings at ${baseUrl}, or with \`skerry log-sink set\`.`,
+    ],
+  },
   cli_session_approved: {
     subject: () => 'A CLI session was approved in your name',
     text: ({ deviceLabel, client, ipAddress, at, expiresAt }, { baseUrl }) => [
@@ -130,13 +214,26 @@ const mails: { [T in NotificationType]: Row<T> } = {
     ],
   },
   recovery_opened: {
-    subject: (_, { orgName }) => `A recovery was opened in ${orgName}`,
-    text: ({ reason }, { baseUrl }) => [
-      'A recovery was opened. When enough custodians give their shares, whoever asked can open what is covered.',
+    subject: ({ drill }, { orgName }) => `A recovery ${drill ? 'drill ' : ''}was opened in ${orgName}`,
+    text: ({ requestId, drill, targetId, reason }, { baseUrl }) => [
+      drill
+        ? 'A recovery drill was opened. Custodians show with it that enough shares can be met; it gives nobody anything.'
+        : `A recovery was opened for ${unknown(targetId)}, who can open what is covered when enough custodians give shares.`,
       '',
-      `Reason given: ${unknown(reason)}`,
+      `Reason given: ${reason ?? 'none'}`,
       '',
-      `Look at it, or cancel it, at ${baseUrl}.`,
+      'If you hold a share: compare the words of the key with whoever asks, other than by mail, before you run',
+      `skerry recovery contribute ${requestId}`,
+      '',
+      `If nobody should have asked, an admin stops it with skerry recovery cancel ${requestId}. The server is ${baseUrl}.`,
+    ],
+  },
+  recovery_completed: {
+    subject: (_, { orgName }) => `A recovery was completed in ${orgName}`,
+    text: ({ requestId, targetId, environments }, { baseUrl }) => [
+      `${targetId} was given the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
+      '',
+      `The audit trail at ${baseUrl} has more, under ${requestId}.`,
     ],
   },
 }
@@ -148,7 +245,7 @@ export const isUrgent = (type: NotificationType): boolean => mails[type].urgent 
 interface Letter {
   subject: string
   text: string
-  signsIn: boolean
+  inviteId: string | null
 }
 
 /** One mail about one event, or about several of a type that has `many`. */
@@ -157,7 +254,7 @@ export function letterOf<T extends NotificationType>(type: T, events: Facts[T][]
   const at = { ...place, orgName: oneLine(place.orgName) }
   const { subject, text } = events.length > 1 ? aboutMany(row, events, at) : aboutOne(row, events, at)
   const end = ['', `You get this mail when ${notificationTypes[type].when}.`]
-  return { subject, text: [...text, ...end].join('\n'), signsIn: row.signsIn ?? false }
+  return { subject, text: [...text, ...end].join('\n'), inviteId: (events[0] && row.invitation?.(events[0])) ?? null }
 }
 
 function aboutOne<T extends NotificationType>(row: Row<T>, [event]: Facts[T][], place: Place) {

@@ -10,6 +10,8 @@ export type Audience =
   | { userId: string }
   /** Every owner and admin of the event's organization, but for the one whose doing it is. */
   | { adminsExcept: string | null }
+  /** Of the event's organization, and whoever holds a share of its recovery key. */
+  | 'adminsAndCustodians'
   /** Who may not be anybody here yet. */
   | { address: string }
 
@@ -17,10 +19,10 @@ type Notices = { [E in EventType]?: (event: Event<E>) => Notice | null }
 
 /** Who is mailed about what: a row per event that anybody is mailed about. */
 const notices = {
-  'invite.created': ({ facts: { email, orgName, expiresAt } }) => ({
+  'invite.created': ({ facts: { inviteId, email, orgName, expiresAt } }) => ({
     type: 'invitation',
     to: { address: email },
-    facts: { orgName, until: expiresAt },
+    facts: { inviteId, orgName, until: expiresAt },
   }),
   'change_request.opened': ({ facts: { environment, secretName, proposedByType, proposedById } }) => ({
     type: 'change_request_opened',
@@ -34,7 +36,32 @@ const notices = {
     proposedByType === 'user' && proposedById !== decidedById
       ? { type: 'change_request_decided', to: { userId: proposedById }, facts: { environment, secretName, status } }
       : null,
+  'env.protection_disabled': ({ at, facts: { environment, by, ipAddress, userAgent } }) => ({
+    type: 'protection_disabled',
+    to: { adminsExcept: null },
+    facts: { environment, by, at, ipAddress, userAgent },
+  }),
   'honey_token.tripped': ({ facts }) => ({ type: 'honey_token_tripped', to: { adminsExcept: null }, facts }),
+  'lease.orphaned': ({ facts }) => ({ type: 'lease_orphaned', to: { adminsExcept: null }, facts }),
+  'recovery_request.opened': ({ facts }) => ({ type: 'recovery_opened', to: 'adminsAndCustodians', facts }),
+  'recovery_request.completed': ({ facts }) => ({ type: 'recovery_completed', to: 'adminsAndCustodians', facts }),
+  'log_sink.disabled': ({ facts }) => ({ type: 'log_sink_disabled', to: { adminsExcept: null }, facts }),
+  'token.exposed': ({ facts }) => ({ type: 'token_exposed', to: { adminsExcept: null }, facts }),
+  'user.keys_replaced': ({ facts: { userId, person, environments } }) => ({
+    type: 'keys_replaced',
+    to: { adminsExcept: userId },
+    facts: { person, environments },
+  }),
+  'rotation.failed': ({ facts: { environment, secretName } }) => ({
+    type: 'rotation_failed',
+    to: { adminsExcept: null },
+    facts: { environment, secretName },
+  }),
+  'sync.failed': ({ facts: { connection } }) => ({
+    type: 'sync_failed',
+    to: { adminsExcept: null },
+    facts: { connection },
+  }),
   'cli_session.approved': ({ at, facts: { userId, deviceLabel, client, ipAddress, expiresAt } }) => ({
     type: 'cli_session_approved',
     to: { userId },

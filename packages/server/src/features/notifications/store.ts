@@ -44,6 +44,20 @@ export const listAdminAddresses = (
     [orgId, type, byDefault, exceptUserId],
   )
 
+/** Of the admins of an organization, and of those who hold a share of its recovery key. */
+export const listPartyAddresses = (db: Sql, orgId: string, type: string, byDefault: boolean) =>
+  db.rows<{ email: string; orgName: string }>(
+    `select distinct u.email, o.name as org_name
+       from memberships m
+       join organizations o on o.id = m.org_id
+       join users u on u.id = m.user_id
+       left join recovery_custodians c on c.org_id = m.org_id and c.user_id = m.user_id
+       left join notification_preferences p on p.user_id = u.id and p.type = $2
+      where m.org_id = $1 and (m.role in ('owner', 'admin') or c.user_id is not null) and u.email is not null
+        and coalesce(p.wanted, $3)`,
+    [orgId, type, byDefault],
+  )
+
 /** True for an address that nobody has yet, and where any user that has it wants the type. */
 export async function isWantedAt(db: Sql, email: string, type: string, byDefault: boolean): Promise<boolean> {
   const row = await db.row<{ wanted: boolean }>(

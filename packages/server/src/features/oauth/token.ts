@@ -15,7 +15,14 @@ export async function issue(input: In<typeof oauth.token>): Out<typeof oauth.tok
   const client = await identify(input)
   const accessToken = `skm_${newSecret()}`
   const expiresAt = new Date(Date.parse(now) + limits.machineAccessTtlSeconds * 1000).toISOString()
-  await insertAccessToken(db, { orgId: client.orgId, clientId: client.id, tokenHash: sha256(accessToken), expiresAt })
+  const issued = await insertAccessToken(db, {
+    orgId: client.orgId,
+    clientId: client.id,
+    secretHash: sha256(credentials(input).clientSecret),
+    tokenHash: sha256(accessToken),
+    expiresAt,
+  })
+  if (!issued) throw fail('unauthorized', 'unknown client credentials')
   audit('machine_client.token_issued', client.id, { expiresAt }, { orgId: client.orgId, actor: client })
   return { access_token: accessToken, token_type: 'Bearer', expires_in: limits.machineAccessTtlSeconds }
 }
@@ -24,11 +31,11 @@ async function identify(input: In<typeof oauth.token>) {
   const { db, context, origin } = input
   try {
     const client = await machineClient(db, credentials(input))
-    context.limiter.take('principal', client.id)
+    context.limiter.take('principal', client.id, origin)
     return client
   } catch (error) {
     if (error instanceof Refusal && error.code === 'unauthorized')
-      context.limiter.take('stranger', origin.ipAddress ?? '')
+      context.limiter.take('stranger', origin.ipAddress ?? '', origin)
     throw error
   }
 }

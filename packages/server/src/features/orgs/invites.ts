@@ -2,9 +2,10 @@ import { limits } from '@skerry/contract/limits'
 import type { invites } from '@skerry/contract/orgs'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { takeAttempt } from '../../identity/attempts.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg, Invite } from './scope.ts'
-import { deleteInvite, getOrg, insertInvite, isMember, listInvites } from './store.ts'
+import { deleteInvite, getOrg, hasMember, insertInvite, isMember, listInvites } from './store.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
   const cursor = pageFrom(query, 'invitation')
@@ -13,7 +14,7 @@ export async function list({ db, org, query, now }: In<typeof invites.list, InOr
 }
 
 export async function create(input: In<typeof invites.create, InOrg>): Out<typeof invites.create> {
-  const { db, org, principal, body, now, newId, audit, emit } = input
+  const { context, db, org, principal, body, now, newId, audit, emit } = input
   const email = body.email.toLowerCase()
   if (await isMember(db, org, email)) throw fail('conflict', 'body.email: already a member')
   const invite = await insertInvite(db, org, {
@@ -25,16 +26,29 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
     expiresAt: new Date(Date.parse(now) + limits.inviteTtlSeconds * 1000).toISOString(),
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is waiting already')
+  if (context.config.rateLimits) await takeInvitation(input, email)
   const { name } = await getOrg(db, org)
   await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt })
-  audit('invite.created', invite.id, { role: invite.role })
+  audit('invite.created', invite.id, { email, role: invite.role })
   return { invite }
+}
+
+/** Counted in the database, so that it holds for all servers; in one order, so that no two wait for each other. */
+async function takeInvitation(
+  { db, org, origin, now }: In<typeof invites.create, InOrg>,
+  email: string,
+): Promise<void> {
+  const caller = origin.ipAddress ?? ''
+  if (!(await hasMember(db, org))) await takeAttempt(db, 'invitation_memberless', caller, now)
+  await takeAttempt(db, 'invitation_address', caller, now)
+  await takeAttempt(db, 'invitation_org', org.id, now)
+  await takeAttempt(db, 'invitation_mailbox', email, now)
 }
 
 export async function remove(input: In<typeof invites.delete, InOrg & { invite: Invite }>): Out<typeof invites.delete> {
   const { db, org, invite, audit } = input
   const revoked = await deleteInvite(db, org, invite)
   if (!revoked) throw fail('not_found', 'no such invite')
-  audit('invite.revoked', invite.id)
+  audit('invite.revoked', invite.id, { email: invite.email, role: invite.role })
   return { ok: true }
 }

@@ -15,6 +15,10 @@ export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
     [org.id, userIds],
   )
 
+/** Under the lock: who finds none makes the first. */
+export const hasOwner = async (db: Tx, org: Org): Promise<boolean> =>
+  (await db.row(`select 1 from memberships where org_id = $1 and role = 'owner' limit 1`, [org.id])) !== undefined
+
 export const updateRole = (db: Tx, org: Org, userId: string, role: Role) =>
   db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
 

@@ -8,6 +8,7 @@ import { engine } from '../../../test/engine.ts'
 import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
+  acceptInvites,
   grantKey,
   newApp,
   newEnv,
@@ -46,6 +47,7 @@ async function newOwnerHere(of = tenant): Promise<Actor> {
 
 describe('changing a role', () => {
   test('an admin makes a member an admin, and back; the trail says from what to what', async () => {
+    await newOwnerHere()
     const [admin, target] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
     const raised = await setRole(admin, target.id, 'admin')
     expect([raised.status, raised.body.member.role, raised.body.member.userId]).toEqual([200, 'admin', target.id])
@@ -219,6 +221,7 @@ describe('removing', () => {
     await remove(tenant.admin, target.id)
     expect((await invite()).status).toBe(201)
     expect((await newPerson(world, email)).id).toBe(target.id)
+    await acceptInvites(world, target)
     expect((await world.call(orgs.get, { as: target.as, params: { orgId: tenant.orgId } })).body.org.role).toBe(
       'member',
     )

@@ -2,15 +2,27 @@ import type { members } from '@skerry/contract/orgs'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { deleteMember, getMember, listGrantedEnvironments, listRoles, lockOrg, updateRole } from './members-store.ts'
+import { recordDroppedGrants } from '../kms/grantees.ts'
+import { removeCustodian } from '../recovery/custodians.ts'
+import {
+  deleteMember,
+  getMember,
+  hasOwner,
+  listGrantedEnvironments,
+  listRoles,
+  lockOrg,
+  updateRole,
+} from './members-store.ts'
 import type { InOrg, Role } from './scope.ts'
 
 export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
   const { db, org, params, body, audit } = input
   const from = await mayBecome(input, params.userId, body.role)
   if (from !== body.role) {
-    await updateRole(db, org, params.userId, body.role)
-    audit('member.role_changed', params.userId, { from, to: body.role })
+    // The first admin in person of an organization that a program signed up owns it, as one who is invited does.
+    const to = body.role === 'admin' && !(await hasOwner(db, org)) ? 'owner' : body.role
+    await updateRole(db, org, params.userId, to)
+    audit('member.role_changed', params.userId, { from, to })
   }
   return { member: await getMember(db, org, params.userId) }
 }
@@ -20,6 +32,8 @@ export async function remove(input: In<typeof members.remove, InOrg>): Out<typeo
   const { db, org, params, audit } = input
   const role = await mayBecome(input, params.userId, null)
   const environmentIds = await listGrantedEnvironments(db, org, params.userId)
+  await removeCustodian(input, org.id, params.userId, 'member.removed')
+  await recordDroppedGrants(input, { principalType: 'user', principalId: params.userId }, 'member.removed')
   await deleteMember(db, org, params.userId)
   audit('member.removed', params.userId, { role, environmentIds })
   return { ok: true }

@@ -8,6 +8,7 @@ import { engine } from '../../../test/engine.ts'
 import { pathOf } from '../../../test/samples.ts'
 import {
   type Actor,
+  acceptInvites,
   askForCliSession,
   grantKey,
   newApp,
@@ -151,13 +152,14 @@ describe('while a second factor is asked for', () => {
       params: params(),
       query: { action: 'env.resolve_denied', resourceId: envId },
     })
-    expect(trail.body.entries[0]?.metadata).toEqual({ reason: 'no second factor was entered' })
+    expect(trail.body.entries[0]?.metadata).toEqual({ reason: 'no second factor was entered', asked: { env: envId } })
     await other?.close()
   })
 
   test('a person may be invited and accept, and then is asked for one', async () => {
     const guest = 'guest-of-strict@example.com'
     await world.call(invites.create, { as: tenant.admin.as, params: params(), body: { email: guest } })
+    await acceptInvites(world, { as: await sessionOf(world, guest) })
     const ask = async (claims: object) =>
       world.call(orgs.get, { as: await sessionOf(world, guest, claims), params: params() })
     expect((await ask({})).error?.code).toBe('mfa_required')

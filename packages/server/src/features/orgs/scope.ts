@@ -65,11 +65,17 @@ export const admin = accessOf<InOrg, 'orgId'>(
   },
 )
 
-/** A token that is bound to an environment is one of that environment, and manages nothing else. */
+/** The environment that a service token is bound to; null for every other caller. */
+export const boundTo = (principal: Principal): string | null =>
+  principal.type === 'service_token' ? principal.environmentId : null
+
+/**
+ * A token that is bound to an environment is one of that environment's application, and manages nothing else. Where a path
+ * names an application or an environment, `app` and `env` see to it; every other route of admins says `unbound`.
+ */
 export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('unbound', 'As inside; no service token that is bound to an environment', base, async (scope) => {
-    if (scope.principal.type === 'service_token' && scope.principal.environmentId !== null)
-      throw fail('forbidden', 'this token is bound to an environment')
+    if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')
     return scope
   })
 

@@ -91,6 +91,9 @@ export const isMember = async (db: Sql, org: Org, email: string): Promise<boolea
     [org.id, email],
   )) !== undefined
 
+export const hasMember = async (db: Sql, org: Org): Promise<boolean> =>
+  (await db.row('select 1 from memberships where org_id = $1 limit 1', [org.id])) !== undefined
+
 /** Replaces an invitation of the same address that has run out; undefined where one still waits. */
 export const insertInvite = (
   db: Tx,

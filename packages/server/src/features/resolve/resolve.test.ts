@@ -149,7 +149,11 @@ describe('refusals', () => {
   test('a bound token that names another environment is refused, and recorded', async () => {
     const other = await newEnv(world, tenant, appId, 'elsewhere')
     expect((await ask({ env: other.id })).status).toBe(403)
-    expect((await denials())[0]).toMatchObject({ actorId: token.id, metadata: { asked: other.id } })
+    expect((await denials())[0]).toMatchObject({
+      actorId: token.id,
+      resourceId: other.id,
+      metadata: { asked: { env: other.id } },
+    })
     expect((await ask({ env: envId })).status).toBe(200)
   })
 
@@ -164,8 +168,29 @@ describe('refusals', () => {
     expect((await ask({ env: lowEnvId }, tenant.admin.as)).status).toBe(404)
   })
 
-  test('a machine client is refused: it holds no key', async () => {
-    expect((await ask({ env: envId }, tenant.machine.as)).status).toBe(403)
+  test('a machine client is refused, for it holds no key, and what it asked for is recorded', async () => {
+    const asked = { env: envId, branch: 'fix', with: ['one:two'] }
+    expect((await ask(asked, tenant.machine.as)).status).toBe(403)
+    expect((await denials())[0]).toMatchObject({ actorId: tenant.machine.id, resourceId: envId, metadata: { asked } })
+    const bearer = tenant.admin.as.slice('Bearer '.length)
+    expect((await ask({ env: bearer, branch: bearer, with: bearer }, tenant.machine.as)).status).toBe(403)
+    expect((await denials())[0]?.metadata).toMatchObject({ asked: {} })
+    expect(JSON.stringify(await denials())).not.toContain(bearer)
+  })
+
+  test('a token that asks for an environment of another organization is told no more, and its own records it', async () => {
+    const stranger = await signUp(world)
+    expect((await ask({ env: envId, branch: 'fix' }, stranger.admin.as)).status).toBe(404)
+    const query = { action: 'env.resolve_denied' }
+    const trail = { as: stranger.admin.as, params: { orgId: stranger.orgId }, query }
+    expect((await world.call(audit.list, trail)).body.entries).toMatchObject([
+      {
+        actorId: stranger.admin.id,
+        resourceId: envId,
+        metadata: { reason: 'no such env', asked: { env: envId, branch: 'fix' } },
+      },
+    ])
+    expect((await denials()).map(({ actorId }) => actorId)).not.toContain(stranger.admin.id)
   })
 
   test('a member without a grant is refused, a person from outside finds nothing', async () => {

@@ -1,3 +1,5 @@
+import { limits } from '@skerry/contract/limits'
+import { idPattern } from '@skerry/contract/prefixes'
 import type { resolve } from '@skerry/contract/resolve'
 import { accessOf, secondFactorNeeded, signedIn } from '../../http/access.ts'
 import { matches } from '../../http/etag.ts'
@@ -17,18 +19,18 @@ export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'm2m') return { principal }
-    throw denied(principal.orgId, null, 'a machine client holds no key', {})
+    throw denied(principal.orgId, askedIn(call.rawQuery), 'a machine client holds no key')
   },
 )
 
 type Request = In<typeof resolve.get, { principal: UserPrincipal | TokenPrincipal }>
 
 /** A token and its answer, both authenticated: what the long way would check of this request, it did when it kept the answer. */
-export const fastPath: FastPath = (context, request, rawQuery) => {
+export const fastPath: FastPath = (context, request, rawQuery, counted) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
   const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)
-  if (!answer || !context.limiter.admits('principal', token.id)) return undefined
+  if (!answer || !context.limiter.admits('principal', token.id, counted)) return undefined
   return choose(context, request.headers, answer)
 }
 
@@ -54,7 +56,7 @@ async function checkMember({ db, query, now }: Request, { id, session }: UserPri
         orgId: found.orgId,
         action: 'env.resolve_denied',
         resourceId: query.env,
-        metadata: { reason: 'no second factor was entered' },
+        metadata: { reason: 'no second factor was entered', asked: query },
       },
     })
 }
@@ -80,7 +82,7 @@ async function readAndKeep(input: Request, key: string): Promise<Answer> {
 }
 
 async function read({ db, principal, query, now }: Request): Promise<Answer> {
-  const environmentId = environmentOf(principal, query.env)
+  const environmentId = environmentOf(principal, query)
   const wanted = wantedSlugs(query.with ?? [])
   const rows = await listLayers(db, {
     principal,
@@ -91,7 +93,7 @@ async function read({ db, principal, query, now }: Request): Promise<Answer> {
     now,
   })
   const app = rows.find((row) => row.source === 'app')
-  if (!app) throw fail('not_found', 'no such env')
+  if (!app) throw absent(principal, query)
   for (const [group, slug] of wanted)
     if (!rows.some((row) => row.groupSlug === group && row.slug === slug))
       throw fail('invalid_request', `query.with: ${group}:${slug} names no environment of a group composed here`)
@@ -100,17 +102,19 @@ async function read({ db, principal, query, now }: Request): Promise<Answer> {
   const missing = rows.filter((row) => row.wrappedDek === null)
   if (missing.length > 0) {
     const places = missing.map((row) => (row.groupSlug ? `${row.groupSlug}:${row.slug}` : row.slug))
-    throw denied(app.orgId, environmentId, `you hold no key grant on ${places.join(', ')}`, {
+    const asked = { ...query, env: environmentId }
+    throw denied(app.orgId, asked, `you hold no key grant on ${places.join(', ')}`, {
       missing: missing.map((row) => row.environmentId),
     })
   }
   return answerOf(rows, app, branch, principal)
 }
 
-function environmentOf(principal: UserPrincipal | TokenPrincipal, env: string | undefined): string {
+function environmentOf(principal: UserPrincipal | TokenPrincipal, asked: Request['query']): string {
+  const { env } = asked
   if (principal.type === 'service_token' && principal.environmentId !== null) {
     if (env !== undefined && env !== principal.environmentId)
-      throw denied(principal.orgId, null, 'this token is bound to another environment', { asked: env })
+      throw denied(principal.orgId, asked, 'this token is bound to another environment')
     return principal.environmentId
   }
   if (env === undefined) throw fail('invalid_request', 'query.env: name the environment')
@@ -127,15 +131,39 @@ function wantedSlugs(pairs: string[]): Map<string, string> {
   return wanted
 }
 
-/** Refused and recorded: a caller that asks for what it may not read is worth knowing of. */
-function denied(orgId: string, environmentId: string | null, reason: string, more: object): Refusal {
-  const denial = {
+/** Refused and recorded, with what was asked: a caller that asks for what it may not read is worth knowing of. */
+const denied = (orgId: string, asked: Request['query'], reason: string, more = {}): Refusal =>
+  fail('forbidden', reason, { denial: denialOf(orgId, asked, { reason, ...more }) })
+
+/** Not there, or another organization's: whose token asks for it is told no more, and is recorded where it belongs. */
+function absent(principal: UserPrincipal | TokenPrincipal, asked: Request['query']): Refusal {
+  const reason = 'no such env'
+  if (principal.type === 'user') return fail('not_found', reason)
+  return fail('not_found', reason, { denial: denialOf(principal.orgId, asked, { reason }) })
+}
+
+const denialOf = (orgId: string, asked: Request['query'], metadata: object) =>
+  ({
     orgId,
     action: 'env.resolve_denied',
-    resourceId: environmentId,
-    metadata: { reason, ...more },
-  } as const
-  return fail('forbidden', reason, { denial })
+    resourceId: asked.env ?? null,
+    metadata: { ...metadata, asked },
+  }) as const
+
+const envIdForm = new RegExp(idPattern('environment'))
+/** Slugs, one or two. No bearer has this form, should one have slipped into the query. */
+const slugsForm = /^[a-z\d:-]{1,127}$/
+
+/** Of a query whose form nobody has checked: what has the form of something that can be asked for. */
+function askedIn(rawQuery: string): Request['query'] {
+  const given = new URLSearchParams(rawQuery)
+  const env = given.getAll('env').find((text) => envIdForm.test(text))
+  const branch = given.getAll('branch').find((text) => slugsForm.test(text) || envIdForm.test(text))
+  const groups = given
+    .getAll('with')
+    .filter((text) => slugsForm.test(text))
+    .slice(0, limits.resolveWithMax)
+  return { ...(env && { env }), ...(branch && { branch }), ...(groups.length > 0 && { with: groups }) }
 }
 
 /** The secrets of a layer are spliced in as the database wrote them: parsing megabytes to print them again helps nobody. */

@@ -2,8 +2,15 @@ import type { Sql } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { notExpired } from '../envs/scope.ts'
 
+/** A part of the server that holds grants. */
+export interface Reader {
+  type: 'sync_connection'
+  id: string
+  orgId: string
+}
+
 export interface Asked {
-  principal: Principal
+  principal: Principal | Reader
   environmentId: string
   /** Slug or id of a branch of that environment; where that is a branch, only its own will do. */
   branch: string | null

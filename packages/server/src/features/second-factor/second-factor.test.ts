@@ -16,6 +16,7 @@ await setUp(world)
 
 const email = 'first@example.com'
 const signIn = () => signInByLink(world, email)
+const orgId = (await world.call(me.get, { as: (await signIn()).as })).body.orgs[0]?.id as string
 /** Past what is counted, so that one test does not use up the tries of the next. */
 const pause = () => world.clock.advance(901)
 
@@ -196,7 +197,6 @@ describe('a second factor', () => {
 
   test('is asked of its person once in each session, before anything else', async () => {
     const { as, secret, remove } = await withApp()
-    const orgId = (await world.call(me.get, { as })).body.orgs[0]?.id as string
     const ask = async () => [
       (await world.call(orgs.get, { as, params: { orgId } })).error?.code,
       (await world.call(me.getKeys, { as })).error?.code,
@@ -208,11 +208,20 @@ describe('a second factor', () => {
     await remove()
   })
 
+  test('stands before the names of organizations too: a mailbox alone hears of none', async () => {
+    const { as, secret, remove } = await withApp()
+    const names = async () => (await world.call(me.get, { as })).body.orgs.map(({ id }) => id)
+    expect(await names()).toEqual([])
+    await enter(as, { code: codeOf(secret) })
+    expect(await names()).toEqual([orgId])
+    await remove()
+  })
+
   test('that was removed stands behind nothing: not its session, not a terminal approved with it', async () => {
     const { as, secret } = await withApp()
     await enter(as, { code: codeOf(secret) })
     const terminal = await newCliSession(world, { as })
-    const params = { orgId: (await world.call(me.get, { as })).body.orgs[0]?.id as string }
+    const params = { orgId }
     const require = (required: boolean) => world.call(mfaPolicy.update, { as, params, body: { required } })
     const ask = async () =>
       Promise.all([as, terminal.as].map(async (bearer) => (await world.call(orgs.get, { as: bearer, params })).status))
@@ -243,7 +252,6 @@ describe('a second factor', () => {
   test('tells the trail of each organization of its person', async () => {
     const { as, secret, remove } = await withApp()
     await enter(as, { code: codeOf(secret) })
-    const orgId = (await world.call(me.get, { as })).body.orgs[0]?.id as string
     const query = { action: 'user.totp_enrolled' }
     const { body } = await world.call(audit.list, { as, params: { orgId }, query })
     expect(body.entries.length).toBeGreaterThan(0)

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Change } from '../changes/scope.ts'
 import type { Env } from '../envs/scope.ts'
-import { appendVersion, deleteSecret, findVersion, lockSecret, type StoredSecret } from './store.ts'
+import { appendVersion, deleteSecret, findVersion, lockCount, lockSecret, type StoredSecret } from './store.ts'
 import { writeSecret } from './write-store.ts'
 
 /** What was done, as the audit trail tells it. */
@@ -18,6 +18,8 @@ interface Base {
 
 /** Undefined where the secret has moved on: it is another one by now, or at another version. */
 export async function lockBase(db: Tx, env: Env, change: Change): Promise<Base | undefined> {
+  // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
+  await lockCount(db, env)
   const secret = await lockSecret(db, env, change.secretName)
   const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
   return isSame ? { secret } : undefined

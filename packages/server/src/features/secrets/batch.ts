@@ -1,6 +1,7 @@
 import type { Batch } from '../../http/route.ts'
 import { newId } from '../../kernel/context.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
+import { hasRoom } from './room.ts'
 import { writtenReply } from './secrets.ts'
 
 /** Longer ciphertexts go by themselves: others would wait for them. */
@@ -13,6 +14,14 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
   if (token.orgId !== params.orgId || body.ciphertext.length > charactersMax) return undefined
   // Whether it may write elsewhere is asked the long way.
   if (token.environmentId !== null && token.environmentId !== params.envId) return undefined
+  const { orgId } = token
+  const room = {
+    orgId,
+    environmentId: params.envId as string,
+    name: params.name as string,
+    bytes: body.ciphertext.length,
+  }
+  if (!(await hasRoom(context, room))) return undefined
   const written = await context.writes.add({
     orgId: token.orgId,
     environmentId: params.envId as string,

@@ -6,7 +6,17 @@ import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { propose } from '../changes/propose.ts'
 import type { Env, InEnv, Protection } from '../envs/scope.ts'
-import { appendVersion, deleteSecret, findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
+import { checkRoom } from './room.ts'
+import {
+  appendVersion,
+  deleteSecret,
+  findSecret,
+  findVersion,
+  listSecrets,
+  listVersions,
+  lockCount,
+  lockSecret,
+} from './store.ts'
 import { type WrittenRow, writeSecret } from './write-store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
@@ -20,7 +30,8 @@ export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): 
  * What is checked here and by the access, `writeBatch` checks too, with the same conditions.
  */
 export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secrets.put> {
-  const { db, env, params, body, principal, now, newId, audit } = input
+  const { context, db, env, params, body, principal, now, newId, audit } = input
+  await checkRoom(context, db, env, { name: params.name, bytes: body.ciphertext.length })
   if (isProtected(env)) {
     const on = await findSecret(db, env, params.name)
     if (body.expectedVersion !== undefined && body.expectedVersion !== (on?.currentVersion ?? 0))
@@ -65,7 +76,9 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
 
 /** Replays a stored ciphertext as a new version, byte for byte: it was sealed for this environment and name. */
 export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typeof secrets.restore> {
-  const { db, env, params, body, principal, now, audit } = input
+  const { context, db, env, params, body, principal, now, audit } = input
+  // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
+  await lockCount(db, env)
   const secret = await lockedSecret(db, env, params.name, body.expectedVersion)
   const old = await findVersion(db, env, secret.id, body.version)
   if (!old) throw fail('not_found', `${params.name} has no version ${body.version}`)
@@ -74,6 +87,7 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
   const current = await findVersion(db, env, secret.id, secret.currentVersion)
   if (current?.ciphertext === old.ciphertext)
     throw fail('invalid_request', `${params.name} holds exactly that value already`)
+  await checkRoom(context, db, env, { name: params.name, bytes: old.ciphertext.length })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: body.version }
     return propose(input, env, { ...proposal, secretName: params.name, on: secret })

@@ -15,6 +15,14 @@ export const listSecrets = (db: Sql, env: Env, cursor: KeysetCursor) =>
     [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
   )
 
+/** Those of these names first, then the newest. */
+export const listSome = (db: Sql, env: Env, names: readonly string[], limit: number) =>
+  db.rows<{ name: string; ciphertext: string }>(
+    `select name, ciphertext from secrets where org_id = $1 and environment_id = $2
+      order by name = any($3::text[]) desc, updated_at desc limit $4`,
+    [env.orgId, env.id, names, limit],
+  )
+
 export interface StoredSecret {
   id: string
   currentVersion: number
@@ -92,3 +100,18 @@ export async function appendVersion(
 
 export const deleteSecret = (db: Tx, env: Env, secretId: string) =>
   db.rows('delete from secrets where org_id = $1 and id = $2', [env.orgId, secretId])
+
+/** Until this transaction ends, others who count wait, and nobody re-keys. */
+export const lockCount = (db: Tx, env: Env) =>
+  db.rows('select 1 from environments where org_id = $1 and id = $2 for no key update', [env.orgId, env.id])
+
+/** What an environment holds, and the size of the secret of that name. */
+export async function countOf(db: Sql, orgId: string, environmentId: string, name: string) {
+  const row = await db.row<{ secrets: number; bytes: number; replaces: number | null }>(
+    `select count(*) as secrets, coalesce(sum(octet_length(ciphertext)), 0)::bigint as bytes,
+            max(octet_length(ciphertext)) filter (where name = $3) as replaces
+       from secrets where org_id = $1 and environment_id = $2`,
+    [orgId, environmentId, name],
+  )
+  return row ?? { secrets: 0, bytes: 0, replaces: null }
+}

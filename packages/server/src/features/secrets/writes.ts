@@ -1,7 +1,7 @@
 import { type Groups, openBatcher } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
-import type { ResolveCache } from '../resolve/cache.ts'
+import type { Evictions } from '../../kernel/context.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from './write-store.ts'
 
 declare module '../../kernel/context.ts' {
@@ -16,7 +16,7 @@ export type Writes = Groups<GroupedWrite, WrittenRow | undefined>
 const writesMax = 64
 
 /** As a unit of work does, this process's resolve cache forgets the environments concerned before anybody is answered. */
-export const openWrites = (db: Database, cache: ResolveCache, now: () => Date): Writes =>
+export const openWrites = (db: Database, evictions: Evictions, now: () => Date): Writes =>
   openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
     itemsMax: writesMax,
@@ -28,7 +28,7 @@ export const openWrites = (db: Database, cache: ResolveCache, now: () => Date): 
       })
       const rowOf = new Map(rows.map((row) => [keyOf(row), row]))
       const changed = new Map(rows.map((row) => [row.environmentId, row.orgId]))
-      for (const [environmentId, orgId] of changed) cache.evict(orgId, environmentId)
+      for (const [environmentId, orgId] of changed) evictions.evict(orgId, environmentId)
       return writes.map((write) => rowOf.get(keyOf(write)))
     },
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cookieOf, fromOwnPage } from '../../../test/people.ts'
 import { Browser } from '../../../test/services/browser.ts'
 import { client, type IdentityProvider, ownBaseUrl, startProvider } from '../../../test/services/provider.ts'
-import { invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
+import { acceptInvites, invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 
 // A real provider with its pages. It warns that they are for development, which is what they are for here.
@@ -66,15 +66,18 @@ describe('signing in at an external issuer', () => {
     expect(world.server.setUpLink).toBeNull()
   })
 
-  test('brings an invited person in, back to where it began, with a session that is renewed here', async () => {
+  test('brings a person in, back to where it began, with a session that is renewed here; invitations wait', async () => {
     await invitePerson(world, tenant, 'ada@example.com', 'admin')
     const { answer, cookie } = await signedIn('ada@example.com', '?returnTo=/cli/BCDF-GHJK')
     expect(answer.headers.get('location')).toBe('/cli/BCDF-GHJK')
     const { status, body } = await refresh(cookie)
     expect(status).toBe(200)
-    const { user, orgs } = (await world.call(me.get, { as: `Bearer ${body.session.token}` })).body
-    expect(user?.email).toBe('ada@example.com')
-    expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+    const as = `Bearer ${body.session.token}`
+    const { user, orgs } = (await world.call(me.get, { as })).body
+    expect([user?.email, orgs]).toEqual(['ada@example.com', []])
+    await acceptInvites(world, { as })
+    const joined = (await world.call(me.get, { as })).body.orgs
+    expect(joined.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'owner']])
   })
 
   test('with an address that is not verified leaves the one that was', async () => {

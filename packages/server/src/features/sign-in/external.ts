@@ -6,7 +6,7 @@ import { secondFactorOf } from '../../identity/oidc-claims.ts'
 import { endSession, lockSessionOf } from '../../identity/session-store.ts'
 import { issuerOf, needServerKey, startSession } from '../../identity/sessions.ts'
 import { type Audit, auditPerson } from '../../identity/trail.ts'
-import { admit, personOf } from '../../identity/users.ts'
+import { makeUser, personOf } from '../../identity/users.ts'
 import { type Context, instant, sha256 } from '../../kernel/context.ts'
 import { describe, fail } from '../../kernel/errors.ts'
 import { type Entry, type Origin, unit } from '../../kernel/unit.ts'
@@ -44,7 +44,7 @@ const { pattern, maxLength } = ReturnTo as typeof ReturnTo & { pattern: string; 
 const returnToForm = new RegExp(pattern)
 
 async function begin(context: Context, client: Client, request: FastifyRequest, reply: FastifyReply) {
-  context.limiter.take('sign_in', request.ip)
+  context.limiter.take('sign_in', request.ip, {})
   const serverKey = needServerKey(context)
   const query = request.query as Record<string, unknown>
   const { returnTo = '/', stepUp } = query
@@ -69,7 +69,7 @@ async function begin(context: Context, client: Client, request: FastifyRequest, 
 }
 
 async function finish(context: Context, client: Client, request: FastifyRequest, reply: FastifyReply) {
-  context.limiter.take('sign_in', request.ip)
+  context.limiter.take('sign_in', request.ip, {})
   const begun = begunBy(context, request)
   reply.header('set-cookie', cookieLine(context.config, 'skerry-external', '', { maxAge: 0, sameSite: 'lax' }))
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer')
@@ -109,7 +109,7 @@ async function enter(context: Context, request: FastifyRequest, claims: JWTPaylo
     const audit: Audit<Entry['action']> = (action, resourceId, metadata = {}, more = {}) =>
       record({ orgId: null, action, resourceId, metadata, ...more })
     const work = { db, context, now, origin, audit }
-    const userId = await admit(db, person, now, audit)
+    const userId = await makeUser(db, person, now, audit)
     const replaced =
       begun.stepUp && begun.sessionHash ? await lockSessionOf(db, begun.sessionHash, person.issuer, now) : undefined
     if (replaced?.userId === userId && (await endSession(db, replaced.id, userId, now)))

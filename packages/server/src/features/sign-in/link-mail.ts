@@ -12,16 +12,18 @@ export interface LinkRequest {
 
 /** Mails a link to whoever is a user or is invited. */
 export async function mailLink(context: Context, { email, returnTo }: LinkRequest): Promise<void> {
-  const link = await makeLink(context, email, returnTo)
+  const link = await makeLink(context, { email, returnTo, inviteId: null })
   if (link) await context.mailer.send(linkMail(email, link))
 }
 
-/** A letter with such a link at its end, so that who is invited need not ask for one; without where none would work. */
-export async function mailWithLink(context: Context, letter: Mail): Promise<void> {
+/** An invitation with a link at its end that takes it, so that nobody need ask for one; without where none would work. */
+export async function mailInvitation(context: Context, inviteId: string, letter: Mail): Promise<void> {
   const { mailer } = context
-  const link = context.oidc || !context.serverKey ? null : await makeLink(context, letter.to, null)
+  const wanted = { email: letter.to, returnTo: null, inviteId }
+  const link = context.oidc || !context.serverKey ? null : await makeLink(context, wanted)
   if (!link) return mailer.send(letter)
-  const text = [letter.text, '', 'This link signs you in within 15 minutes. It works once:', '', link].join('\n')
+  const words = 'This link signs you in and accepts the invitation, within 15 minutes. It works once:'
+  const text = [letter.text, '', words, '', link].join('\n')
   await mailer.send({ ...letter, text })
 }
 
@@ -29,12 +31,12 @@ export async function mailWithLink(context: Context, letter: Mail): Promise<void
  * Null for who is neither a user nor invited. The token is made by the job that mails it, and not where it was asked for,
  * so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
  */
-async function makeLink(context: Context, email: string, returnTo: string | null): Promise<string | null> {
+async function makeLink(context: Context, wanted: LinkRequest & { inviteId: string | null }): Promise<string | null> {
   const { db, config } = context
   const now = instant(context)
-  if (!(await isWelcome(db, email, now))) return null
+  if (!(await isWelcome(db, wanted.email, now))) return null
   const token = newSecret()
-  await insertLink(db, { tokenHash: sha256(token), email, returnTo, expiresAt: after(now, limits.magicLinkTtlSeconds) })
+  await insertLink(db, { ...wanted, tokenHash: sha256(token), expiresAt: after(now, limits.magicLinkTtlSeconds) })
   // After the mark, which browsers do not send: it reaches no log on the way.
   return `${config.baseUrl}/sign-in/link#${token}`
 }

@@ -2,12 +2,13 @@ import type { signIn } from '@skerry/contract/sign-in'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
-import { admit } from '../../identity/users.ts'
+import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { refuseAndCommit } from '../../kernel/errors.ts'
+import { acceptInvite } from '../orgs/own-invites.ts'
 import { signInLink } from './jobs.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
-import { isWelcome, takeLink } from './store.ts'
+import { hasSecondFactor, isWelcome, takeLink } from './store.ts'
 
 /**
  * Whether anyone has the address is not looked up here: the same row is written and the same bytes are answered for all,
@@ -34,7 +35,9 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
   if (!link || !(await isWelcome(db, link.email, now)))
     return refuseAndCommit('unauthorized', 'this link does not work, or no longer; ask for another')
   returnAttempt(db, 'sign_in', caller)
-  const userId = await admit(db, personOfAddress(link.email), now, audit)
+  const userId = await makeUser(db, personOfAddress(link.email), now, audit)
+  // Where a mailbox alone signs nobody in, it does not let them join either: the invitation waits.
+  if (link.inviteId && !(await hasSecondFactor(db, userId))) await acceptInvite(input, userId, link.inviteId)
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })
   return new Reply(200, { ...answer, returnTo: link.returnTo }, headers)
 }

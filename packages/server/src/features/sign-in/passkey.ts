@@ -3,7 +3,6 @@ import { type In, type Out, Reply } from '../../http/route.ts'
 import { returnAttempt, takeAttempt } from '../../identity/attempts.ts'
 import { assertionOptions, verifyAssertion } from '../../identity/passkeys.ts'
 import { needServerKey, startSession } from '../../identity/sessions.ts'
-import { acceptInvitations } from '../../identity/users.ts'
 import { refuseAndCommit } from '../../kernel/errors.ts'
 import { needBuiltIn } from './person.ts'
 
@@ -15,7 +14,7 @@ export async function options(input: In<typeof signIn.passkeyOptions>): Out<type
 
 /** The passkey asked for finger, face or PIN: with what it is kept on, that makes two factors. */
 export async function signInWithPasskey(input: In<typeof signIn.passkey>): Out<typeof signIn.passkey> {
-  const { db, context, body, now, audit, origin } = input
+  const { db, context, body, now, origin } = input
   needBuiltIn(context)
   needServerKey(context)
   const caller = origin.ipAddress ?? ''
@@ -23,7 +22,6 @@ export async function signInWithPasskey(input: In<typeof signIn.passkey>): Out<t
   const passkey = await verifyAssertion(input, null, body)
   if (!passkey) return refuseAndCommit('unauthorized', 'this passkey does not sign anyone in here')
   returnAttempt(db, 'sign_in', caller)
-  await acceptInvitations(db, passkey.userId, passkey.email, now, audit)
   const { answer, headers } = await startSession(input, passkey.userId, { mfaAt: now, issuerSecondFactor: null })
   return new Reply(200, answer, headers)
 }

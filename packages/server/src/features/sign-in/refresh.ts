@@ -35,7 +35,7 @@ export async function refresh(input: Request): Out<typeof signIn.refresh> {
   const token = readCookie(context.config, headers, 'skerry')
   const session = token && (await lockSessionOf(db, sha256(token), issuerOf(context), now))
   if (!session) {
-    context.limiter.take('stranger', input.origin.ipAddress ?? '')
+    context.limiter.take('stranger', input.origin.ipAddress ?? '', input.origin)
     throw fail('unauthorized', 'no session: sign in')
   }
   // Derived, so that it can be given twice although only its hash is stored.

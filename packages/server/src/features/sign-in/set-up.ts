@@ -8,7 +8,7 @@ import { type Context, instant, newSecret, sha256 } from '../../kernel/context.t
 import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { createOrg } from '../orgs/create.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
-import { deleteSetUpLinks, hasSetUpLink, hasUsers, insertSetUpLink } from './store.ts'
+import { hasSetUpLink, hasUser, hasUsers, insertSetUpLink, isSetUp, useSetUpLink } from './store.ts'
 
 const setUpTtlSeconds = 86_400
 
@@ -18,10 +18,13 @@ export async function get({ db, context }: In<typeof signIn.get>): Out<typeof si
   return { kind, available: context.serverKey !== null, setUpNeeded }
 }
 
-/** A link for the first person of a server that has none. Each start makes one; all work until one is used. */
+/**
+ * A link for whoever sets this server up. Each start makes one; all work until one is used, whoever has come before: where
+ * signing up is open, strangers may have invited themselves.
+ */
 export async function makeSetUpLink(context: Context): Promise<string | null> {
   const { config, db, oidc, serverKey } = context
-  if (oidc || !serverKey || (await hasUsers(db))) return null
+  if (oidc || !serverKey || (await isSetUp(db))) return null
   const token = newSecret()
   await insertSetUpLink(db, sha256(token), after(instant(context), setUpTtlSeconds))
   return `${config.baseUrl}/set-up#${token}`
@@ -43,12 +46,14 @@ export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.s
       'this link does not work, or no longer; the server’s console shows another at its next start',
     )
   returnAttempt(db, 'sign_in', caller)
-  if (await hasUsers(db)) throw fail('conflict', 'this server has people already: ask one of them for an invitation')
-  // All of them: of two people at once with a link each, the second waits here and finds none.
-  await deleteSetUpLinks(db)
+  const person = { ...personOfAddress(body.email), name: body.name }
+  // The console proves nothing about the mailbox of somebody who is here already.
+  if (await hasUser(db, person.subject))
+    throw fail('conflict', 'body.email: somebody signs in with this address already; name another one')
+  await useSetUpLink(db, sha256(body.token), now)
   const org = await createOrg(input, { id: newId('organization'), name: body.orgName, slug: body.orgSlug })
   if (!org) throw fail('conflict', 'body.orgSlug: taken')
-  const userId = await makeUser(db, { ...personOfAddress(body.email), name: body.name }, now, audit)
+  const userId = await makeUser(db, person, now, audit)
   await insertMembership(db, org.id, userId, 'owner', now)
   audit('org.created', org.id, { slug: org.slug }, { orgId: org.id, actor: { type: 'user', id: userId } })
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })

@@ -1,5 +1,6 @@
 import { me } from '@skerry/contract/me'
-import { invites } from '@skerry/contract/orgs'
+import { invites, orgs } from '@skerry/contract/orgs'
+import { ownInvites } from '@skerry/contract/own-invites'
 import { signIn } from '@skerry/contract/sign-in'
 import { describe, expect, test } from 'vitest'
 import {
@@ -13,8 +14,11 @@ import {
 } from '../../../test/people.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { auditRows, tableDump } from '../../../test/state.ts'
-import { builtIn } from '../../../test/world.ts'
+import { acceptInvites, invitePerson, signUp, type Tenant } from '../../../test/tenant.ts'
+import { builtIn, openWorld } from '../../../test/world.ts'
 import { newSecret, sha256 } from '../../kernel/context.ts'
+import { makeSetUpLink } from './set-up.ts'
+import { sweepSignIn } from './sweep.ts'
 
 const { world, tenant } = await openTenant(builtIn)
 let owner: SignedInBrowser
@@ -25,6 +29,9 @@ const redeem = (token: string) => world.call(signIn.redeemLink, { body: { token 
 /** The tables in which a text stands, those of the job queue among them. */
 const tablesWith = async (text: string) =>
   (await tableDump(world)).filter((table) => table.text.includes(text)).map(({ where }) => where)
+const invited = (email: string) => tokenOf(world, email, 'You are invited', () => invite(email))
+const membersOf = async ({ orgId, machine }: Tenant) =>
+  (await world.call(orgs.members, { as: machine.as, params: { orgId } })).body.members
 const whoAmI = (as: string) => world.call(me.get, { as })
 
 describe('the first person', () => {
@@ -80,16 +87,16 @@ describe('the first person', () => {
 })
 
 describe('a magic link', () => {
-  test('brings an invited person in, with the role offered and the address proven', async () => {
+  test('brings an invited person in, with the address proven; the invitation waits for them', async () => {
     await invite('ada@example.com', 'admin')
     const { as } = await signInByLink(world, 'Ada@Example.com')
     const { user, orgs } = (await whoAmI(as)).body
-    expect(user?.email).toBe('ada@example.com')
-    expect(orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'admin']])
+    expect([user?.email, orgs]).toEqual(['ada@example.com', []])
+    await acceptInvites(world, { as })
+    expect((await whoAmI(as)).body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'owner']])
   })
 
   test('comes with an invitation: hashed in the database, good once, and for nothing once that is revoked', async () => {
-    const invited = (email: string) => tokenOf(world, email, 'You are invited', () => invite(email))
     const token = await invited('grace@example.com')
     expect(await tablesWith(token)).toEqual([])
     const answer = await redeem(token)
@@ -103,6 +110,36 @@ describe('a magic link', () => {
     const inviteId = waiting.find(({ email }) => email === 'edith@example.com')?.id as string
     await world.call(invites.delete, { as: tenant.admin.as, params: { ...params, inviteId } })
     expect((await redeem(useless)).status).toBe(401)
+  })
+
+  test('of an invitation takes that one, and leaves those of strangers', async () => {
+    const stranger = await signUp(world)
+    await tokenOf(world, 'hedy@example.com', 'You are invited', () =>
+      invitePerson(world, stranger, 'hedy@example.com', 'admin'),
+    )
+    const { as } = browserOf(await redeem(await invited('hedy@example.com')))
+    expect((await whoAmI(as)).body.orgs.map(({ id, role }) => [id, role])).toEqual([[tenant.orgId, 'member']])
+    expect((await world.call(ownInvites.list, { as })).body.invites).toMatchObject([{ orgSlug: stranger.slug }])
+    await signInByLink(world, 'hedy@example.com')
+    expect((await whoAmI(as)).body.orgs).toHaveLength(1)
+  })
+
+  test('of an invitation takes nothing for a person who has a second factor, whom a mailbox alone does not sign in', async () => {
+    const { as } = await signInByLink(world, 'ada@example.com')
+    const ada = (await whoAmI(as)).body
+    const { db } = world.server.context
+    await db.rows(
+      `insert into totp_factors (user_id, sealed_secret, created_at, confirmed_at) values ($1, 'sealed', now(), now())`,
+      [ada.user?.id],
+    )
+    const stranger = await signUp(world)
+    const token = await tokenOf(world, 'ada@example.com', 'You are invited', () =>
+      invitePerson(world, stranger, 'ada@example.com', 'admin'),
+    )
+    expect((await redeem(token)).status).toBe(200)
+    expect(await membersOf(stranger)).toEqual([])
+    await db.rows('delete from totp_factors where user_id = $1', [ada.user?.id])
+    expect((await world.call(ownInvites.list, { as })).body.invites).toMatchObject([{ orgSlug: stranger.slug }])
   })
 
   test('knows its person again', async () => {
@@ -154,5 +191,30 @@ describe('a magic link', () => {
     expect([...nobody.headers.keys()]).toEqual([...somebody.headers.keys()])
     expect((await outbox(world)).length).toBeGreaterThan(before)
     for (const name of await outbox(world)) expect(name).not.toContain('nobody')
+  })
+})
+
+describe('a server on which strangers came first', () => {
+  test('is set up all the same, by the console’s link, which signs in as nobody who is here', async () => {
+    const own = await openWorld(builtIn)
+    const stranger = await signUp(own)
+    await invitePerson(own, stranger, 'mallory@example.com', 'admin')
+    await signInByLink(own, 'mallory@example.com')
+    expect((await own.call(signIn.get)).body.setUpNeeded).toBe(false)
+    const again = await makeSetUpLink(own.server.context)
+    const token = again?.split('#')[1] as string
+    const setUpAs = (email: string, orgSlug: string) =>
+      own.call(signIn.setUp, { body: { token, email, name: 'Operator', orgName: 'Ours', orgSlug } })
+    const taken = await setUpAs('Mallory@example.com', 'ours')
+    expect([taken.status, taken.error?.message]).toEqual([409, expect.stringMatching(/^body\.email: /)])
+    const first = await setUp(own, 'operator@example.com', 'ours')
+    const { orgs } = (await own.call(me.get, { as: first.as })).body
+    expect(orgs.map(({ slug, role }) => [slug, role])).toEqual([['ours', 'owner']])
+    expect((await setUpAs('second@example.com', 'theirs')).status).toBe(401)
+    expect(await makeSetUpLink(own.server.context)).toBeNull()
+    own.clock.advance(2 * 86_400)
+    await sweepSignIn(own.server.context)
+    expect(await makeSetUpLink(own.server.context)).toBeNull()
+    await own.close()
   })
 })

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
+import { hasOwnFactor } from '../../identity/session-store.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
 
 export const hasUsers = async (db: Sql): Promise<boolean> => (await db.row('select 1 from users limit 1')) !== undefined
@@ -7,12 +8,22 @@ export const insertSetUpLink = (db: Sql, tokenHash: string, expiresAt: string) =
   db.rows('insert into set_up_links (token_hash, expires_at) values ($1, $2)', [tokenHash, expiresAt])
 
 export const hasSetUpLink = async (db: Tx, tokenHash: string, now: string): Promise<boolean> =>
-  (await db.row('select 1 from set_up_links where token_hash = $1 and expires_at > $2 for update', [
+  (await db.row('select 1 from set_up_links where token_hash = $1 and expires_at > $2 and used_at is null for update', [
     tokenHash,
     now,
   ])) !== undefined
 
-export const deleteSetUpLinks = (db: Tx) => db.rows('delete from set_up_links')
+/** All others go: of two people at once with a link each, the second waits here and finds none. */
+export async function useSetUpLink(db: Tx, tokenHash: string, now: string): Promise<void> {
+  await db.rows('delete from set_up_links where token_hash <> $1', [tokenHash])
+  await db.rows('update set_up_links set used_at = $2 where token_hash = $1', [tokenHash, now])
+}
+
+export const isSetUp = async (db: Sql): Promise<boolean> =>
+  (await db.row('select 1 from set_up_links where used_at is not null')) !== undefined
+
+export const hasUser = async (db: Sql, subject: string): Promise<boolean> =>
+  (await db.row(`select 1 from users where issuer = '${ownIssuer}' and subject = $1`, [subject])) !== undefined
 
 /** Whom a link signs in: users of the built-in sign-in, and addresses that an invitation waits for. */
 export const isWelcome = async (db: Sql, email: string, now: string): Promise<boolean> =>
@@ -24,24 +35,28 @@ export const isWelcome = async (db: Sql, email: string, now: string): Promise<bo
 
 export const insertLink = (
   db: Sql,
-  link: { tokenHash: string; email: string; returnTo: string | null; expiresAt: string },
+  link: { tokenHash: string; email: string; returnTo: string | null; inviteId: string | null; expiresAt: string },
 ) =>
-  db.rows('insert into magic_links (token_hash, email, return_to, expires_at) values ($1, $2, $3, $4)', [
+  db.rows('insert into magic_links (token_hash, email, return_to, invite_id, expires_at) values ($1, $2, $3, $4, $5)', [
     link.tokenHash,
     link.email,
     link.returnTo,
+    link.inviteId,
     link.expiresAt,
   ])
 
 /** Of two that bring one link at once, the second finds it gone. */
 export const takeLink = (db: Tx, tokenHash: string, now: string) =>
-  db.row<{ email: string; returnTo: string | null }>(
-    'delete from magic_links where token_hash = $1 and expires_at > $2 returning email, return_to',
+  db.row<{ email: string; returnTo: string | null; inviteId: string | null }>(
+    'delete from magic_links where token_hash = $1 and expires_at > $2 returning email, return_to, invite_id',
     [tokenHash, now],
   )
 
+export const hasSecondFactor = async (db: Sql, userId: string): Promise<boolean> =>
+  (await db.row(`select 1 from users u where u.id = $1 and ${hasOwnFactor}`, [userId])) !== undefined
+
 export async function deleteExpired(db: Sql, now: string): Promise<void> {
-  await db.rows('delete from set_up_links where expires_at <= $1', [now])
+  await db.rows('delete from set_up_links where expires_at <= $1 and used_at is null', [now])
   await db.rows('delete from magic_links where expires_at <= $1', [now])
   await db.rows('delete from challenges where expires_at <= $1', [now])
   await db.rows('delete from attempts where ends_at <= $1', [now])

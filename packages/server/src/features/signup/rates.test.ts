@@ -1,11 +1,13 @@
 import { apps } from '@skerry/contract/apps'
 import { me } from '@skerry/contract/me'
 import { oauth } from '@skerry/contract/oauth'
+import { invites } from '@skerry/contract/orgs'
 import { signup } from '@skerry/contract/signup'
 import { describe, expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
-import { newToken, signUp } from '../../../test/tenant.ts'
+import { newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld } from '../../../test/world.ts'
+import { attemptRules } from '../../identity/attempts.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { rates } from '../../kernel/rate-limits.ts'
 
@@ -43,6 +45,60 @@ describe('signing up', () => {
     const before = await count()
     expect((await send('192.0.2.3')()).status).toBe(429)
     expect(await count()).toEqual(before)
+  })
+})
+
+describe('an invitation is limited, because it mails somebody who did not ask', () => {
+  const invite = (from: string, by: Tenant, email: string) =>
+    world.call(invites.create, { as: by.machine.as, params: { orgId: by.orgId }, body: { email }, ...at(from) })
+  const at = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+  const sentBy = async (send: (number: number) => Promise<{ status: number; error: unknown }>, most: number) => {
+    const answers = await Promise.all(Array.from({ length: most + 5 }, (_, number) => send(number)))
+    const refused = answers.filter(({ status }) => status !== 201)
+    for (const { status, error } of refused) expect([status, error]).toMatchObject([429, { code: 'rate_limited' }])
+    return answers.length - refused.length
+  }
+  const waiting = async () =>
+    (await world.server.context.db.row<{ n: number }>('select count(*)::int as n from invitations'))?.n ?? 0
+
+  test('from an address, for all organizations without a member together: a stranger with a machine client mails few', async () => {
+    const strangers = await Promise.all([signUp(world), signUp(world)])
+    const { max } = attemptRules.invitation_memberless
+    const before = await waiting()
+    const send = (number: number) =>
+      invite('192.0.2.60', strangers[number % 2] as Tenant, `stranger-${number}@example.com`)
+    expect(await sentBy(send, max)).toBe(max)
+    expect(await waiting()).toBe(before + max)
+    expect((await invite('192.0.2.61', strangers[0] as Tenant, 'elsewhere@example.com')).status).toBe(201)
+    world.clock.advance(3601)
+    expect((await invite('192.0.2.60', strangers[0] as Tenant, 'later@example.com')).status).toBe(201)
+  })
+
+  test('for a mailbox, whoever invites it', async () => {
+    const { max } = attemptRules.invitation_mailbox
+    const organizations = await Promise.all(Array.from({ length: max + 5 }, () => signUp(world)))
+    const send = (number: number) =>
+      invite(`192.0.2.${70 + number}`, organizations[number] as Tenant, 'Victim@example.com')
+    expect(await sentBy(send, max)).toBe(max)
+    expect((await invite('192.0.2.90', organizations.at(-1) as Tenant, 'other@example.com')).status).toBe(201)
+  })
+
+  test('for an organization, from wherever, and from an address, by whichever', async () => {
+    const own = await signUp(world)
+    await newMember(world, own, 'admin', { keys: false })
+    const [org, address] = [attemptRules.invitation_org.max, attemptRules.invitation_address.max]
+    // The one who is a member now was invited, too.
+    const send = (number: number) => invite(`198.51.100.${number}`, own, `guest-${number}@example.com`)
+    expect(await sentBy(send, org - 1)).toBe(org - 1)
+    const other = await signUp(world)
+    await newMember(world, other, 'admin', { keys: false })
+    expect(await sentBy((number) => invite('203.0.113.1', other, `more-${number}@example.com`), address - 1)).toBe(
+      address - 1,
+    )
+    const third = await signUp(world)
+    await newMember(world, third, 'admin', { keys: false })
+    expect((await invite('203.0.113.1', third, 'one@example.com')).status).toBe(201)
+    expect((await invite('203.0.113.1', third, 'two@example.com')).status).toBe(429)
   })
 })
 
@@ -90,7 +146,7 @@ describe('a principal', () => {
   function exhaust(id: string) {
     try {
       for (let taken = 0; taken < 10 * rates.principal.burst; taken++)
-        world.server.context.limiter.take('principal', id)
+        world.server.context.limiter.take('principal', id, {})
     } catch (error) {
       if (error instanceof Refusal && error.code === 'rate_limited') return
       throw error

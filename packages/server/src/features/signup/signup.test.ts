@@ -100,6 +100,15 @@ describe('a taken slug', () => {
   })
 })
 
+test('where it is closed nobody gets an organization by it, and the refusal names the setting', async () => {
+  const closed = await openWorld({ SKERRY_SIGNUP: 'closed' })
+  const { status, error } = await closed.call(signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
+  expect([status, error?.code]).toEqual([403, 'forbidden'])
+  expect(error?.message).toContain('SKERRY_SIGNUP=open')
+  expect(await closed.server.context.db.rows('select 1 from organizations')).toEqual([])
+  await closed.close()
+})
+
 test.each(['Acme', '-acme', 'acme-', 'ac_me', 'a b', '', 'a'.repeat(64)])(
   'slug %j is refused, by name',
   async (slug) => {

@@ -1,22 +1,21 @@
 import type { signup } from '@skerry/contract/signup'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
-import { newSecret, sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { createClient } from '../machine-clients/create.ts'
 import { createOrg } from '../orgs/create.ts'
-import { insertMachineClient } from './store.ts'
 
 const slugAttempts = 20
 const slugMax = 63
 
 /** Makes an organization without members and the machine client that bootstraps it. A human joins by invitation. */
 export async function create(input: In<typeof signup.create>): Out<typeof signup.create> {
-  const { db, body, now, newId, audit } = input
+  const { context, db, body, now, newId, audit } = input
+  if (context.config.signup === 'closed')
+    throw fail('forbidden', 'signing up is closed on this server: its operator opens it with SKERRY_SIGNUP=open')
   const org = await createUnderFreeSlug(input, { id: newId('organization'), name: body.orgName }, body.orgSlug)
-  const clientId = newId('machineClient')
-  const clientSecret = newSecret()
   const name = body.clientName ?? 'bootstrap'
-  await insertMachineClient(db, { orgId: org.id, id: clientId, name, secretHash: sha256(clientSecret), now })
+  const { id: clientId, clientSecret } = await createClient(db, { orgId: org.id, name, now })
   const more = { orgId: org.id, actor: { type: 'm2m', id: clientId } }
   audit('org.created', org.id, { slug: org.slug }, more)
   audit('machine_client.created', clientId, { name }, more)

@@ -1,9 +1,10 @@
 import { audit } from '@skerry/contract/audit'
 import { grants } from '@skerry/contract/grants'
 import { me } from '@skerry/contract/me'
+import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk } from '../../../test/blobs.ts'
+import { ciphertext, publicKeyJwk } from '../../../test/blobs.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, grantKey, newToken, signUp } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
@@ -169,6 +170,31 @@ describe('lastUsedAt', () => {
     world.clock.advance(25)
     await statusOf(token)
     expect((await noted(token, first)) > first).toBe(true)
+  })
+
+  test('is noted when the first use after a pause is a write, of one secret or of anything else, made or refused', async () => {
+    const token = await newToken(world, tenant, { role: 'admin' })
+    await grantKey(world, tenant, envId, token)
+    await statusOf(token)
+    let last = await noted(token)
+    const params = { ...org(), envId, name: 'NOTED' }
+    const rename = { as: token.as, params: { ...org(), tokenId: token.id }, body: { name: 'renamed' } }
+    const taken = { ciphertext: ciphertext(), expectedVersion: 7 }
+    const writes = [
+      () => world.call(secrets.put, { as: token.as, params, body: taken }),
+      () => world.call(secrets.put, { as: token.as, params, body: { ciphertext: ciphertext() } }),
+      () => world.call(tokens.update, rename),
+      () => world.call(secrets.delete, { as: token.as, params }),
+      () => world.call(tokens.update, rename),
+    ]
+    for (const write of writes) {
+      world.clock.advance(3600)
+      const before = world.clock.now().toISOString()
+      expect([200, 201, 409]).toContain((await write()).status)
+      const next = await noted(token, last)
+      expect(next >= before).toBe(true)
+      last = next
+    }
   })
 
   test('is not moved by a token that is refused', async () => {

@@ -7,8 +7,8 @@ import { type Org, within } from '../orgs/scope.ts'
 export type Token = Checked<Static<typeof ServiceToken>>
 
 /** Of `service_tokens t left join service_token_uses u`. Never the hash. */
-export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk, t.expires_at,
-  u.last_used_at, t.revoked_at, t.created_at`
+export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk,
+  t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at`
 
 const findToken = (db: Sql, org: Org, tokenId: string) =>
   db.row<Token>(

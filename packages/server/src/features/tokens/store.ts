@@ -25,6 +25,7 @@ export interface NewToken {
   role: string
   environmentId: string | null
   expiresAt: string | null
+  expiresAtGiven: string | null
   createdBy: { type: string; id: string }
   now: string
 }
@@ -34,8 +35,8 @@ export const insertToken = (db: Tx, org: Org, token: NewToken) =>
   db.row<Row>(
     `with t as (
        insert into service_tokens (org_id, id, token_hash, public_key_jwk, name, role, environment_id, expires_at,
-                                   created_by_type, created_by_id, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                                   expires_at_given, created_by_type, created_by_id, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
        on conflict do nothing
        returning *)
      select ${tokenColumns} from t left join service_token_uses u on u.org_id = t.org_id and u.token_id = t.id`,
@@ -48,6 +49,7 @@ export const insertToken = (db: Tx, org: Org, token: NewToken) =>
       token.role,
       token.environmentId,
       token.expiresAt,
+      token.expiresAtGiven,
       token.createdBy.type,
       token.createdBy.id,
       token.now,

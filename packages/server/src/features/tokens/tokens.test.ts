@@ -122,11 +122,57 @@ describe('expiry', () => {
     const expiresAt = inSeconds(60)
     expect((await register({ expiresAt })).body.token.expiresAt).toBe(expiresAt)
     const refused = [inSeconds(-1), '2001-01-01T00:00:00.000Z', '2999-02-30T00:00:00.000Z', '2999-13-01T00:00:00.000Z']
-    for (const instant of [...refused, '2999-01-01', '2999-01-01T24:00:00.000Z', 'never', 4_102_444_800_000]) {
+    const malformed = [
+      '2999-01-01',
+      '2999-01-01T24:00:00.000Z',
+      '2999-01-01 00:00:00Z',
+      '2999-01-01T00:00:00',
+      '2999-01-01T00:00Z',
+      '2999-01-01T00:00:60Z',
+      '2999-01-01T00:00:00+24:00',
+      '2999-02-30T00:00:00+01:00',
+      '9999-12-31T23:59:59-01:00',
+      'never',
+      4_102_444_800_000,
+    ]
+    for (const instant of [...refused, ...malformed]) {
       const { status, error } = await register({ expiresAt: instant })
       expect([instant, status]).toEqual([instant, 400])
       expect(error?.message).toContain('body.expiresAt')
     }
+  })
+
+  test('is taken in every form of RFC 3339 and answered as it was sent, by every route', async () => {
+    const forms = [
+      '2999-01-01T00:00:00Z',
+      '2999-01-01T00:00:00.5Z',
+      '2999-01-01T02:00:00+02:00',
+      '2998-12-31T19:00:00.123456789-05:00',
+      '2999-01-01t00:00:00z',
+      '2999-01-01T00:00:00-00:00',
+    ]
+    for (const expiresAt of forms) {
+      const { status, body } = await register({ expiresAt })
+      expect([status, body.token.expiresAt]).toEqual([201, expiresAt])
+      const params = { orgId: tenant.orgId, tokenId: body.token.id }
+      const renamed = await world.call(tokens.update, { as: tenant.admin.as, params, body: { name: 'renamed' } })
+      const list = (await world.call(tokens.list, { as: tenant.admin.as, params })).body.tokens
+      expect(renamed.body.token.expiresAt).toBe(expiresAt)
+      expect(list.find(({ id }) => id === body.token.id)?.expiresAt).toBe(expiresAt)
+    }
+  })
+
+  test('with an offset means the instant, not the letters', async () => {
+    const at = new Date(world.clock.now().getTime() + 60_000)
+    const shifted = (hours: number) => new Date(at.getTime() + hours * 3_600_000).toISOString().slice(0, 19)
+    expect((await register({ expiresAt: `${shifted(-9)}-09:00` })).status).toBe(201)
+    const past = `${new Date(at.getTime() - 120_000 + 9 * 3_600_000).toISOString().slice(0, 19)}+09:00`
+    expect((await register({ expiresAt: past })).error?.message).toBe('body.expiresAt: not an instant in the future')
+    const { bearer, body } = made()
+    await register({ ...body, expiresAt: `${shifted(9)}+09:00` })
+    expect((await whoAmI(bearer)).status).toBe(200)
+    world.clock.advance(60)
+    expect((await whoAmI(bearer)).status).toBe(401)
   })
 
   test('ends the token at that instant, in the words of a token that never was', async () => {

@@ -2,9 +2,11 @@ import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { tokens } from '@skerry/contract/tokens'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
-import { isInstant } from '../../kernel/instant.ts'
+import { storedInstant } from '../../kernel/instant.ts'
 import { findEnv } from '../envs/scope.ts'
+import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Token } from './scope.ts'
 import { hideToken, insertToken, listTokens, renameToken, revokeToken } from './store.ts'
@@ -19,11 +21,12 @@ export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): O
 
 /** The caller made the token; what arrives here cannot be presented as one. Everything but the name is fixed from now on. */
 export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof tokens.create> {
-  const { db, org, principal, body, now, audit } = input
+  const { context, db, org, principal, origin, body, now, audit } = input
   const problem = publicKeyProblem(body.publicKeyJwk)
   if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
-  const expiresAt = body.expiresAt ?? null
-  if (expiresAt !== null && (!isInstant(expiresAt) || expiresAt <= now))
+  const expiresAtGiven = body.expiresAt ?? null
+  const expiresAt = expiresAtGiven && storedInstant(expiresAtGiven)
+  if (expiresAtGiven !== null && (expiresAt === null || expiresAt <= now))
     throw fail('invalid_request', 'body.expiresAt: not an instant in the future')
   const environmentId = body.environmentId ?? null
   if (environmentId !== null) {
@@ -42,10 +45,14 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     role,
     environmentId,
     expiresAt,
+    expiresAtGiven,
     createdBy: principal,
     now,
   })
-  if (!token) throw fail('conflict', 'body.tokenId: registered already')
+  if (!token) {
+    noteTakenToken(context, { tokenId: id, byOrgId: org.id }, origin)
+    throw fail('conflict', 'body.tokenId: registered already')
+  }
   audit('token.created', id, { name, role, environmentId, expiresAt })
   return { token }
 }
@@ -63,7 +70,9 @@ export async function revoke({ db, token, now, audit }: In<typeof tokens.revoke,
 }
 
 /** Hides the token and drops the key grants wrapped to it. Only what is revoked, so that nothing in use vanishes by slip. */
-export async function remove({ db, token, now, audit }: In<typeof tokens.delete, OnToken>): Out<typeof tokens.delete> {
+export async function remove(input: In<typeof tokens.delete, OnToken>): Out<typeof tokens.delete> {
+  const { db, token, now, audit } = input
+  await recordDroppedGrants(input, { principalType: 'service_token', principalId: token.id }, 'token.deleted')
   const hidden = await hideToken(db, token, now)
   if (!hidden) throw fail('conflict', 'revoke the token first')
   audit('token.deleted', token.id, { name: token.name })

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { CreateKeys } from '../../../account/create-keys.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
@@ -13,6 +13,13 @@ import { Copy } from '../../../ui/copy.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { Section } from '../../../ui/page.tsx'
 
+// Loaded when first asked for.
+const ChangePassphrase = lazy(async () => ({
+  default: (await import('../../../account/change-keys.tsx')).ChangePassphrase,
+}))
+const ReplaceKeypair = lazy(async () => ({
+  default: (await import('../../../account/change-keys.tsx')).ReplaceKeypair,
+}))
 // Fetched by itself: it draws a QR code, which is much of this page's code.
 const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
 
@@ -43,13 +50,17 @@ function Keyring() {
           publicKeyJwk && encryptedPrivateKey ? (
             <Keys publicKeyJwk={publicKeyJwk} encryptedPrivateKey={encryptedPrivateKey} userId={userId} />
           ) : (
-            <CreateKeys userId={userId} />
+            <CreateKeys userId={userId} about={aboutOf(me.user)} />
           )
         }
       </Loaded>
     </AccountPage>
   )
 }
+
+/** What a guesser of the passphrase would try first. */
+const aboutOf = (user: { email: string | null; name: string | null } | null) =>
+  [user?.email, user?.name].filter((text): text is string => Boolean(text))
 
 function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId: string }) {
   const { publicKeyJwk, encryptedPrivateKey, userId } = props
@@ -72,10 +83,43 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
         </Paper>
       </Section>
       <KeyringPasskeys userId={userId} email={me.user?.email ?? userId} />
+      <Changes userId={userId} about={aboutOf(me.user)} publicKeyJwk={publicKeyJwk} />
       <Suspense>
         <RecoveryKit email={me.user?.email ?? ''} words={words} encryptedPrivateKey={encryptedPrivateKey} />
       </Suspense>
     </>
+  )
+}
+
+function Changes(props: { userId: string; about: string[]; publicKeyJwk: string }) {
+  const { publicKeyJwk, ...person } = props
+  const [opened, setOpened] = useState<'passphrase' | 'keypair' | null>(null)
+  const onClose = () => setOpened(null)
+  // First, because what is sealed anew must be there.
+  const change = useAction(async () => {
+    await keyring.unlock()
+    setOpened('passphrase')
+  })
+  return (
+    <Section
+      title="Passphrase and keypair"
+      description="Another passphrase seals the same key. Another keypair, for when somebody else may have the key or nobody knows the passphrase, must be granted everything anew."
+      actions={
+        <>
+          <Button variant="default" onClick={() => change.run()}>
+            Change the passphrase…
+          </Button>
+          <Button variant="default" onClick={() => setOpened('keypair')}>
+            Replace the keypair…
+          </Button>
+        </>
+      }
+    >
+      <Suspense>
+        {opened === 'passphrase' && <ChangePassphrase {...person} publicKeyJwk={publicKeyJwk} onClose={onClose} />}
+        {opened === 'keypair' && <ReplaceKeypair {...person} onClose={onClose} />}
+      </Suspense>
+    </Section>
   )
 }
 

@@ -62,12 +62,12 @@ const NotAllGranted = ({ problem }: { problem: unknown }) => (
 function TokenList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(tokensQuery(org.id))
-  const { data: places } = useQuery(environmentLabelsQuery(org.id))
+  const { data: environments } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [ended, setEnded] = useState<Ended | null>(null)
   const placeOf = ({ environmentId }: Token) =>
-    places?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
+    environments?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
   const actions = (token: Token): RowAction[] => {
     const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, token })
     return [

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs'
+import { limits } from '@skerry/contract/limits'
+import type { PolicyRule } from '@skerry/contract/policy-body'
+import { fingerprint } from '@skerry/crypto/digest'
+import { formatPublicKeyJwk } from '@skerry/crypto/keys'
+import { type PolicySigner, readUnverifiedPolicy, verifyPolicy } from '@skerry/crypto/policy'
+import { decide } from '@skerry/crypto/policy-decide'
+import { type Agent, type AgentPolicy, publishPolicy } from '@skerry/sdk/agents'
+import { parseDuration } from '../duration.ts'
+import { Failure, usage } from '../failure.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { agentOf } from './identities.ts'
+import { printRules, readRules } from './rules.ts'
+
+interface PublishOptions extends Flags {
+  expires: string
+  yes?: boolean
+}
+
+export async function versionsOf(session: Session, orgId: string, agent: Agent): Promise<AgentPolicy[]> {
+  return (await session.client.agents.policies({ params: { orgId, agentId: agent.id } })).policies
+}
+
+/** What is in force, as its bundle says; nobody can check here whose signature a proxy takes. */
+export async function rulesInForce(session: Session, orgId: string, agent: Agent): Promise<PolicyRule[]> {
+  const [newest] = await versionsOf(session, orgId, agent)
+  return newest ? readUnverifiedPolicy(newest.bundle).rules : []
+}
+
+export async function edit(wanted: string, flags: Flags & { file: string }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  const rules = await rulesInForce(session, orgId, agent)
+  writeFileSync(flags.file, `${JSON.stringify({ rules }, null, 2)}\n`)
+  note(
+    `wrote ${rules.length} rules to ${flags.file}; then: skerry agent policy publish ${agent.slug} --file ${flags.file}`,
+  )
+  if (flags.json) writeJson({ file: flags.file, rules })
+}
+
+export async function simulate(
+  wanted: string,
+  method: string,
+  url: string,
+  flags: Flags & { secret?: string; file?: string },
+): Promise<void> {
+  const asked = URL.parse(url)
+  if (!asked) throw usage(`'${url}' is no address`, 'write it as https://api.example.com/v1/items')
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  const rules = flags.file === undefined ? await rulesInForce(session, orgId, agent) : await readRules(flags.file)
+  const { hostname: host, pathname: path } = asked
+  const said = decide(rules, { host, method, path, secret: flags.secret })
+  if (flags.json) writeJson(said)
+  else writeLine(said.ruleIndex === null ? said.decision : `${said.decision} (rule ${said.ruleIndex})`)
+}
+
+export async function publish(wanted: string, flags: PublishOptions & { file: string }): Promise<void> {
+  const rules = await readRules(flags.file)
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  await signAndPublish(session, { orgId, agent, rules }, flags)
+}
+
+/** Signed anew, under the next version, so that no proxy sees the number fall. */
+export async function rollback(wanted: string, version: string, flags: PublishOptions): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  const earlier = (await versionsOf(session, orgId, agent)).find((one) => String(one.version) === version)
+  if (!earlier) throw new Failure('notFound', `agent ${agent.slug} has no version ${version} among its newest`)
+  const { rules } = readUnverifiedPolicy(earlier.bundle)
+  const isOwn = await isSignedBy(await signerOf(session), earlier.bundle, { orgId, agent })
+  if (!isOwn) warn(`version ${version} was not signed with your key: look at its rules before you sign them`)
+  await signAndPublish(session, { orgId, agent, rules }, flags)
+}
+
+/** When it expires is no matter here. */
+async function isSignedBy(
+  { point }: PolicySigner,
+  bundle: string,
+  { orgId, agent }: { orgId: string; agent: Agent },
+): Promise<boolean> {
+  const own = await fingerprint(formatPublicKeyJwk(point))
+  return verifyPolicy(bundle, { signers: [own], agent: agent.id, org: orgId, now: 0 }).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function signAndPublish(
+  session: Session,
+  { orgId, agent, rules }: { orgId: string; agent: Agent; rules: PolicyRule[] },
+  flags: PublishOptions,
+): Promise<void> {
+  const seconds = parseDuration(flags.expires)
+  // A minute less than the most: the two clocks need not agree.
+  const longest = limits.policyExpiryMaxSeconds - 60
+  if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
+    throw usage('--expires takes 1h to 90d')
+  const signer = await signerOf(session)
+  if (!flags.json) printRules(rules)
+  await confirmOrRefuse(`sign these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`, flags)
+  const issuedAtMs = Date.now()
+  const expiresAtMs = issuedAtMs + Math.min(Math.max(seconds, limits.policyExpiryMinSeconds + 60), longest) * 1000
+  const policy = await publishPolicy(session.client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs })
+  if (flags.json) writeJson({ policy })
+  note(`published policy ${policy.version} of ${agent.slug}, valid until ${policy.expiresAt}`)
+  note(`proxies take it where this signer is pinned: ${policy.signerThumbprint}`)
+}
+
+/** A person's key, in the agent of the keyring or opened here. */
+async function signerOf({ principal, client, settings }: Session): Promise<PolicySigner> {
+  if (principal.type !== 'user')
+    throw new Failure('refused', 'a token cannot sign a policy', 'sign in as a person with `skerry login`')
+  const { personSigner } = await import('../keyring/unlock.ts')
+  return personSigner({ client, url: settings.url, userId: principal.id })
+}
+
+export async function history(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  const policies = await versionsOf(session, orgId, agent)
+  if (flags.json) return writeJson({ policies })
+  writeTable(
+    ['version', 'rules', 'signed by', 'until', 'published', ''],
+    policies.map((one) => [
+      String(one.version),
+      String(one.rules.length),
+      one.signerThumbprint,
+      one.expiresAt,
+      one.createdAt,
+      one.rolledBackFrom === null ? '' : `again version ${one.rolledBackFrom}`,
+    ]),
+  )
+}

@@ -1,0 +1,60 @@
+import { dispatchTask } from '@skerry/sdk/agents'
+import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { agentOf } from './identities.ts'
+
+interface DispatchOptions extends Flags {
+  scope?: string[]
+  secrets: boolean
+  ttl: string
+  label?: string
+}
+
+export async function dispatch(wanted: string, flags: DispatchOptions): Promise<void> {
+  const { scope, secrets, label } = flags
+  if (scope !== undefined && !secrets) throw usage('--scope and --no-secrets contradict each other')
+  const ttlSeconds = parseDuration(flags.ttl)
+  const scopes = secrets ? scope : []
+  const session = await openSession(flags)
+  const { agent } = await agentOf(session, wanted)
+  const { token, task, header } = await dispatchTask(session.client, agent.id, {
+    ttlSeconds,
+    ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
+    ...(label === undefined ? {} : { label }),
+  })
+  if (flags.json) writeJson({ token, header, task })
+  else writeLine(token)
+  note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}; the agent sends the token as ${header}`)
+}
+
+export async function tasks(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, agent } = await agentOf(session, wanted)
+  const { tasks } = await session.client.tasks.list({ params: { orgId, agentId: agent.id } })
+  if (flags.json) return writeJson({ tasks })
+  writeTable(
+    ['id', 'status', 'secrets', 'until', 'seen', 'by', 'label'],
+    tasks.map((one) => [
+      one.id,
+      one.status,
+      one.scopes === null ? 'all of the policy' : one.scopes.join(' ') || 'none',
+      one.expiresAt,
+      one.lastSeenAt ?? 'never',
+      one.dispatchedById,
+      one.label ?? '',
+    ]),
+  )
+}
+
+export async function revoke(taskId: string, flags: Flags): Promise<void> {
+  // The whole token names its task, too, and must not get into an address.
+  const id = /^(?:tsk|skd)_[0-9A-Za-z]{22}/.exec(taskId)?.[0]
+  if (id === undefined) throw usage('that is no task', 'see `skerry agent tasks <agent>`')
+  const session = await openSession(flags)
+  const { task } = await session.client.tasks.revoke({ params: { taskId: id } })
+  if (flags.json) writeJson({ task })
+  note(`task ${task.id} is ${task.status}; proxies learn of it within their cache time, 30 s unless set`)
+}

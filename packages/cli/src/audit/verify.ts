@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import {
+  compareCheckpoints,
+  type Finding,
+  fetchCheckpoint,
+  type SeenCheckpoint,
+  verifyTrail,
+} from '@skerry/sdk/audit-proof'
+import type { Command } from 'commander'
+import { Failure } from '../failure.ts'
+import { readIfThere, writePrivate } from '../files.ts'
+import { stateFolder } from '../folders.js'
+import { readTextFile } from '../input.ts'
+import { note, writeData, writeJson, writeLine } from '../output.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+/** Options given before a subcommand's name belong to it as well. */
+const merged = <F extends Flags>(flags: F, command: Command): F => ({ ...command.parent?.opts(), ...flags })
+
+export async function verify(own: Flags, command: Command): Promise<void> {
+  const flags = merged(own, command)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const seen = recallCheckpoint(session, orgId)
+  const { findings, size, checkpoint, publicKey } = await verifyTrail(session.client, orgId, seen)
+  if (flags.json) writeJson({ size, checkpoint, findings })
+  if (findings.length > 0) throw tell(findings)
+  rememberCheckpoint(session, orgId, { note: checkpoint, publicKey })
+  if (flags.json) return
+  writeLine(`${size} entries are what the server has signed`)
+  note(seen ? 'they go on from those that this machine saw before' : 'this machine had seen none before')
+}
+
+export async function checkpoint(own: Flags & { compare?: string }, command: Command): Promise<void> {
+  const flags = merged(own, command)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const mine = await fetchCheckpoint(session.client, orgId)
+  const { publicKey } = mine
+  const seen = recallCheckpoint(session, orgId)
+  const findings: Finding[] = []
+  if (seen && seen.publicKey !== publicKey)
+    throw tell([{ kind: 'other_key', message: 'the server signs with another key than before' }])
+  const others = [seen?.note, flags.compare && readTextFile(flags.compare)].filter((text) => text !== undefined)
+  for (const other of others) {
+    const finding = await compareCheckpoints(session.client, orgId, { publicKey, notes: [other, mine.note] })
+    if (finding) findings.push(finding)
+  }
+  if (findings.length > 0) throw tell(findings)
+  if (flags.compare !== undefined) note('both are of one history')
+  if (flags.json) writeJson({ checkpoint: mine.note, size: mine.parsed.size, publicKey })
+  else writeData(mine.note)
+}
+
+function tell(findings: Finding[]): Failure {
+  const shown = 20
+  for (const { message, index } of findings.slice(0, shown))
+    note(index === undefined ? message : `${message} (at ${index})`)
+  if (findings.length > shown) note(`and ${findings.length - shown} more`)
+  return new Failure(
+    'refused',
+    'the audit trail is not what was sealed',
+    'keep this machine’s state folder, and compare with `skerry audit checkpoint --compare` of somebody else',
+  )
+}
+
+const pathOf = ({ settings }: Session, orgId: string) =>
+  join(stateFolder(), 'checkpoints', `${encodeURIComponent(settings.url)} ${orgId}.json`)
+
+function recallCheckpoint(session: Session, orgId: string): SeenCheckpoint | undefined {
+  const path = pathOf(session, orgId)
+  const text = readIfThere(path)
+  if (text === null) return undefined
+  try {
+    const { note, publicKey } = JSON.parse(text)
+    if (typeof note === 'string' && typeof publicKey === 'string') return { note, publicKey }
+  } catch {}
+  throw new Failure('failure', `${path} is damaged`, 'find out why before you remove it: it is what was seen before')
+}
+
+const rememberCheckpoint = (session: Session, orgId: string, seen: SeenCheckpoint) =>
+  writePrivate(pathOf(session, orgId), JSON.stringify(seen))

@@ -1,0 +1,84 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { machineClients } from '@skerry/contract/machine-clients'
+import type { Command } from 'commander'
+import { Failure } from '../failure.ts'
+import { confirmable, leaf } from '../options.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+type MachineClient = Answer<typeof machineClients.list>['clients'][number]
+
+export function register(command: Command): void {
+  leaf(command, 'create', 'Make a machine client; its secret is shown once, on stdout')
+    .requiredOption('--name <name>', 'what it is for')
+    .action(create)
+  leaf(command, 'list', 'List machine clients, revoked ones too').action(list)
+  confirmable(leaf(command, 'renew <id>', 'Give a machine client a new secret; the old one ends at once')).action(renew)
+  confirmable(leaf(command, 'revoke <id>', 'End a machine client and its access tokens')).action(revoke)
+  command.addHelpText(
+    'after',
+    `
+A machine client administers the organization and holds no key. Admins make and end them in person: no token and no
+machine client can.`,
+  )
+}
+
+async function create(flags: Flags & { name: string }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { client, clientSecret } = await session.client.machineClients.create({
+    params: { orgId },
+    body: { name: flags.name },
+  })
+  if (flags.json) writeJson({ client, clientSecret })
+  else writeLine(clientSecret)
+  note(`made machine client ${client.id}; its secret is shown this once`)
+  note('give a program both as SKERRY_CLIENT_ID and SKERRY_CLIENT_SECRET, or sign a machine in with')
+  note(`  \`skerry login --client-id ${client.id}\``)
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { clients } = await session.client.machineClients.list({ params: { orgId } })
+  if (flags.json) return writeJson({ clients })
+  writeTable(
+    ['id', 'name', 'state', 'last used', 'made'],
+    clients.map((one) => [one.id, one.name, stateOf(one), one.lastUsedAt ?? 'never', one.createdAt]),
+  )
+}
+
+const stateOf = ({ revokedAt }: MachineClient) => (revokedAt === null ? 'active' : 'revoked')
+
+async function find(session: Session, id: string): Promise<MachineClient> {
+  const { id: orgId } = await session.org()
+  const { clients } = await session.client.machineClients.list({ params: { orgId } })
+  const found = clients.find((one) => one.id === id)
+  if (!found) throw new Failure('notFound', `there is no machine client ${id}`, 'see `skerry client list`')
+  return found
+}
+
+const labelOf = ({ id, name }: MachineClient) => `${id} (${name})`
+const paramsOf = ({ orgId, id }: MachineClient) => ({ orgId, clientId: id })
+
+async function renew(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const found = await find(session, id)
+  await confirmOrRefuse(`end the secret of machine client ${labelOf(found)} and make another`, flags)
+  const { client, clientSecret } = await session.client.machineClients.renewSecret({ params: paramsOf(found) })
+  if (flags.json) writeJson({ client, clientSecret })
+  else writeLine(clientSecret)
+  note(`machine client ${client.id} has another secret, shown this once; the old one and its access tokens have ended`)
+  note('service tokens that it made go on working: see `skerry token list`')
+}
+
+async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const found = await find(session, id)
+  await confirmOrRefuse(`revoke machine client ${labelOf(found)}`, flags)
+  await session.client.machineClients.revoke({ params: paramsOf(found) })
+  note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token list\``)
+  if (flags.json) writeJson({ revoked: found.id })
+}

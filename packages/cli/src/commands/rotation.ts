@@ -1,0 +1,175 @@
+import { configureRotation, type Rotation } from '@skerry/sdk/rotation'
+import { type Command, Option } from 'commander'
+import { parseDuration } from '../duration.ts'
+import { Failure, usage } from '../failure.ts'
+import { openPlace } from '../grants.ts'
+import { addressed, confirmable, leaf } from '../options.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { checkKeys } from '../pins.ts'
+import { findPlace, listPlaces, namedPlace } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { type RotationOptions, rotationConfig } from '../rotation-config.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface CreateOptions extends Flags, RotationOptions {
+  every: string
+  target?: string
+  now?: boolean
+  yes?: boolean
+}
+
+export function register(command: Command): void {
+  confirmable(addressed(leaf(command, 'create <secret>', 'Let the server replace a secret at intervals')))
+    .addOption(
+      new Option('--kind <kind>', 'what it is')
+        .choices(['generated', 'postgres', 'mysql', 'redis'])
+        .default('generated'),
+    )
+    .requiredOption('--every <duration>', 'how often: 12h, 30d')
+    .option('--length <number>', 'characters of a value or password')
+    .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or the characters')
+    .option('--target <name or id>', 'lease target that has the account')
+    .option('--username <name>', 'account whose password it is')
+    .option('--alternate-username <name>', 'second account; rotations take turns')
+    .option('--username-secret <secret>', 'with a second account: the secret that tells which one')
+    .option('--user-host <host>', 'mysql: host part of the account, % for any')
+    .option('--statement <sql>', 'in place of the usual statement; repeatable', (one: string, all: string[] = []) => [
+      ...all,
+      one,
+    ])
+    .option('--now', 'rotate once, at once')
+    .action(create)
+  leaf(command, 'list', 'Rotation policies, and what the server can read for them').action(list)
+  leaf(command, 'show <id>', 'A policy: how, how often, and what became of its last run').action(show)
+  leaf(command, 'pause <id>', 'Let a policy rest until it is resumed').action((id, flags) =>
+    setStatus(id, 'paused', flags),
+  )
+  leaf(command, 'resume <id>', 'Let a paused policy go on; what had failed is forgotten').action((id, flags) =>
+    setStatus(id, 'active', flags),
+  )
+  confirmable(leaf(command, 'run <id>', 'Rotate now, paused or not')).action(run)
+  confirmable(leaf(command, 'rm <id>', 'Remove a policy; the secret and its versions stay'))
+    .option('--force', 'also where a run that was cut off cannot be settled')
+    .action(remove)
+}
+
+async function create(secretName: string, flags: CreateOptions): Promise<void> {
+  const intervalSeconds = parseDuration(flags.every)
+  const config = rotationConfig(flags)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  const { orgId, envId, label } = place
+  const { key } = await openPlace(session, orgId, envId, label)
+  const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
+  if (!rotator.grantedEnvironmentIds.includes(envId)) {
+    warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
+    const { publicKeyJwk } = rotator
+    await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
+    await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
+  }
+  const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, orgId, flags.target) }
+  const now = flags.now ? { rotateNow: true } : {}
+  const settings = { orgId, environmentId: envId, secretName, config, intervalSeconds, ...target, ...now }
+  const { rotation, version } = await configureRotation(session.client, settings, key, rotator)
+  note(`${secretName} in ${label} is rotated every ${flags.every}, next at ${rotation.nextRunAt}`)
+  if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
+  else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
+  if (flags.json) writeJson({ rotation, ...(version === undefined ? {} : { version }) })
+  else writeLine(rotation.id)
+}
+
+async function findTargetId(session: Session, orgId: string, wanted: string): Promise<string> {
+  const { targets } = await session.client.leases.targets({ params: { orgId } })
+  const found = targets.find(({ id, name }) => id === wanted || name === wanted)
+  if (!found) throw new Failure('notFound', `there is no lease target '${wanted}'`)
+  return found.id
+}
+
+async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const [{ rotations }, { grantedEnvironmentIds }, labels] = await Promise.all([
+    session.client.rotation.list({ params: { orgId } }),
+    session.client.rotation.rotatorKey({ params: { orgId } }),
+    labelsOf(session),
+  ])
+  if (flags.json) return writeJson({ rotations, grantedEnvironmentIds })
+  const labelOf = (envId: string) => labels.get(envId) ?? envId
+  writeTable(
+    ['id', 'secret', 'environment', 'kind', 'status', 'every', 'last', 'next', 'failed'],
+    rotations.map((one) => [
+      one.id,
+      one.secretName,
+      labelOf(one.environmentId),
+      one.kind,
+      one.status,
+      `${one.intervalSeconds} s`,
+      one.lastRunAt ?? 'never',
+      one.nextRunAt ?? '',
+      one.failureStreak === 0 ? '' : String(one.failureStreak),
+    ]),
+  )
+  if (grantedEnvironmentIds.length > 0)
+    note(`through the rotator the server can read ${grantedEnvironmentIds.map(labelOf).join(', ')}`)
+}
+
+const labelsOf = async (session: Session) =>
+  new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
+
+async function find(session: Session, wanted: string): Promise<{ orgId: string; rotation: Rotation; label: string }> {
+  const { id: orgId } = await session.org()
+  const { rotations } = await session.client.rotation.list({ params: { orgId } })
+  const [rotation, another] = rotations.filter(({ id, secretName }) => id === wanted || secretName === wanted)
+  if (!rotation) throw new Failure('notFound', `there is no rotation '${wanted}'`, 'see `skerry rotation list`')
+  if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation list`')
+  const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
+  return { orgId, rotation, label }
+}
+
+async function show(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { rotation, label } = await find(session, wanted)
+  if (flags.json) return writeJson({ rotation })
+  writeLine(`${rotation.secretName} in ${label}, ${rotation.id}: ${rotation.status}`)
+  const { kind, ...settings } = rotation.config as Record<string, unknown>
+  writeLine(`kind: ${kind}`)
+  for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
+  if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
+  writeLine(`every: ${rotation.intervalSeconds} s, next: ${rotation.nextRunAt ?? 'when resumed'}`)
+  const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
+  writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
+  if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
+}
+
+async function setStatus(wanted: string, status: 'active' | 'paused', flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, rotation, label } = await find(session, wanted)
+  const params = { orgId, rotationId: rotation.id }
+  const answer = await session.client.rotation.update({ params, body: { status } })
+  const next = answer.rotation.nextRunAt === null ? 'is paused' : `is active, next at ${answer.rotation.nextRunAt}`
+  note(`the rotation of ${rotation.secretName} in ${label} ${next}`)
+  if (flags.json) writeJson(answer)
+}
+
+async function run(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, rotation, label } = await find(session, wanted)
+  await confirmOrRefuse(`replace ${rotation.secretName} in ${label} now`, flags)
+  const done = await session.client.rotation.rotate({ params: { orgId, rotationId: rotation.id } })
+  note(`rotated ${rotation.secretName} in ${label}: version ${done.version}`)
+  if (flags.json) writeJson(done)
+}
+
+async function remove(wanted: string, flags: Flags & { yes?: boolean; force?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, rotation, label } = await find(session, wanted)
+  await confirmOrRefuse(`stop rotating ${rotation.secretName} in ${label}`, flags)
+  const params = { orgId, rotationId: rotation.id }
+  const query = flags.force ? { force: 'true' as const } : {}
+  const { rotatorRevoked } = await session.client.rotation.delete({ params, query })
+  note(`${rotation.secretName} in ${label} is not rotated any more; its value stays`)
+  if (rotatorRevoked)
+    note(`the server no longer gets the key of ${label}; \`skerry env rekey\` makes what it had worthless`)
+  if (flags.json) writeJson({ deleted: rotation.id, rotatorRevoked })
+}

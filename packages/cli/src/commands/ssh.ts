@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import { parseDuration } from '../duration.ts'
+import { Failure, usage } from '../failure.ts'
+import { mint } from '../leases/create.ts'
+import { privateFolder } from '../leases/private-folder.ts'
+import { whileLeased } from '../leases/running.ts'
+import { targetOf } from '../leases/targets.ts'
+import { common, gather } from '../options.ts'
+import { inheritedEnvironment } from '../run/environment.ts'
+import { findProgram } from '../run/program.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  ttl: string
+  principal?: string[]
+}
+
+export function register(command: Command): void {
+  common(command)
+    .usage('[options] <target> [user@]host [ssh arguments...]')
+    .argument('<target>', 'lease target that signs certificates')
+    .argument('<destination>', 'as ssh takes it: user@host or ssh://user@host:port')
+    .argument('[arguments...]', 'for ssh: its options, or a command')
+    .passThroughOptions()
+    .option('--ttl <duration>', 'how long the certificate is good for signing in; the session may last longer', '5m')
+    .option('--principal <name>', 'name in the certificate instead of the user’s; repeatable', gather)
+    .addHelpText('after', helpAfter)
+    .action(ssh)
+}
+
+const helpAfter = `
+Makes a key, has it signed, and runs ssh with it. Key and certificate lie in a private folder, which is gone when ssh
+ends, and also when skerry is killed. --principal is for hosts that map names to accounts by themselves.`
+
+async function ssh(wanted: string, destination: string, more: string[], flags: Options): Promise<void> {
+  const ttlSeconds = parseDuration(flags.ttl)
+  const env = inheritedEnvironment(process.env)
+  const file = findProgram('ssh', env.PATH)
+  if (destination.startsWith('-'))
+    throw usage(
+      'an option stands where the host should',
+      'write options of skerry before the target, those of ssh behind the host',
+    )
+  const session = await openSession(flags)
+  const target = await targetOf(session, wanted)
+  if (target.provider !== 'ssh')
+    throw usage(`${target.name} is no target for SSH`, `run \`skerry lease create ${target.name}\``)
+  const { user } = (target.config as { connection?: { user?: string } }).connection ?? {}
+  const named = userOf(destination)
+  const principals = flags.principal ?? [named ?? user ?? noUser()]
+  const make = () => mint(session, { target, ttlSeconds, principals })
+  await whileLeased(session, make, async (made, start) => {
+    if (made.provider !== 'ssh') throw new Failure('failure', 'the lease is no certificate')
+    const { key, certificate } = made
+    const files = { key: key.privateKey, 'key-cert.pub': `${certificate}\n` }
+    const folder = await privateFolder(new Map(Object.entries(files)))
+    try {
+      const login = named === undefined && user !== undefined ? ['-l', user] : []
+      const own = ['-i', folder.paths.key!, '-o', `CertificateFile=${folder.paths['key-cert.pub']}`]
+      return await start(file, ['ssh', ...own, '-o', 'IdentitiesOnly=yes', ...login, destination, ...more], env)
+    } finally {
+      folder.remove()
+    }
+  })
+}
+
+/** `user@host`, or `ssh://user@host:port`; undefined where it names nobody. */
+function userOf(destination: string): string | undefined {
+  const [, user] = /^(?:ssh:\/\/)?(.+)@[^@]+$/.exec(destination) ?? []
+  return user
+}
+
+function noUser(): never {
+  throw usage('the destination names no user', 'write user@host, or use --principal')
+}

@@ -1,0 +1,117 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { me } from '@skerry/contract/me'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { sealWithPassphrase } from '@skerry/crypto/keyring'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { Failure } from '../failure.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { canAsk, confirmOrRefuse } from '../prompt.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { stopAgent } from './agent-client.ts'
+import { ownerOf } from './owner.ts'
+import { passphraseFromFile, readAnotherPassphrase, readPassphrase } from './passphrase.ts'
+import { readSealed, type SealedKeys } from './sealed.ts'
+import { askUntilOpen, keepOpened, openSealed, sealedKeys, storedKeys } from './unlock.ts'
+
+type Holding = Answer<typeof me.keyHoldings>['holdings'][number]
+interface NewFile {
+  newFile?: string
+}
+
+/** Opened with the passphrase, whether an agent has it or not: who only finds a terminal unlocked changes nothing. */
+function open(sealed: SealedKeys, userId: string) {
+  const asks = passphraseFromFile() === undefined && canAsk()
+  if (asks) return askUntilOpen(sealed, userId, { extractable: true })
+  return readPassphrase().then((passphrase) => openSealed(sealed, passphrase, userId, { extractable: true }))
+}
+
+export async function changePassphrase(flags: Flags & NewFile): Promise<void> {
+  const session = await openSession(flags)
+  const owner = ownerOf(session)
+  const sealed = await sealedKeys(owner)
+  const privateKey = await open(sealed, owner.userId)
+  const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
+  const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
+  const { publicKeyJwk } = sealed
+  await owner.client.me.patchKeys({ body: { encryptedPrivateKey, publicKeyJwk } }).catch(askForFactor)
+  keepOpened(owner, { publicKeyJwk, encryptedPrivateKey })
+  note('your keyring opens with the new passphrase; the key is the same, and so is what you can read')
+  note('copies that were made before, such as a recovery kit, still open with the old one')
+  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk })
+}
+
+export async function replace(flags: Flags & NewFile & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const owner = ownerOf(session)
+  const { holdings } = await owner.client.me.keyHoldings()
+  tellHoldings(holdings)
+  const count = holdings.length === 1 ? '1 environment' : `${holdings.length} environments`
+  await confirmOrRefuse(`replace your keypair and lose the keys of ${count}`, flags)
+  const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
+  const keys = { publicKeyJwk, encryptedPrivateKey }
+  const { lost } = await owner.client.me.replaceKeys({ body: keys }).catch(askForFactor)
+  await stopAgent(owner.url, owner.userId)
+  keepOpened(owner, keys)
+  const words = await fingerprintWords(publicKeyJwk)
+  note(
+    'you have another keypair, and admins were told; whoever grants you anew compares these words with what they see:',
+  )
+  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk, fingerprint: words, lost })
+  else writeLine(words)
+  note(
+    'what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request --user <you>`',
+  )
+  note('on your other machines, run `skerry keys trust`')
+}
+
+/** What goes, and who can give it back. */
+function tellHoldings(holdings: Holding[]): void {
+  for (const { orgSlug, label, grantableBy } of holdings) {
+    const who = grantableBy.map(({ name, principalId }) => name ?? principalId).join(', ')
+    if (grantableBy.length > 0) note(`${orgSlug} ${label}: can be granted to you again by ${who}`)
+    else warn(`${orgSlug} ${label}: no admin but you holds its key, so nobody can grant it to you again`)
+  }
+}
+
+/** A terminal enters no second factor: a session that a browser has just approved has it. */
+function askForFactor(error: unknown): never {
+  if ((error as { code?: unknown }).code !== 'mfa_required') throw error
+  throw new Failure(
+    'refused',
+    'this asks for your second factor, entered within the last ten minutes',
+    'sign in again with `skerry login`, and repeat this',
+  )
+}
+
+/** Only what the passphrase opens can be the person's own: a server cannot make up such a keypair. */
+export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
+  const owner = ownerOf(await openSession(flags))
+  const known = readSealed(owner.url, owner.userId)
+  const sealed = await storedKeys(owner)
+  await open(sealed, owner.userId)
+  const words = await fingerprintWords(sealed.publicKeyJwk)
+  if (known?.publicKeyJwk !== sealed.publicKeyJwk) {
+    if (known) note(`until now: ${await fingerprintWords(known.publicKeyJwk)}`)
+    note(`from now on: ${words}`)
+    await confirmOrRefuse('take this keypair for yours on this machine', flags)
+    await stopAgent(owner.url, owner.userId)
+  }
+  keepOpened(owner, sealed)
+  note('this machine knows your keypair')
+  if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words })
+}
+
+export async function passkeys(flags: Flags): Promise<void> {
+  const { client } = ownerOf(await openSession(flags))
+  const [keyring, signIn] = await Promise.all([client.passkeys.list(), client.signInPasskeys.list()])
+  if (flags.json) return writeJson({ passkeys: keyring.passkeys, signInPasskeys: signIn.passkeys })
+  const rows = (list: { label: string; createdAt: string; id: string }[], does: string) =>
+    list.map(({ label, createdAt, id }) => [label, does, createdAt, id])
+  writeTable(
+    ['label', 'does', 'made', 'id'],
+    [...rows(keyring.passkeys, 'unlocks the keyring'), ...rows(signIn.passkeys, 'signs in')],
+  )
+}

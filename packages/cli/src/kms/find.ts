@@ -1,0 +1,58 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { kms } from '@skerry/contract/kms'
+import { type ManagedKey, type OpenedKey, openManagedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/kms'
+import { Failure } from '../failure.ts'
+import type { Session } from '../session.ts'
+import { checkName, checkVersions } from './pins.ts'
+
+const pageLimit = 200
+
+type Page = Answer<typeof kms.list>
+
+/** Every key that this credential sees. */
+export async function listKeys(session: Session): Promise<{ orgId: string; keys: ManagedKey[] }> {
+  const { id: orgId } = await session.org()
+  const keys: ManagedKey[] = []
+  let cursor: string | null = null
+  do {
+    const query = { limit: pageLimit, ...(cursor === null ? {} : { cursor }) }
+    const page: Page = await session.client.kms.list({ params: { orgId }, query })
+    keys.push(...page.keys)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return { orgId, keys }
+}
+
+/** By name or id, as the name was known before. */
+export async function findKey(session: Session, wanted: string): Promise<{ orgId: string; key: ManagedKey }> {
+  const found = await lookUp(session, wanted)
+  checkName(session, found.orgId, found.key)
+  return found
+}
+
+export async function lookUp(session: Session, wanted: string): Promise<{ orgId: string; key: ManagedKey }> {
+  const { orgId, keys } = await listKeys(session)
+  const key = keys.find(({ id }) => id === wanted) ?? keys.find(({ name }) => name === wanted)
+  if (key) return { orgId, key }
+  throw new Failure('notFound', `there is no managed key ${wanted} here that you may see`, 'see `skerry kms list`')
+}
+
+export async function openKey(
+  session: Session,
+  wanted: string,
+): Promise<{ orgId: string; key: ManagedKey; opened: OpenedKey }> {
+  const { orgId, key } = await findKey(session, wanted)
+  return { orgId, key, opened: await openFound(session, orgId, key) }
+}
+
+export async function openFound(session: Session, orgId: string, key: ManagedKey): Promise<OpenedKey> {
+  const place = { orgId, kmsKeyId: key.id }
+  return openManagedKey(session.client, place, await session.key(), checkVersions(session, orgId, key))
+}
+
+/** Public keys, which anyone in the organization may ask for: by the id, too, of a key that one holds no grant for. */
+export async function publicKeysOf(session: Session, wanted: string): Promise<VerifyingKeys> {
+  const { id: orgId } = await session.org()
+  const key = /^kms_/.test(wanted) ? { id: wanted, name: wanted } : (await findKey(session, wanted)).key
+  return verifyingKeys(session.client, { orgId, kmsKeyId: key.id }, checkVersions(session, orgId, key))
+}

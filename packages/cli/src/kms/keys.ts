@@ -1,0 +1,202 @@
+import type { KmsSpec } from '@skerry/contract/kms-specs'
+import { publicKeyJwkOf } from '@skerry/crypto/keys'
+import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
+import type { Grantee } from '@skerry/sdk/secrets'
+import { Failure, usage } from '../failure.ts'
+import { findGrantee } from '../grants.ts'
+import { note, warn, writeJson, writeTable } from '../output.ts'
+import { checkKeys } from '../pins.ts'
+import { findApp, findGroup } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { findKey, listKeys, lookUp, openKey } from './find.ts'
+import { forget, remember } from './pins.ts'
+
+export interface WhoOptions extends Flags {
+  user?: string
+  token?: string
+  yes?: boolean
+}
+
+export async function create(
+  name: string,
+  flags: Flags & { spec: KmsSpec; forApp?: string; forGroup?: string },
+): Promise<void> {
+  if (flags.forApp !== undefined && flags.forGroup !== undefined)
+    throw usage('--for-app and --for-group exclude each other')
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const applicationId = flags.forApp === undefined ? undefined : (await findApp(session, flags.forApp)).id
+  const groupId = flags.forGroup === undefined ? undefined : (await findGroup(session, flags.forGroup)).id
+  const grantees = [await oneself(session)]
+  const { key, shown } = await createManagedKey(session.client, {
+    orgId,
+    name,
+    spec: flags.spec,
+    applicationId,
+    groupId,
+    grantees,
+  })
+  // Made anew under a name that was deleted: this is the key that is meant from now on.
+  forget(session, orgId, key)
+  remember(session, orgId, key, { shown: [shown], currentVersion: key.currentVersion })
+  if (flags.json) writeJson({ key })
+  note(`made managed key ${key.name} (${key.id}); you alone hold it: grant it with \`skerry kms grant\``)
+}
+
+async function oneself(session: Session): Promise<Grantee> {
+  const { type: principalType, id: principalId } = session.principal
+  return { principalType, principalId, publicKeyJwk: publicKeyJwkOf(await session.key()) }
+}
+
+export async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { keys } = await listKeys(session)
+  if (flags.json) return writeJson({ keys })
+  writeTable(
+    ['id', 'name', 'spec', 'version', 'state', 'created'],
+    keys.map((one) => [one.id, one.name, one.spec, String(one.currentVersion), stateOf(one), one.createdAt]),
+  )
+}
+
+const stateOf = ({ disabled }: ManagedKey) => (disabled ? 'disabled' : 'enabled')
+
+export async function show(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  const params = { orgId, kmsKeyId: key.id }
+  const [{ versions }, { grants }] = await Promise.all([
+    session.client.kms.get({ params }),
+    session.client.kms.grants({ params }),
+  ])
+  if (flags.json) return writeJson({ key, versions, grants })
+  writeTable(
+    ['id', 'name', 'spec', 'version', 'state'],
+    [[key.id, key.name, key.spec, String(key.currentVersion), stateOf(key)]],
+  )
+  writeTable(
+    ['holder', 'type', 'versions'],
+    grants.map((one) => [one.principalId, one.principalType, one.versions.join(', ')]),
+  )
+}
+
+export async function grant(wanted: string, flags: WhoOptions): Promise<void> {
+  const session = await openSession(flags)
+  const grantee = await findGrantee(session, who(flags))
+  const { key, opened } = await openKey(session, wanted)
+  await opened.grantTo(grantee)
+  const { principalType, principalId } = grantee
+  note(
+    `granted version ${opened.currentVersion} of ${key.name} to ${principalId}; earlier ones stay with who holds them`,
+  )
+  if (flags.json) writeJson({ granted: { keyId: key.id, version: opened.currentVersion, principalType, principalId } })
+}
+
+function who({ user, token }: WhoOptions): { user: string } | { token: string } {
+  if (user !== undefined && token === undefined) return { user }
+  if (token !== undefined && user === undefined) return { token }
+  throw usage('who is meant is not said', 'use --user <e-mail or id> or --token <id>')
+}
+
+export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
+  const named = who(flags)
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  const holder =
+    'token' in named
+      ? { principalType: 'service_token' as const, principalId: named.token }
+      : await personOf(session, orgId, named.user)
+  await confirmOrRefuse(`revoke managed key ${key.name} from ${holder.principalId}`, flags)
+  await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
+  note(
+    `revoked ${key.name} from ${holder.principalId}; whoever held it may have kept it: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
+  )
+  if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
+}
+
+async function personOf(session: Session, orgId: string, named: string) {
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const found = members.find((one) => one.userId === named || one.email === named)
+  if (!found) throw new Failure('notFound', `${named} is no member of this organization`, 'see `skerry members list`')
+  return { principalType: 'user' as const, principalId: found.userId }
+}
+
+/** The new version goes to everyone who holds a version now, as far as they can still open it. */
+export async function rotate(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
+  const { usable, gone } = await keysOf(session, orgId, grants)
+  const named = usable.map(({ name, principalId }) => name ?? principalId)
+  for (const id of gone) warn(`${id} cannot be given the new version: revoked, expired, or without a key`)
+  if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
+  await confirmOrRefuse(`add a version to ${key.name}, for ${named.join(', ')}`, flags)
+  await checkKeys(session, usable)
+  const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
+  remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
+  note(`version ${rotated.key.currentVersion} of ${key.name} is the current one, held by ${named.join(', ')}`)
+  if (flags.json) writeJson({ key: rotated.key, holders: usable.map(({ principalId }) => principalId), gone })
+}
+
+/** Holders with the public keys that the server has on record. */
+async function keysOf(
+  session: Session,
+  orgId: string,
+  holders: readonly { principalType: string; principalId: string }[],
+) {
+  const [{ members }, { tokens }] = await Promise.all([
+    session.client.orgs.members({ params: { orgId } }),
+    session.client.tokens.list({ params: { orgId } }),
+  ])
+  const usable: (Grantee & { name: string | null })[] = []
+  for (const { principalId } of holders) {
+    const person = members.find(({ userId }) => userId === principalId)
+    if (person?.publicKeyJwk)
+      usable.push({ principalType: 'user', principalId, name: person.email, publicKeyJwk: person.publicKeyJwk })
+    const token = tokens.find(({ id }) => id === principalId)
+    const ended = token?.expiresAt != null && Date.parse(token.expiresAt) <= Date.now()
+    if (token && token.revokedAt === null && !ended)
+      usable.push({ principalType: 'service_token', principalId, name: null, publicKeyJwk: token.publicKeyJwk })
+  }
+  const gone = holders
+    .map((one) => one.principalId)
+    .filter((id) => !usable.some(({ principalId }) => principalId === id))
+  return { usable, gone }
+}
+
+export async function disable(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  await confirmOrRefuse(`stop all use of managed key ${key.name}`, flags)
+  const answer = await session.client.kms.disable({ params: { orgId, kmsKeyId: key.id } })
+  note(`disabled ${key.name}; \`skerry kms enable ${key.name}\` lets it be used again`)
+  if (flags.json) writeJson({ key: answer.key })
+}
+
+export async function enable(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  const answer = await session.client.kms.enable({ params: { orgId, kmsKeyId: key.id } })
+  note(`enabled ${key.name}`)
+  if (flags.json) writeJson({ key: answer.key })
+}
+
+export async function remove(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await findKey(session, wanted)
+  await confirmOrRefuse(`delete managed key ${key.name}: what it has encrypted cannot be opened any more`, flags)
+  await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
+  forget(session, orgId, key)
+  note(`deleted managed key ${key.name} (${key.id})`)
+  if (flags.json) writeJson({ deleted: key.id })
+}
+
+export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, key } = await lookUp(session, wanted)
+  await confirmOrRefuse(`accept what the server shows for ${key.name} (${key.id}) now`, flags)
+  forget(session, orgId, key)
+  note(`the next use of ${key.name} takes it as it is shown then`)
+  if (flags.json) writeJson({ trusted: key.id })
+}

@@ -1,0 +1,72 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+// AWS Signature Version 4, from the side of who verifies: the signature is made anew of what came, and compared.
+
+export interface AccessKey {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+interface SignedRequest {
+  method: string
+  /** As it was sent, with its query. */
+  url: string
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
+/** As AWS has it. */
+const skewMs = 5 * 60_000
+
+const algorithm = 'AWS4-HMAC-SHA256'
+const form =
+  /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/(\d{8})\/([a-z0-9-]+)\/kms\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/
+
+/** Whether the access key has signed all of this request, a short while ago -> null, or the error's name as AWS has it. */
+export function signatureProblem(request: SignedRequest, key: AccessKey, now: Date): string | null {
+  const authorization = one(request, 'authorization')
+  if (authorization === undefined) return 'MissingAuthenticationTokenException'
+  const [, keyId, day = '', region = '', signedHeaders = '', signature = ''] = form.exec(authorization) ?? []
+  if (keyId === undefined) return 'IncompleteSignatureException'
+  if (keyId !== key.accessKeyId) return 'UnrecognizedClientException'
+  const names = signedHeaders.split(';')
+  const at = one(request, 'x-amz-date') ?? ''
+  const sentMs = parseDate(at)
+  if (!at.startsWith(day) || !isSound(request, names)) return 'IncompleteSignatureException'
+  if (!(Math.abs(now.getTime() - sentMs) <= skewMs)) return 'RequestExpiredException'
+  const scope = `${day}/${region}/kms/aws4_request`
+  const text = [algorithm, at, scope, sha256(canonicalOf(request, names))].join('\n')
+  const signing = ['kms', 'aws4_request'].reduce(hmac, hmac(hmac(`AWS4${key.secretAccessKey}`, day), region))
+  const expected = hmac(signing, text)
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? null : 'InvalidSignatureException'
+}
+
+/** What says where a request goes and what it asks for must be signed: host, target, date. */
+function isSound({ headers }: SignedRequest, names: string[]): boolean {
+  const needed = ['host', ...Object.keys(headers).filter((name) => name.startsWith('x-amz-'))]
+  return needed.every((name) => names.includes(name))
+}
+
+function canonicalOf(request: SignedRequest, names: string[]): string {
+  const { pathname, searchParams } = new URL(request.url, 'http://gateway')
+  const query = [...searchParams].map(([name, value]) => `${encode(name)}=${encode(value)}`).sort()
+  const headers = names.map((name) => `${name}:${(one(request, name) ?? '').trim().replace(/ +/g, ' ')}\n`)
+  return [request.method, pathname, query.join('&'), headers.join(''), names.join(';'), sha256(request.body)].join('\n')
+}
+
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function one({ headers }: SignedRequest, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value.join(',') : value
+}
+
+/** `20261004T120000Z`; NaN for anything else. */
+function parseDate(text: string): number {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+}
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex')
+const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { type Bytes, decodeUtf8, encodeUtf8 } from '@skerry/crypto/base64url'
+import { parsePublicKeyJwk } from '@skerry/crypto/keys'
+import { formatSignature, parseSignature, verifyMessage } from '@skerry/crypto/kms-sign'
+import { isSealedStream } from '@skerry/crypto/kms-stream'
+import { Failure, usage } from '../failure.ts'
+import { readTextFile } from '../input.ts'
+import { isTerminal, note, writeJson, writeLine } from '../output.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { peek, readPieces, writePieces } from './bytes.ts'
+import { openKey, publicKeysOf } from './find.ts'
+
+/** Longer ones are sealed as a stream: a blob is one line of text, and stands in memory whole. */
+const blobMaxBytes = 65_536
+
+/** Ed25519 reads its message twice. */
+const wholeMessageMaxBytes = 64 * 1024 * 1024
+
+interface IoOptions extends Flags {
+  file?: string
+  out?: string
+  context?: string
+}
+
+export async function encrypt(wanted: string, flags: IoOptions): Promise<void> {
+  const input = await peek(readPieces(flags.file), blobMaxBytes)
+  if (!input.isAll && flags.out === undefined && isTerminal.stdout())
+    throw usage('more than 64 KiB make a binary file', 'use --out, or send it into a pipe')
+  const session = await openSession(flags)
+  const { opened } = await openKey(session, wanted)
+  if (!input.isAll) return writePieces(flags.out, opened.encryptStream(input.all(), flags.context))
+  const blob = await opened.encrypt(input.start, flags.context)
+  if (flags.json) return writeJson({ ciphertext: blob })
+  await writePieces(flags.out, [encodeUtf8(`${blob}\n`)])
+}
+
+export async function decrypt(wanted: string, flags: IoOptions & { reveal?: boolean }): Promise<void> {
+  if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
+    throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
+  // A blob is at most four thirds as long as what is in it.
+  const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
+  const session = await openSession(flags)
+  const { opened } = await openKey(session, wanted)
+  if (isSealedStream(input.start)) return writePieces(flags.out, opened.decryptStream(input.all(), flags.context))
+  if (!input.isAll) throw usage('the input is neither a ce1. text nor a file of `skerry kms encrypt`')
+  const plaintext = await openBlob(opened, textOf(input.start), flags.context).catch((error: { code?: string }) => {
+    if (error.code !== 'decryption_failed') throw error
+    throw new Failure('failure', 'it does not open: another key, version or --context, or altered ciphertext')
+  })
+  await writePieces(flags.out, [plaintext])
+}
+
+function textOf(bytes: Bytes): string {
+  try {
+    return decodeUtf8(bytes).trim()
+  } catch {
+    throw usage('the input is neither a ce1. text nor a file of `skerry kms encrypt`')
+  }
+}
+
+async function openBlob(
+  opened: Awaited<ReturnType<typeof openKey>>['opened'],
+  blob: string,
+  context: string | undefined,
+): Promise<Bytes> {
+  if (!blob.startsWith('dk1.')) return opened.decrypt(blob, context)
+  if (context !== undefined) throw usage('a data key has no context')
+  return opened.openDataKey(blob)
+}
+
+/** The key goes into a file or a pipe, the wrapped one to be kept beside what it encrypts. */
+export async function dataKey(wanted: string, flags: IoOptions & { bytes: string; reveal?: boolean }): Promise<void> {
+  if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes takes a number from 1 to 1024')
+  if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
+    throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
+  const session = await openSession(flags)
+  const { opened } = await openKey(session, wanted)
+  const { plaintext, wrapped } = await opened.newDataKey(Number(flags.bytes))
+  if (flags.out === undefined)
+    return writeJson({ plaintext: Buffer.from(plaintext).toString('base64'), wrapped, keyId: opened.keyId })
+  await writePieces(flags.out, [plaintext])
+  if (flags.json) writeJson({ wrapped, keyId: opened.keyId })
+  else writeLine(wrapped)
+}
+
+export async function sign(wanted: string, flags: IoOptions): Promise<void> {
+  const session = await openSession(flags)
+  const { opened } = await openKey(session, wanted)
+  const key = opened.signingKey()
+  const signature =
+    key.spec === 'ecdsa-p256-sha256'
+      ? await signHash(await hashOf(readPieces(flags.file)), key)
+      : await opened.sign(await wholeMessage(flags.file))
+  if (flags.json) return writeJson({ signature })
+  await writePieces(flags.out, [encodeUtf8(`${signature}\n`)])
+}
+
+async function signHash(digest: Bytes, key: Parameters<typeof formatSignature>[0] & object): Promise<string> {
+  const { signDigest } = await import('@skerry/crypto/kms-digest')
+  return formatSignature(key, await signDigest(digest, key as Parameters<typeof signDigest>[1]))
+}
+
+async function hashOf(pieces: AsyncIterable<Bytes>): Promise<Bytes> {
+  const hash = createHash('sha256')
+  for await (const piece of pieces) hash.update(piece)
+  return new Uint8Array(hash.digest())
+}
+
+async function wholeMessage(path: string | undefined): Promise<Bytes> {
+  const { start, isAll } = await peek(readPieces(path), wholeMessageMaxBytes)
+  if (isAll) return start
+  throw usage('an Ed25519 key signs at most 64 MiB', 'sign a hash of the file, or use a key of ecdsa-p256-sha256')
+}
+
+/** The key is the one that the signature names; with one on the command line, it must be that. */
+export async function verify(signaturePath: string, flags: IoOptions & { key?: string }): Promise<void> {
+  const blob = readTextFile(signaturePath).trim()
+  const { keyId, version, signature } = parseSignature(blob)
+  const session = await openSession(flags)
+  const { spec, keys } = await publicKeysOf(session, flags.key ?? keyId)
+  const found = keys.find((one) => one.version === version && one.keyId === keyId)
+  const isValid = found !== undefined && (await isSignature())
+  async function isSignature(): Promise<boolean> {
+    const { publicKeyJwk } = found as { publicKeyJwk: string }
+    if (spec !== 'ecdsa-p256-sha256')
+      return verifyMessage(await wholeMessage(flags.file), signature, { spec, publicKeyJwk })
+    const { verifyDigest } = await import('@skerry/crypto/kms-digest')
+    return verifyDigest(await hashOf(readPieces(flags.file)), signature, parsePublicKeyJwk(publicKeyJwk))
+  }
+  if (!isValid) throw new Failure('refused', 'the signature is not one of this message by this key')
+  note(`valid: signed with version ${version} of ${keyId}`)
+  if (flags.json) writeJson({ valid: true, keyId, version })
+}

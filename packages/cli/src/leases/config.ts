@@ -1,0 +1,129 @@
+import { leaseFacts } from '@skerry/contract/lease-facts'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import { readTextFile } from '../input.ts'
+import { checkTokenId } from '../names.ts'
+
+export interface ConfigOptions {
+  provider?: LeaseTag
+  file?: string
+  config?: string
+  level?: string
+  schema?: string
+  userHost?: string
+  tls?: string
+  caFile?: string
+  caPublicKey?: string
+  principal?: string[]
+  maxTtl?: string
+  provisioner?: string
+}
+
+/**
+ * The settings of a target: those of `--config`, or what its admin credential tells, and the options. Whether they make
+ * sense is for the server to say, which names the field.
+ */
+export function buildConfig(adminSecret: string, options: ConfigOptions): LeaseConfig<LeaseTag> {
+  const written = options.config === undefined ? {} : readConfig(options.config)
+  const provider = options.provider ?? written.provider ?? providerOf(adminSecret)
+  if (provider === undefined)
+    throw usage('what the target is cannot be told from the credential', 'use --provider, or --config')
+  if (typeof provider !== 'string' || !Object.hasOwn(leaseFacts, provider))
+    throw usage('the provider that --config names is not known', `known: ${Object.keys(leaseFacts).join(', ')}`)
+  const tag = provider as LeaseTag
+  const own = options.config === undefined ? defaults[tag]?.(adminSecret, options) : {}
+  if (own === undefined) throw usage(`a target of ${tag} needs --config`, 'docs/leases.md says what stands in it')
+  checkOptions(tag, options)
+  return { executor: 'in_broker', ...own, ...written, ...optional(options), provider: tag } as LeaseConfig<LeaseTag>
+}
+
+function readConfig(path: string): Record<string, unknown> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(readTextFile(path).replace(/^\ufeff/, ''))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usage(`${path} is not JSON`)
+    throw error
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>
+  throw usage(`${path} is not a JSON object`)
+}
+
+const protocols: Readonly<Record<string, LeaseTag>> = {
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+  'mysql:': 'mysql',
+  'mariadb:': 'mysql',
+  'redis:': 'redis',
+  'rediss:': 'redis',
+  'mongodb:': 'mongodb',
+}
+
+const parseUrl = (text: string) => (URL.canParse(text) ? new URL(text) : undefined)
+
+function providerOf(adminSecret: string): LeaseTag | undefined {
+  if (/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(adminSecret)) return 'ssh'
+  return protocols[parseUrl(adminSecret)?.protocol ?? '']
+}
+
+const ports = { postgres: 5432, mysql: 3306, redis: 6379, mongodb: 27_017 } as const
+
+/** By provider, what the credential and the options make; undefined for those that have too much to be said in options. */
+const defaults: Partial<Record<LeaseTag, (adminSecret: string, options: ConfigOptions) => object>> = {
+  postgres: (secret, { schema = 'public', ...options }) => ({ ...database('postgres', secret, options), schema }),
+  mysql: (secret, { userHost = '%', ...options }) => ({ ...database('mysql', secret, options), userHost }),
+  redis: (secret, options) => database('redis', secret, options),
+  mongodb: (secret, options) => database('mongodb', secret, options),
+  ssh: (_, { file, caPublicKey, principal }) => {
+    const path = caPublicKey ?? (file === undefined || file === '-' ? undefined : `${file}.pub`)
+    if (path === undefined) throw usage('the public key of the authority is needed', 'use --ca-public-key <path>')
+    const allowed = principal === undefined ? {} : { allowedPrincipals: principal }
+    return { caPublicKey: readTextFile(path).trim(), ...allowed }
+  },
+}
+
+function database(provider: keyof typeof ports, secret: string, { level = 'readonly', tls, caFile }: ConfigOptions) {
+  const url = parseUrl(secret)
+  if (!url) throw usage('the admin credential is no connection string', leaseFacts[provider].adminSecret)
+  const name = decodeURIComponent(url.pathname.slice(1))
+  if (name === '' && provider !== 'redis') throw usage('the admin connection string names no database')
+  const place = provider === 'redis' ? (name === '' ? {} : { db: Number(name) }) : { database: name }
+  const security = {
+    ...(tls === undefined ? {} : { tls }),
+    ...(caFile === undefined ? {} : { caCertificate: readTextFile(caFile) }),
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const address = { host, port: Number(url.port || ports[provider]), ...place }
+  // MongoDB has `tls` beside its connection, not in it.
+  if (provider === 'mongodb') {
+    const { tls: mode, ...rest } = security
+    return { connection: { ...address, ...rest }, accessLevel: level, ...(mode === undefined ? {} : { tls: mode }) }
+  }
+  return { connection: { ...address, ...security }, accessLevel: level }
+}
+
+const optional = ({ maxTtl, provisioner }: ConfigOptions) => ({
+  ...(maxTtl === undefined ? {} : { maxTtlSeconds: parseDuration(maxTtl) }),
+  ...(provisioner === undefined ? {} : { executor: 'provisioner', provisionerTokenId: checkTokenId(provisioner) }),
+})
+
+/** Each option -> the targets that have such a setting. One that would be passed over is refused. */
+const meant = {
+  level: ['postgres', 'mysql', 'redis', 'mongodb'],
+  schema: ['postgres'],
+  userHost: ['mysql'],
+  tls: ['postgres', 'mysql', 'redis', 'mongodb'],
+  caFile: ['postgres', 'mysql', 'redis', 'mongodb'],
+  caPublicKey: ['ssh'],
+  principal: ['ssh'],
+} as const
+
+function checkOptions(tag: LeaseTag, options: ConfigOptions): void {
+  for (const [name, tags] of Object.entries(meant)) {
+    if (options[name as keyof typeof meant] === undefined) continue
+    const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    if (options.config !== undefined) throw usage(`${option} and --config exclude each other`)
+    if (!(tags as readonly string[]).includes(tag)) throw usage(`${option} means nothing to a target of ${tag}`)
+  }
+}

@@ -1,0 +1,86 @@
+import { rootCertificates } from 'node:tls'
+import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
+import { type LeaseVariables, variablesOf } from '@skerry/sdk/lease-variables'
+import { createLease, type LeaseTarget, type MadeLease } from '@skerry/sdk/leases'
+import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import type { ExportFormat } from '../formats/names.ts'
+import { formatValues } from '../formats.ts'
+import { note, warn, writeData, writeJson } from '../output.ts'
+import { inheritedEnvironment } from '../run/environment.ts'
+import { findProgram } from '../run/program.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { privateFolder } from './private-folder.ts'
+import { whileLeased } from './running.ts'
+import { targetOf } from './targets.ts'
+
+interface Options extends Flags {
+  ttl?: string
+  name?: string
+  format: ExportFormat
+}
+
+const roleName = new RegExp(roleNamePattern)
+const ttlDefaultSeconds = 3600
+
+export async function create(wanted: string, program: string[], flags: Options): Promise<void> {
+  const asked = flags.ttl === undefined ? undefined : parseDuration(flags.ttl)
+  if (flags.name !== undefined && !roleName.test(flags.name))
+    throw usage('--name is no name of an account', 'lowercase letters, digits and _, not a digit first, at most 31')
+  const env = inheritedEnvironment(process.env)
+  const file = program[0] === undefined ? undefined : findProgram(program[0], env.PATH)
+  const session = await openSession(flags)
+  const target = await targetOf(session, wanted)
+  if (target.provider === 'ssh')
+    throw usage(`${target.name} signs certificates of SSH`, `run \`skerry ssh ${target.name} user@host\``)
+  const ttlSeconds = asked ?? ttlOf(target)
+  const make = async (): Promise<MadeLease> => mint(session, { target, ttlSeconds, roleName: flags.name })
+  if (file === undefined) return print(await make(), target, flags)
+  await whileLeased(session, make, async (made, start) => {
+    const { values, files } = variablesOf(notSsh(made), target, rootCertificates)
+    const folder = await privateFolder(files)
+    try {
+      return await start(file, program, { ...env, ...Object.fromEntries(values), ...folder.paths })
+    } finally {
+      folder.remove()
+    }
+  })
+}
+
+export async function mint(
+  session: Session,
+  wish: { target: LeaseTarget; ttlSeconds: number; roleName?: string | undefined; principals?: string[] },
+): Promise<MadeLease> {
+  const { id: orgId } = await session.org()
+  return createLease(session.client, { orgId, ...wish })
+}
+
+/** An hour, or as near to it as the target allows. */
+function ttlOf({ provider, config }: LeaseTarget): number {
+  const { min } = leaseFacts[provider].ttlSeconds
+  const { maxTtlSeconds = cloudTtlDefaultMaxSeconds } = config as { maxTtlSeconds?: number }
+  return Math.max(min, Math.min(ttlDefaultSeconds, maxTtlSeconds))
+}
+
+function notSsh(made: MadeLease): Exclude<MadeLease, { provider: 'ssh' }> {
+  if (made.provider === 'ssh') throw usage('certificates of SSH are for `skerry ssh`')
+  return made
+}
+
+/** What is secret in it is shown this once: nobody else has it. */
+function print(made: MadeLease, target: LeaseTarget, flags: Options): void {
+  const variables = variablesOf(notSsh(made), target, rootCertificates)
+  if (flags.json) writeJson({ lease: made.lease, variables: Object.fromEntries(variables.values) })
+  else printValues(variables, flags.format)
+  for (const name of variables.files.keys()) warn(`the program needs the certificate of the target, too, for ${name}`)
+  note(
+    `lease ${made.lease.id} on ${target.name} ends at ${made.lease.expiresAt}; \`skerry lease revoke\` ends it before`,
+  )
+}
+
+function printValues({ values }: LeaseVariables, format: ExportFormat): void {
+  const { text, remarks } = formatValues(values, format)
+  for (const remark of remarks) warn(remark)
+  writeData(text)
+}

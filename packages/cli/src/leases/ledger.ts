@@ -1,0 +1,54 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { leases as endpoints } from '@skerry/contract/leases'
+import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
+import { parseLimit } from '../options.ts'
+import { note, warn, writeJson, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+const pageMax = 100
+
+type Page = Answer<typeof endpoints.list>
+
+export async function list(flags: Flags & { limit: string }): Promise<void> {
+  const limit = parseLimit(flags.limit, 0)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const all: Lease[] = []
+  let left = limit || Number.POSITIVE_INFINITY
+  let cursor: string | null = null
+  do {
+    const query = { limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) }
+    const page: Page = await session.client.leases.list({ params: { orgId }, query })
+    all.push(...page.leases.slice(0, left))
+    left -= page.leases.length
+    cursor = page.nextCursor
+  } while (cursor !== null && left > 0)
+  if (flags.json) return writeJson({ leases: all })
+  const names = new Map((await listLeaseTargets(session.client, orgId)).map(({ id, name }) => [id, name]))
+  const targetOf = ({ targetId }: Lease) => (targetId === null ? 'removed' : (names.get(targetId) ?? targetId))
+  writeTable(
+    ['id', 'target', 'account', 'status', 'expires', 'for'],
+    all.map((one) => [one.id, targetOf(one), one.resourceRef ?? '', one.status, one.expiresAt, one.requestedById]),
+  )
+}
+
+export async function revoke(leaseId: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  await confirmOrRefuse(`revoke lease ${leaseId}`, flags)
+  const { lease } = await session.client.leases.revoke({ params: { orgId, leaseId } })
+  if (lease.status === 'revoking') warn(`it is tried again until it is gone: ${lease.lastError ?? 'no answer yet'}`)
+  else note(`lease ${lease.id} is ${lease.status}`)
+  if (flags.json) writeJson({ lease })
+}
+
+export async function forget(leaseId: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  await confirmOrRefuse(`forget lease ${leaseId}, whose account may still be on the target`, flags)
+  const { lease } = await session.client.leases.forget({ params: { orgId, leaseId } })
+  note(`forgot lease ${lease.id}`)
+  if (flags.json) writeJson({ lease })
+}

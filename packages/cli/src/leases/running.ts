@@ -1,0 +1,55 @@
+import type { MadeLease } from '@skerry/sdk/leases'
+import { toFailure } from '../failure.ts'
+import { note, warn } from '../output.ts'
+import { type Ending, endAs, startChild } from '../run/child.ts'
+import type { Session } from '../session.ts'
+
+type Start = (file: string, argv: string[], env: Record<string, string>) => Promise<Ending>
+
+const ending = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
+
+/**
+ * Makes a lease, runs a program with it, and revokes it, however the program ends. A signal that comes before the program
+ * has started, or after it has ended, does not end this command with the lease left behind. Killed outright, it leaves
+ * one that ends by itself.
+ */
+export async function whileLeased(
+  session: Session,
+  make: () => Promise<MadeLease>,
+  use: (made: MadeLease, start: Start) => Promise<Ending>,
+): Promise<void> {
+  let signal: NodeJS.Signals | null = null
+  let isMaking = true
+  const hold = (one: NodeJS.Signals) => {
+    if (isMaking && signal === null) note('the lease that is being made is waited for, and revoked')
+    signal ??= one
+  }
+  for (const one of ending) process.on(one, hold)
+  const start: Start = async (file, argv, env) => {
+    isMaking = false
+    return signal === null ? startChild(file, argv, env).done : { code: null, signal }
+  }
+  const end = await withLease(session, make, (made) => use(made, start)).finally(() => {
+    for (const one of ending) process.off(one, hold)
+  })
+  process.exitCode = endAs(end)
+}
+
+async function withLease<T>(session: Session, make: () => Promise<MadeLease>, use: (made: MadeLease) => Promise<T>) {
+  const made = await make()
+  try {
+    return await use(made)
+  } finally {
+    await revoke(session, made)
+  }
+}
+
+async function revoke(session: Session, { lease }: MadeLease): Promise<void> {
+  try {
+    const { id: orgId } = await session.org()
+    const { lease: after } = await session.client.leases.revoke({ params: { orgId, leaseId: lease.id } })
+    if (after.status === 'revoking') warn(`lease ${lease.id} could not be revoked yet; the server goes on trying`)
+  } catch (error) {
+    warn(`lease ${lease.id} could not be revoked (${toFailure(error).message}); it ends at ${lease.expiresAt}`)
+  }
+}

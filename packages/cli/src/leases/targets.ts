@@ -1,0 +1,124 @@
+import { leaseFacts } from '@skerry/contract/lease-facts'
+import {
+  createLeaseTarget,
+  findLeaseTarget,
+  findProvisioner,
+  type LeaseTarget,
+  listLeaseTargets,
+  provisionerOf,
+  replaceAdminSecret,
+} from '@skerry/sdk/leases'
+import { Failure, usage } from '../failure.ts'
+import { readValue } from '../input.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { checkKeys } from '../pins.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { buildConfig, type ConfigOptions } from './config.ts'
+
+interface AddOptions extends Flags, ConfigOptions {
+  yes?: boolean
+}
+
+export async function add(name: string, flags: AddOptions): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const adminSecret = await readAdminSecret(flags)
+  const config = buildConfig(adminSecret, flags)
+  const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
+  const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
+  tell(target, flags)
+  note(`added target ${target.name}: ${target.server ?? target.status}`)
+}
+
+/** A line’s end, which editors add, is no part of a connection string; a private key does not mind that it is missing. */
+async function readAdminSecret({ file }: { file?: string | undefined }): Promise<string> {
+  const text = (await readValue('the admin credential', file === undefined ? {} : { file })).trim()
+  if (text === '') throw usage('the admin credential is empty', 'pipe it in, or use --file')
+  return text
+}
+
+/** It is one of the few things that the server can read, so whoever gives it must know. */
+async function warnAndConfirm(
+  session: Session,
+  { name, provider, config }: { name: string; provider: LeaseTarget['provider']; config: object },
+  flags: { yes?: boolean },
+): Promise<string | undefined> {
+  const tokenId = provisionerOf(config)
+  if (tokenId !== null) return provisionerKey(session, name, tokenId, flags)
+  warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
+  await confirmOrRefuse(`give the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
+  return undefined
+}
+
+/** Compared with the key that was seen before: whoever has it can read the credential. */
+async function provisionerKey(session: Session, name: string, tokenId: string, flags: { yes?: boolean }) {
+  const { id: orgId } = await session.org()
+  const token = await findProvisioner(session.client, orgId, tokenId)
+  const { name: tokenName, publicKeyJwk } = token
+  await checkKeys(session, [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }])
+  note(`whoever has service token ${tokenName} can read this admin credential; the server cannot`)
+  await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
+  return publicKeyJwk
+}
+
+function tell(target: LeaseTarget, { json }: Flags): void {
+  for (const one of target.notes) note(one)
+  if (target.status === 'untested')
+    warn('nobody has signed in to the target yet: run `skerry provisioner` with its service token')
+  if (target.lastError !== null) warn(target.lastError)
+  if (json) writeJson({ target })
+  else writeLine(target.id)
+}
+
+export async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const targets = await listLeaseTargets(session.client, orgId)
+  if (flags.json) return writeJson({ targets })
+  writeTable(
+    ['id', 'name', 'kind', 'status', 'server'],
+    targets.map((one) => [one.id, one.name, one.provider, one.lastError ?? one.status, one.server ?? '']),
+  )
+}
+
+/** A target by its name or id. */
+export async function targetOf(session: Session, wanted: string): Promise<LeaseTarget> {
+  const { id: orgId } = await session.org()
+  return findLeaseTarget(session.client, orgId, wanted)
+}
+
+export async function verify(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const found = await targetOf(session, wanted)
+  const { target } = await session.client.leases.verifyTarget({ params: { orgId, targetId: found.id } })
+  if (flags.json) writeJson({ target })
+  if (target.status !== 'ready')
+    throw new Failure('conflict', `target ${target.name}: ${target.lastError ?? target.status}`)
+  if (!flags.json) writeLine(`${target.name} is ready: ${target.server}`)
+  for (const one of target.notes) note(one)
+}
+
+export async function replace(wanted: string, flags: Flags & { file?: string; yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const found = await targetOf(session, wanted)
+  const adminSecret = await readAdminSecret(flags)
+  const provisionerKeyJwk = await warnAndConfirm(session, found, flags)
+  tell(await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk }), flags)
+  note(`replaced the admin credential of ${found.name}; the old one is not used any more`)
+}
+
+export async function remove(wanted: string, flags: Flags & { force?: boolean; yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const found = await targetOf(session, wanted)
+  const forced = flags.force ? ', leaving the accounts of its live leases where they are' : ''
+  await confirmOrRefuse(`remove target ${found.name}${forced}`, flags)
+  const query = flags.force ? ({ force: 'true' } as const) : {}
+  await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
+  note(`removed target ${found.name}; the admin account is still there: remove it, too`)
+  if (flags.json) writeJson({ deleted: found.id })
+}

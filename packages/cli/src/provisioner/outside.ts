@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { connect as openSocket, type Socket } from 'node:net'
+import { type Outside, OutsideError } from '@skerry/providers/outside'
+
+/** What Node's codes mean for whoever set the target up. Its own messages name addresses of the inner network. */
+const known: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name cannot be looked up',
+}
+
+/**
+ * The network that this process stands in. Whoever runs it has chosen that; `allowed` narrows it to some hosts and ports, so
+ * that a server that lies cannot have others tried.
+ */
+export function openOutside(allowed: readonly string[] | undefined): Outside {
+  return {
+    connect: (to) => connect(to, allowed),
+    send: async () => {
+      throw new OutsideError('unsendable', 'a provisioner sends no HTTP requests to targets')
+    },
+    now: () => new Date(),
+    origin: (_, own) => own,
+  }
+}
+
+type To = Parameters<Outside['connect']>[0]
+
+async function connect({ host, port, timeoutMs }: To, allowed: readonly string[] | undefined): Promise<Socket> {
+  const target = `${host}:${port}`
+  if (allowed !== undefined && !allowed.includes(target))
+    throw new OutsideError(
+      'refused_address',
+      `${target}: is none of those that this provisioner may connect to (--allow)`,
+    )
+  const socket = openSocket({ host, port })
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) })
+    return socket
+  } catch (error) {
+    socket.on('error', () => {}).destroy()
+    throw refusal(target, error)
+  }
+}
+
+function refusal(target: string, error: unknown): OutsideError {
+  const { name, code = '' } = error as { name?: string; code?: string }
+  if (name === 'AbortError') return new OutsideError('timeout', `${target}: it did not answer in time`)
+  return new OutsideError('unreachable', `${target}: ${known[code] ?? 'the connection failed'}`)
+}

@@ -1,0 +1,100 @@
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import type { provisioner } from '@skerry/contract/provisioner'
+import type { KeyHolder } from '@skerry/crypto/wrap'
+import type { LeaseSession } from '@skerry/providers/leases/provider'
+import { openLeaseTarget } from '@skerry/providers/leases/registry'
+import { type Outside, OutsideError } from '@skerry/providers/outside'
+import { ProviderError } from '@skerry/providers/provider-error'
+import { openAdminSecret } from '@skerry/sdk/admin-secrets'
+import { SkerryError } from '@skerry/sdk/errors'
+import { redact } from '../failure.ts'
+import { warn } from '../output.ts'
+
+export type Job = NonNullable<Answer<typeof provisioner.claim>['job']>
+export type Report = Body<typeof provisioner.report>
+
+interface Means {
+  holder: KeyHolder
+  outside: Outside
+  /** Milliseconds that count up from anywhere. */
+  now: () => number
+}
+
+/**
+ * After so long nothing is made any more. The server gives the job to somebody else after a minute, and what is made then
+ * would be an account that the ledger does not expect.
+ */
+const makeWithinMs = 20_000
+
+type Session = LeaseSession<LeaseTag>
+type Progress = { touched: boolean; isLate: () => boolean }
+
+/** Does one job, and says what came of it. It never throws. */
+export async function work(job: Job, { holder, outside, now }: Means): Promise<Report> {
+  const begun = now()
+  const progress: Progress = { touched: false, isLate: () => now() - begun > makeWithinMs }
+  try {
+    const config = job.target.config as unknown as LeaseConfig<LeaseTag>
+    const credential = await openAdminSecret(job.target.wrappedAdminSecret, config, holder)
+    const session = await openLeaseTarget(config.provider, { config, credential }, outside)
+    try {
+      return await works[job.kind](session, job, progress)
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    return { ok: false, error: { message: told(error), changedNothing: !progress.touched || isRefusedWhole(error) } }
+  }
+}
+
+const works: Record<Job['kind'], (session: Session, job: Job, progress: Progress) => Promise<Report>> = {
+  async verify(session) {
+    const { server, notes } = await session.verify()
+    return { ok: true, server: printed(server), notes: notes.slice(0, 20).map(printed) }
+  },
+
+  async create(session, { lease, attempt }, progress) {
+    const { id, resourceRef: roleName, verifier, verifierDigest, expiresAt } = needed(lease)
+    // What somebody before may have made. Of an account that is not the lease's own, `create` says that it exists.
+    if (attempt > 1) await removeOwn(session, { id, resourceRef: roleName, verifierDigest })
+    if (progress.isLate()) throw new ProviderError('unreachable', 'the provisioner was too late for it')
+    progress.touched = true
+    await session.create({ id, roleName, verifier, expiresAt: new Date(expiresAt) } as never)
+    return { ok: true }
+  },
+
+  async revoke(session, { lease }) {
+    await removeOwn(session, needed(lease))
+    return { ok: true }
+  },
+}
+
+function needed(lease: Job['lease']) {
+  if (lease === null) throw new ProviderError('invalid', 'the job names no lease')
+  return lease
+}
+
+async function removeOwn(session: Session, lease: Parameters<Session['revoke']>[0]): Promise<void> {
+  try {
+    await session.revoke(lease)
+  } catch (error) {
+    // What stands there under this name is somebody else's: the lease's own is not there.
+    if (!(error instanceof ProviderError) || error.reason !== 'foreign') throw error
+  }
+}
+
+const isRefusedWhole = (error: unknown): boolean =>
+  error instanceof ProviderError && ['exists', 'invalid', 'unsupported', 'foreign'].includes(error.reason)
+
+/** What adapters say holds nothing secret. Anything else is for whoever runs this process. */
+function told(error: unknown): string {
+  if (error instanceof ProviderError || error instanceof OutsideError || error instanceof SkerryError)
+    return printed(error.message)
+  const { name, message } = error as Error
+  if (name === 'CryptoError') return 'the admin credential is not wrapped to the key of this provisioner'
+  warn(`a job failed: ${name}: ${redact(message)}`)
+  return 'the provisioner failed; its output has the cause'
+}
+
+const printed = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, 500) || '-'

@@ -1,0 +1,262 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import { CryptoError } from '@skerry/crypto/errors'
+import { exportPrivateKey, generateKeyPair, importPrivateKey } from '@skerry/crypto/keys'
+import { isShareOf, rewrapShare } from '@skerry/crypto/recovery'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import { FalseSharesError, gatherRecoveryKey, type RecoveryRequest, recoverKeys } from '@skerry/sdk/recovery'
+import { Failure, usage } from '../failure.ts'
+import { readIfThere, writePrivate } from '../files.ts'
+import { makePrivate, stateFolder } from '../folders.js'
+import { findGrantee } from '../grants.ts'
+import { note, warn, writeJson, writeLine } from '../output.ts'
+import { canonical } from '../pins.ts'
+import { listPlaces } from '../places.ts'
+import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import { openSession, ownPublicKey, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { notSetUp } from './configure.ts'
+import { checkRecoveryKey, wordsOf } from './key.ts'
+
+async function knownKey(session: Session, orgId: string): Promise<string> {
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  if (recoveryPublicKeyJwk === null) throw notSetUp()
+  return checkRecoveryKey(session, recoveryPublicKeyJwk)
+}
+
+/** Whether the caller's share opens, and is one of the recovery key that is known here. */
+export async function share(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const recoveryPublicKeyJwk = await knownKey(session, orgId)
+  const { share } = await session.client.recovery.share({ params: { orgId } })
+  const { shareIndex, threshold } = share
+  const opened = await unwrapKey(share.wrappedShare, await session.key()).catch(notOurs)
+  if (!(await isShareOf(opened, recoveryPublicKeyJwk, { orgId, shareIndex, threshold }))) return notOurs()
+  note(`your share is number ${shareIndex}, and any ${threshold} open the recovery key with these words:`)
+  const words = await wordsOf(recoveryPublicKeyJwk)
+  if (flags.json) writeJson({ shareIndex, threshold, recoveryPublicKeyJwk, fingerprint: words })
+  else writeLine(words)
+}
+
+function notOurs(error?: unknown): never {
+  if (error !== undefined && !(error instanceof CryptoError)) throw error
+  throw new Failure(
+    'failure',
+    'your share is not one of the recovery key',
+    'tell whoever set recovery up: `skerry recovery rotate` makes new shares',
+  )
+}
+
+/** Of whom is decided by the key: custodians compare its words with that person, not with who asks. */
+export async function request(flags: Flags & { user?: string; token?: string; reason?: string }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  if (flags.user !== undefined && flags.token !== undefined) throw usage('--user and --token exclude each other')
+  const isOther = flags.user !== undefined || flags.token !== undefined
+  const target = isOther
+    ? await findGrantee(session, flags)
+    : {
+        principalType: session.principal.type,
+        principalId: session.principal.id,
+        publicKeyJwk: await ownPublicKey(session),
+      }
+  const { request } = await session.client.recoveryRequests.open({
+    params: { orgId },
+    body: {
+      targetPublicKeyJwk: target.publicKeyJwk,
+      targetType: target.principalType,
+      targetId: target.principalId,
+      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    },
+  })
+  await tellOpened(request, flags)
+}
+
+async function tellOpened(request: RecoveryRequest, flags: Flags): Promise<void> {
+  const { id, threshold, expiresAt } = request
+  const words = await wordsOf(request.targetPublicKeyJwk)
+  note(`${threshold} custodians are to run \`skerry recovery contribute ${id}\` until ${expiresAt}, after they have`)
+  note('compared these words with whoever it is for, other than through this server:')
+  note(`  ${words}`)
+  if (flags.json) writeJson({ request, fingerprint: words })
+  else writeLine(id)
+}
+
+export async function contribute(requestId: string, flags: Flags & { words?: string }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { request } = await session.client.recoveryRequests.get({ params: { orgId, recoveryRequestId: requestId } })
+  checkOpen(request)
+  const recoveryPublicKeyJwk = await knownKey(session, orgId)
+  const { share } = await session.client.recovery.share({ params: { orgId } })
+  await compare(session, request, flags)
+  const { shareIndex, threshold } = share
+  const place = { orgId, shareIndex, threshold }
+  const key = await session.key()
+  const contributedShare = await rewrapShare(
+    share.wrappedShare,
+    key,
+    request.targetPublicKeyJwk,
+    recoveryPublicKeyJwk,
+    place,
+  ).catch(notOurs)
+  const answer = await session.client.recoveryRequests.contribute({
+    params: { orgId, recoveryRequestId: requestId },
+    body: { shareIndex, contributedShare },
+  })
+  const { contributed } = answer.request
+  note(`gave share ${shareIndex}: ${contributed} of ${request.threshold}`)
+  if (contributed >= request.threshold)
+    note(`enough: the target runs \`skerry recovery ${request.drill ? 'drill' : 'complete'} ${requestId}\``)
+  if (flags.json) writeJson({ request: answer.request })
+}
+
+function checkOpen({ id, status }: RecoveryRequest): void {
+  if (status !== 'open') throw new Failure('conflict', `recovery request ${id} is ${status}`)
+}
+
+/** The one thing that no program can do for a custodian. There is no --yes: what was compared is said in words. */
+async function compare(session: Session, request: RecoveryRequest, flags: { words?: string }): Promise<void> {
+  const name = await targetName(session, request)
+  const words = await wordsOf(request.targetPublicKeyJwk)
+  note(`recovery ${request.id} for ${name}${request.reason === null ? '' : `, because: ${request.reason}`}`)
+  if (flags.words !== undefined) {
+    const said = flags.words.trim().toLowerCase().split(/\s+/).join(' ')
+    if (said === words) return
+    throw new Failure(
+      'refused',
+      'the key to which your share would go has other words; nothing was given',
+      'ask the target again, and an admin to cancel the request',
+    )
+  }
+  note(`  ${words}`)
+  if (!canAsk()) throw usage('your share needs a comparison of words', 'add --words "<what the target told you>"')
+  const same = await ask(`has ${name} told you these words, other than through this server`)
+  if (!same) throw new Failure('refused', 'nothing was given', 'an admin can cancel the request')
+}
+
+async function targetName(session: Session, { drill, targetType, targetId }: RecoveryRequest): Promise<string> {
+  if (drill) return 'a drill'
+  if (targetType !== 'user') return targetId ?? ''
+  const { id: orgId } = await session.org()
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  return members.find(({ userId }) => userId === targetId)?.email ?? targetId ?? ''
+}
+
+/** On the target's machine alone: here the shares come together, and the recovery key is forgotten at the end. */
+export async function complete(requestId: string, flags: Flags & { only?: string[] }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const params = { orgId, recoveryRequestId: requestId }
+  const { request, shares } = await session.client.recoveryRequests.get({ params })
+  checkOpen(request)
+  const targetPublicKeyJwk = await ownPublicKey(session)
+  if (request.drill || canonical(request.targetPublicKeyJwk) !== targetPublicKeyJwk)
+    throw new Failure(
+      'refused',
+      `recovery request ${requestId} is not for your key`,
+      'its target completes it, on their own machine',
+    )
+  const recoveryPublicKeyJwk = await knownKey(session, orgId)
+  const recoveryKey = await gather(session, { orgId, request, shares }, await session.key(), recoveryPublicKeyJwk)
+  const places = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
+  const chosen = flags.only === undefined ? {} : { chosen: chosenOf(flags.only, places) }
+  const { grants, unreadable } = await recoverKeys(
+    session.client,
+    { orgId, targetPublicKeyJwk, ...chosen },
+    recoveryKey,
+  )
+  const labelOf = (id: string) => places.get(id) ?? id
+  for (const id of unreadable) warn(`the key of ${labelOf(id)} is not wrapped to this recovery key, and is left out`)
+  if (grants.length === 0) throw new Failure('notFound', 'the recovery key covers none of these environments')
+  const { type: principalType, id: principalId } = session.principal
+  await session.client.recoveryRequests.complete({ params, body: { principalType, principalId, grants } })
+  const granted = grants.map(({ environmentId }) => ({ id: environmentId, label: labelOf(environmentId) }))
+  for (const { label } of granted) note(`you hold the key of ${label}`)
+  note('the recovery key was here for a moment; an admin may want to run `skerry recovery rotate`')
+  if (flags.json) writeJson({ granted, unreadable })
+}
+
+function chosenOf(labels: string[], places: Map<string, string>): Set<string> {
+  const ids = new Map([...places].map(([id, label]) => [label, id]))
+  return new Set(
+    labels.map((label) => {
+      const id = ids.get(label)
+      if (id === undefined)
+        throw new Failure('notFound', `there is no environment ${label}`, 'write app/env, app/env@branch or group:env')
+      return id
+    }),
+  )
+}
+
+type Gathered = Parameters<typeof gatherRecoveryKey>
+
+/** The recovery key, or whose shares are false. */
+async function gather(session: Session, from: Gathered[0], holder: Gathered[1], recoveryPublicKeyJwk: string) {
+  const { members } = await session.client.orgs.members({ params: { orgId: from.orgId } })
+  const nameOf = (id: string) => members.find(({ userId }) => userId === id)?.email ?? id
+  try {
+    const { recoveryKey, falseShares } = await gatherRecoveryKey(from, holder, recoveryPublicKeyJwk)
+    for (const { userId, shareIndex } of falseShares)
+      warn(`share ${shareIndex}, of ${nameOf(userId)}, is false; it was left out`)
+    return recoveryKey
+  } catch (error) {
+    if (!(error instanceof FalseSharesError)) throw error
+    const whose = error.falseShares
+      .map(({ userId, shareIndex }) => `share ${shareIndex} of ${nameOf(userId)}`)
+      .join(', ')
+    const all = error.falseShares.length === from.shares.length
+    throw new Failure(
+      'failure',
+      all ? 'none of the shares is one of the recovery key that the server shows' : `not of the recovery key: ${whose}`,
+      all
+        ? 'compare the words of `skerry recovery status` with a custodian’s `skerry recovery share`'
+        : 'ask another custodian, or cancel this request and open another without them',
+    )
+  }
+}
+
+export async function cancel(requestId: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  await confirmOrRefuse(`cancel recovery request ${requestId}`, flags)
+  const params = { orgId, recoveryRequestId: requestId }
+  const { request } = await session.client.recoveryRequests.cancel({ params })
+  note(`${requestId} is cancelled`)
+  if (flags.json) writeJson({ request })
+}
+
+/** Without an id it begins one, for a key that only this machine has; with the id it ends that one. */
+export async function drill(requestId: string | undefined, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  if (requestId === undefined) return beginDrill(session, orgId, flags)
+  const params = { orgId, recoveryRequestId: requestId }
+  const { request, shares } = await session.client.recoveryRequests.get({ params })
+  checkOpen(request)
+  const kept = /^rcr_[0-9A-Za-z]{22}$/.test(requestId) ? readIfThere(drillPath(requestId)) : null
+  if (!request.drill || kept === null)
+    throw new Failure('refused', `${requestId} is no drill that was begun on this machine`)
+  const holder = await importPrivateKey(decodeBase64url(kept.trim(), 'malformed_key'))
+  await gather(session, { orgId, request, shares }, holder, await knownKey(session, orgId))
+  await session.client.recoveryRequests.complete({ params, body: { grants: [] } })
+  rmSync(drillPath(requestId), { force: true })
+  const { recovery } = await session.client.recovery.get({ params: { orgId } })
+  const at = recovery?.lastDrillAt ?? null
+  note(`the drill passed: ${shares.length} custodians met the threshold of ${request.threshold}; ${at}`)
+  if (flags.json) writeJson({ request: requestId, lastDrillAt: at })
+}
+
+const drillPath = (requestId: string) => join(stateFolder(), 'drills', requestId)
+
+async function beginDrill(session: Session, orgId: string, flags: Flags): Promise<void> {
+  await knownKey(session, orgId)
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const body = { targetPublicKeyJwk: publicKeyJwk, drill: true }
+  const { request } = await session.client.recoveryRequests.open({ params: { orgId }, body })
+  makePrivate(join(stateFolder(), 'drills'))
+  writePrivate(drillPath(request.id), `${encodeBase64url(await exportPrivateKey(privateKey))}\n`)
+  await tellOpened(request, flags)
+}

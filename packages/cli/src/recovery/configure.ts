@@ -1,0 +1,202 @@
+import { limits } from '@skerry/contract/limits'
+import { coverEnvironments, newRecoveryKey } from '@skerry/sdk/recovery'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { everyOpenPlace, findGrantee, type OpenPlace } from '../grants.ts'
+import { note, warn, writeJson, writeLine } from '../output.ts'
+import { listPlaces } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { checkRecoveryKey, isKnown, keepRecoveryKey, wordsOf } from './key.ts'
+
+export interface Plan extends Flags {
+  custodian?: string[]
+  threshold?: string
+  yes?: boolean
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
+const environmentsOf = (places: OpenPlace[]) =>
+  places.map(({ envId, key }) => ({ environmentId: envId, key: key.bytes }))
+
+export async function setup(flags: Plan): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  if (!flags.custodian) throw usage('no custodian is named', 'use --custodian <member> for each')
+  const threshold = parseThreshold(flags.threshold, flags.custodian.length)
+  const custodians = await findCustodians(session, flags.custodian)
+  const places = await everyOpenPlace(session)
+  await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
+  const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
+  const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
+  await tellMade(session, flags, body, coverage)
+}
+
+/** With the threshold and the custodians that there are, unless others are named. */
+export async function rotate(flags: Plan): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
+  if (!recovery) throw notSetUp()
+  const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
+  const threshold = parseThreshold(flags.threshold ?? String(recovery.threshold), names.length)
+  const custodians = await findCustodians(session, names)
+  const places = await everyOpenPlace(session)
+  const opened = new Set(places.map(({ envId }) => envId))
+  const lost = before.protectedEnvIds.filter((id) => !opened.has(id))
+  if (lost.length > 0)
+    warn(
+      `${count(lost.length, 'environment')} that you cannot read will be covered no longer, until someone who can runs \`skerry recovery cover\``,
+    )
+  await confirmPlan(
+    'make another recovery key, and cancel what is asked for under this one',
+    threshold,
+    custodians,
+    places,
+    flags,
+  )
+  const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
+  const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
+  await tellMade(session, flags, body, coverage)
+}
+
+function parseThreshold(text: string | undefined, custodians: number): number {
+  if (text === undefined) throw usage('no threshold is given', 'use --threshold <how many shares open it>')
+  const threshold = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (threshold < limits.recoveryThresholdMin)
+    throw usage(`--threshold takes a whole number from ${limits.recoveryThresholdMin}`)
+  if (threshold > custodians) throw usage(`--threshold ${threshold} is more than the ${count(custodians, 'custodian')}`)
+  return threshold
+}
+
+async function findCustodians(session: Session, names: string[]) {
+  const found: { userId: string; publicKeyJwk: string; label: string }[] = []
+  for (const user of names) {
+    const { principalId: userId, publicKeyJwk } = await findGrantee(session, { user })
+    if (found.some((one) => one.userId === userId)) throw usage(`${user} is named twice`)
+    found.push({ userId, publicKeyJwk, label: user })
+  }
+  return found
+}
+
+async function confirmPlan(
+  what: string,
+  threshold: number,
+  custodians: { label: string; publicKeyJwk: string }[],
+  places: OpenPlace[],
+  flags: Plan,
+): Promise<void> {
+  for (const { label, publicKeyJwk } of custodians) note(`custodian ${label}: ${await wordsOf(publicKeyJwk)}`)
+  const covered = places.length === 0 ? 'no environment yet' : places.map(({ label }) => label).join(', ')
+  await confirmOrRefuse(`${what}: any ${threshold} of ${custodians.length} custodians together open ${covered}`, flags)
+}
+
+type Made = { recoveryPublicKeyJwk: string; threshold: number; shares: unknown[] }
+type Coverage = { protected: number; total: number; unprotectedEnvIds: string[] }
+
+async function tellMade(session: Session, flags: Plan, made: Made, coverage: Coverage): Promise<void> {
+  const { recoveryPublicKeyJwk, threshold, shares } = made
+  await keepRecoveryKey(session, recoveryPublicKeyJwk)
+  const words = await wordsOf(recoveryPublicKeyJwk)
+  note(
+    `any ${threshold} of ${shares.length} shares open ${coverage.protected} of ${count(coverage.total, 'environment')}`,
+  )
+  await noteUncovered(session, coverage)
+  note('the words of the recovery key, for custodians and admins to compare:')
+  if (flags.json) writeJson({ recoveryPublicKeyJwk, fingerprint: words, coverage })
+  else writeLine(words)
+}
+
+async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage): Promise<void> {
+  if (unprotectedEnvIds.length === 0) return
+  const labels = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
+  warn(`not covered: ${unprotectedEnvIds.map((id) => labels.get(id) ?? id).join(', ')}`)
+  note('  whoever can read them runs `skerry recovery cover`')
+}
+
+/** Everything that this credential can read and that is not covered yet. */
+export async function cover(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
+  if (!recovery) throw notSetUp()
+  await checkRecoveryKey(session, recovery.recoveryPublicKeyJwk)
+  const wanted = new Set(before.unprotectedEnvIds)
+  const places = (await everyOpenPlace(session)).filter(({ envId }) => wanted.has(envId))
+  const grants = await coverEnvironments(environmentsOf(places), recovery.recoveryPublicKeyJwk)
+  const { coverage } = await session.client.recovery.cover({ params: { orgId }, body: { grants } })
+  for (const { label } of places) note(`covered ${label}`)
+  if (places.length === 0) note('nothing that you can read was uncovered')
+  await noteUncovered(session, coverage)
+  if (flags.json) writeJson({ covered: places.map(({ envId, label }) => ({ id: envId, label })), coverage })
+}
+
+export async function disable(flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  await confirmOrRefuse('end recovery, after which a lost passphrase stays lost', flags)
+  await session.client.recovery.disable({ params: { orgId } })
+  note('recovery is off: every key that was wrapped to the recovery key is deleted')
+  if (flags.json) writeJson({ recovery: null })
+}
+
+export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  if (recoveryPublicKeyJwk === null) throw notSetUp()
+  const words = await wordsOf(recoveryPublicKeyJwk)
+  if (!(await isKnown(session, recoveryPublicKeyJwk))) {
+    note(`shown by the server now: ${words}`)
+    await confirmOrRefuse(
+      'has whoever made the recovery key told you these words, other than through this server, and take it',
+      flags,
+    )
+    await keepRecoveryKey(session, recoveryPublicKeyJwk)
+  }
+  note('the recovery key is known now')
+  if (flags.json) writeJson({ recoveryPublicKeyJwk, fingerprint: words })
+}
+
+/** What an admin sees of all, and a custodian or target of what waits for them. */
+export async function status(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const found = await session.client.recovery.get({ params: { orgId } }).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+  })
+  const { requests } = await session.client.recoveryRequests.list({ params: { orgId } })
+  const open = requests.filter((one) => one.status === 'open')
+  if (flags.json) return writeJson({ ...found, requests })
+  if (found) await writeStatus(session, found)
+  for (const { id, drill, targetId, contributed, threshold, expiresAt } of open)
+    writeLine(
+      `open: ${id} for ${drill ? 'a drill' : targetId}, ${contributed} of ${threshold} shares, until ${expiresAt}`,
+    )
+  if (open.length === 0) writeLine('no request is open')
+}
+
+type Found = Awaited<ReturnType<Session['client']['recovery']['get']>>
+
+async function writeStatus(session: Session, { recovery, coverage }: Found): Promise<void> {
+  if (!recovery) return writeLine('recovery is not set up: `skerry recovery setup` does')
+  const { recoveryPublicKeyJwk, threshold, custodians, lastDrillAt } = recovery
+  const { id: orgId } = await session.org()
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const names = new Map(members.map(({ userId, email }) => [userId, email ?? userId]))
+  const known = (await isKnown(session, recoveryPublicKeyJwk)) ? '' : ' (not the one that is known here)'
+  writeLine(`recovery key: ${await wordsOf(recoveryPublicKeyJwk)}${known}`)
+  writeLine(
+    `any ${threshold} of ${custodians.length}: ${custodians.map(({ userId }) => names.get(userId) ?? userId).join(', ')}`,
+  )
+  writeLine(`covered: ${coverage.protected} of ${count(coverage.total, 'environment')}`)
+  writeLine(`last drill: ${lastDrillAt ?? 'never'}`)
+  if (coverage.custodiansGone > 0)
+    warn(
+      `${count(coverage.custodiansGone, 'custodian')} left or replaced their keys; \`skerry recovery rotate\` makes new shares`,
+    )
+  if (custodians.length < threshold) warn('fewer custodians are left than shares are needed: nothing can be recovered')
+  await noteUncovered(session, coverage)
+}
+
+export const notSetUp = () => new Failure('notFound', 'recovery is not set up', 'an admin runs `skerry recovery setup`')

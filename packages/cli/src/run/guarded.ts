@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../failure.ts'
+
+const guard = fileURLToPath(new URL('./guard.js', import.meta.url))
+
+/** A process that outlives this one, also where this one is killed, and removes the file or the folder then. */
+export async function startGuard(path: string): Promise<void> {
+  const child = spawn(process.execPath, [guard, path], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' })
+  const ready = once(child.stdout, 'data')
+  const failed = once(child, 'exit').then(() => {
+    throw new Failure('failure', 'the file cannot be guarded, so nothing was written into it')
+  })
+  await Promise.race([ready, failed])
+  failed.catch(() => {})
+  child.unref()
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref: () => void }).unref()
+}

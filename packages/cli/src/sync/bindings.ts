@@ -1,0 +1,169 @@
+import { bindEnvironment, giveSyncKeys, type SyncBinding, type SyncPlan } from '@skerry/sdk/sync'
+import { toFailure, usage } from '../failure.ts'
+import { type OpenPlace, openWithGroups } from '../grants.ts'
+import { placeOptions } from '../labels.ts'
+import { note, warn, writeJson, writeLine } from '../output.ts'
+import { findPlace, namedPlace } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { findProvider, readFields } from './fields.ts'
+import { type Bound, checkConnectionKey, describeDestination, findBinding, findConnection } from './find.ts'
+import { tellPlan } from './plan.ts'
+import { followPush } from './runs.ts'
+
+export interface BindingOptions extends Flags {
+  to?: Record<string, string>
+  include?: string[]
+  exclude?: string[]
+  prefix?: string
+  suffix?: string
+  case?: 'upper' | 'lower' | 'keep'
+  onDelete?: 'keep' | 'delete'
+  mode?: 'auto' | 'manual'
+  adopt?: boolean
+  yes?: boolean
+}
+
+/** Options -> the settings that they name. A transform is one setting: what is not named of it stays as it was. */
+function settingsOf(flags: BindingOptions, before: SyncBinding['nameTransform'] = {}) {
+  const { include, exclude, prefix, suffix, onDelete, mode, adopt } = flags
+  const { case: letters, ...transform } = { ...before, ...given({ prefix, suffix, case: flags.case }) }
+  const asked = prefix ?? suffix ?? flags.case
+  const nameTransform = letters === undefined || letters === 'keep' ? transform : { ...transform, case: letters }
+  return given({
+    include,
+    exclude,
+    onDelete,
+    mode,
+    adopt,
+    nameTransform: asked === undefined ? undefined : nameTransform,
+  })
+}
+
+const given = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+
+/** Binds in two steps: what it would do is shown before anything is pushed. Whoever says no leaves nothing behind. */
+export async function bind(wanted: string, flags: BindingOptions): Promise<void> {
+  const session = await openSession(flags)
+  const connection = await findConnection(session, wanted)
+  const place = await findPlace(session, namedPlace(session, flags))
+  if (place.kind === 'group') throw usage('a group is pushed with the environments that it is composed into')
+  const layers = await openWithGroups(session, place)
+  const provider = await findProvider(connection.provider)
+  const destination = await readFields(provider, 'destination', flags.to ?? {}, '--to')
+  await allowReading(session, { connection, label: place.label }, layers, flags)
+  const { orgId, envId: environmentId } = place
+  const settings = { orgId, environmentId, destination, ...settingsOf(flags), enabled: false }
+  const binding = await bindEnvironment(session.client, connection, settings, layers)
+  const params = { orgId, bindingId: binding.id }
+  try {
+    const { plan } = await session.client.sync.plan({ params, body: {} })
+    tellPlan(plan)
+    await confirmOrRefuse(`push ${place.label} to ${describeDestination(binding)}`, flags)
+  } catch (error) {
+    await session.client.sync.deleteBinding({ params })
+    note('nothing was pushed, and the binding was deleted again')
+    throw error
+  }
+  const enabled = await session.client.sync.updateBinding({ params, body: { enabled: true } })
+  note(`bound ${place.label} to ${describeDestination(binding)}`)
+  if (flags.json) writeJson(enabled)
+  else writeLine(binding.id)
+  if (binding.mode === 'manual') note(`push with \`skerry sync run ${binding.id}\``)
+  else if (!flags.json) await followPush(session, params)
+}
+
+/** The one place where the server can read: nobody wraps a key to a connection without being told. */
+async function allowReading(
+  session: Session,
+  { connection, label }: Pick<Bound, 'connection' | 'label'>,
+  layers: readonly OpenPlace[],
+  flags: { yes?: boolean },
+): Promise<void> {
+  const labels = layers.map((one) => one.label).join(', ')
+  warn(`sync needs the key of ${labels}: from then on the server can read everything in it, pushed or not`)
+  await checkConnectionKey(session, connection)
+  await confirmOrRefuse(`let the server read ${labels}, to push ${label} through ${connection.name}`, flags)
+}
+
+export async function edit(
+  wanted: string,
+  flags: BindingOptions & { pause?: boolean; resume?: boolean; keys?: boolean },
+): Promise<void> {
+  if (flags.pause && flags.resume) throw usage('--pause and --resume exclude each other')
+  const session = await openSession(flags)
+  const bound = await findBinding(session, wanted)
+  const { orgId, binding, connection } = bound
+  const { mode, ...settings } = {
+    ...settingsOf(flags, binding.nameTransform),
+    ...(flags.to === undefined ? {} : { destination: await newDestination(bound, flags.to) }),
+  }
+  const enabled = flags.pause ? false : flags.resume ? true : undefined
+  const body = { ...settings, ...given({ mode, enabled }) }
+  if (Object.keys(body).length === 0 && !flags.keys)
+    throw usage('nothing is to be changed', 'see `skerry sync edit --help`')
+  if (flags.keys) await giveKeys(session, bound, flags)
+  if (Object.keys(settings).length > 0 || flags.resume) await tellEdit(session, bound, settings, flags)
+  const params = { orgId, bindingId: binding.id }
+  const answer = Object.keys(body).length > 0 ? await session.client.sync.updateBinding({ params, body }) : { binding }
+  note(`changed the binding of ${bound.label} to ${connection.name}`)
+  if (flags.json) writeJson(answer)
+}
+
+/** A destination is whole: what is not named of it stays as it was, as long as it is of the same kind. */
+async function newDestination({ binding, connection }: Bound, to: Record<string, string>) {
+  const provider = await findProvider(connection.provider)
+  const { provider: _, ...before } = binding.destination as Record<string, unknown>
+  const kept = to.kind === undefined || to.kind === before.kind ? before : {}
+  const texts = Object.entries(kept).map(([name, value]) => [name, textOf(value)] as const)
+  return readFields(provider, 'destination', { ...Object.fromEntries(texts), ...to }, '--to')
+}
+
+/** As it is typed at `--to`. */
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** Shows what the next push would do under other settings; where that deletes, somebody has to say so. */
+async function tellEdit(session: Session, bound: Bound, settings: object, flags: { yes?: boolean }): Promise<void> {
+  const { orgId, binding, label } = bound
+  let plan: SyncPlan
+  try {
+    plan = (await session.client.sync.plan({ params: { orgId, bindingId: binding.id }, body: settings })).plan
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    if (kind !== 'conflict') throw error
+    warn(`what the next push would do is not known: ${message}`)
+    return confirmOrRefuse(`change the binding of ${label} all the same`, flags)
+  }
+  tellPlan(plan)
+  const names = plan.delete.join(', ')
+  if (names !== '')
+    await confirmOrRefuse(`delete ${names} at ${describeDestination(binding)} with the next push`, flags)
+}
+
+async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }): Promise<void> {
+  const { orgId, binding, connection, label } = bound
+  const missing = new Set(binding.missingEnvironmentIds)
+  if (missing.size === 0) return note(`${connection.name} has every key that it needs`)
+  const [, app, env, branch] = /^([^/]*)\/([^@]*)(?:@(.*))?$/.exec(label) ?? []
+  const place = await findPlace(session, { app, env, branch })
+  if (place.envId !== binding.environmentId) throw usage(`${label} is another environment than the binding’s`)
+  const layers = (await openWithGroups(session, place)).filter(({ envId }) => missing.has(envId))
+  await allowReading(session, bound, layers, flags)
+  await giveSyncKeys(session.client, connection, { orgId, bindingId: binding.id }, layers)
+  note(`gave ${connection.name} the key of ${layers.map((one) => one.label).join(', ')}`)
+}
+
+export async function unbind(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, binding, connection, label } = await findBinding(session, wanted)
+  await confirmOrRefuse(`stop pushing ${label} to ${describeDestination(binding)}`, flags)
+  await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
+  note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)
+  note(`\`skerry env rekey ${placeOptions(label)}\` makes the key that the server had worthless`)
+  if (flags.json) writeJson({ deleted: binding.id })
+}

@@ -1,0 +1,164 @@
+import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/sync'
+import { usage } from '../failure.ts'
+import { readCredential, readTextFile } from '../input.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { type Field, findProvider, listProviders, type Provider, readFields, shapesOf } from './fields.ts'
+import { checkConnectionKey, describeDestination, findConnection, listBound } from './find.ts'
+
+/** Kinds of destinations; of one, its fields. */
+export async function providers(wanted: string | undefined, flags: Flags): Promise<void> {
+  const all = wanted === undefined ? await listProviders() : [await findProvider(wanted)]
+  if (flags.json) {
+    const facts = all.map(({ tag, label, credential, config, destination }) => ({
+      ...{ tag, label, credential },
+      config: shapesOf(config).flatMap(({ fields }) => fields.map(factsOf)),
+      destination: shapesOf(destination).map(({ kind, fields }) => ({
+        kind: kind ?? null,
+        fields: fields.map(factsOf),
+      })),
+    }))
+    return writeJson({ providers: facts })
+  }
+  if (wanted === undefined)
+    return writeTable(
+      ['provider', 'what it is'],
+      all.map(({ tag, label }) => [tag, label]),
+    )
+  for (const provider of all) describe(provider)
+}
+
+const factsOf = ({ name, required, choices, description }: Field) => ({ name, required, choices, description })
+
+function describe({ tag, label, credential, config, destination }: Provider): void {
+  writeLine(`${tag}: ${label}`)
+  writeLine(`credential: ${credential}`)
+  const [{ fields } = { fields: [] }] = shapesOf(config)
+  writeLine(fields.length === 0 ? 'connect asks for nothing else' : 'connect --set:')
+  fields.forEach(describeField)
+  for (const shape of shapesOf(destination)) {
+    writeLine(`verify and bind --to:${shape.kind === undefined ? '' : ` kind=${shape.kind}`}`)
+    shape.fields.forEach(describeField)
+  }
+}
+
+function describeField({ name, required, choices, description }: Field): void {
+  const of = choices.length === 0 ? '' : ` (${choices.join(', ')})`
+  writeLine(`  ${name}${required ? '' : ', optional'}${of}: ${description}`)
+}
+
+export interface CredentialOptions extends Flags {
+  file?: string
+  yes?: boolean
+}
+
+/** The spaces around a credential, which editors add, are no part of it. */
+async function readConnectionCredential({ label, credential }: Provider, { file }: CredentialOptions): Promise<string> {
+  if (file === undefined) note(`${label}: ${credential}`)
+  const text = file === undefined ? await readCredential(`Credential of ${label}`) : readTextFile(file).trim()
+  if (text === '') throw usage('the credential is empty', 'pipe it in, or use --file')
+  return text
+}
+
+const warnOfCredential = () =>
+  warn('the server uses the credential, so it can read it: make one for Skerry alone, with as few rights as it needs')
+
+export async function connect(
+  wanted: string,
+  flags: CredentialOptions & { name?: string; set?: Record<string, string> },
+): Promise<void> {
+  const provider = await findProvider(wanted)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const config = await readFields(provider, 'config', flags.set ?? {}, '--set')
+  warnOfCredential()
+  const name = flags.name ?? provider.tag
+  const credential = await readConnectionCredential(provider, flags)
+  await confirmOrRefuse(`give the server a credential of ${provider.label} as ${name}`, flags)
+  const connection = await createSyncConnection(session.client, { orgId, name, config, credential })
+  await checkConnectionKey(session, connection)
+  note(`connected ${connection.name}; nothing reads a secret until \`skerry sync bind ${connection.name}\``)
+  if (flags.json) writeJson({ connection })
+  else writeLine(connection.id)
+}
+
+export async function replace(wanted: string, flags: CredentialOptions): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const found = await findConnection(session, wanted)
+  await checkConnectionKey(session, found)
+  warnOfCredential()
+  const credential = await readConnectionCredential(await findProvider(found.provider), flags)
+  await confirmOrRefuse(`replace the credential of ${found.name}`, flags)
+  const connection = await replaceSyncCredential(session.client, found, { orgId, credential })
+  note(
+    `replaced the credential of ${connection.name}; what had failed is tried again, the old one is not used any more`,
+  )
+  if (flags.json) writeJson({ connection })
+}
+
+export async function verify(wanted: string, flags: Flags & { to?: Record<string, string> }): Promise<void> {
+  const session = await openSession(flags)
+  const connection = await findConnection(session, wanted)
+  const { orgId, bound } = await listBound(session)
+  const own = bound.filter(({ binding }) => binding.connectionId === connection.id)
+  const destinations =
+    flags.to === undefined && own.length > 0
+      ? own.map(({ binding }) => binding.destination)
+      : [await readFields(await findProvider(connection.provider), 'destination', flags.to ?? {}, '--to')]
+  const verified = []
+  for (const destination of destinations) {
+    const params = { orgId, connectionId: connection.id }
+    const { notes } = await session.client.sync.verifyConnection({ params, body: { destination } })
+    verified.push({ destination, notes })
+    if (!flags.json) writeLine(`${connection.name} reaches ${describeDestination({ destination })}`)
+    for (const one of notes) note(one)
+  }
+  if (flags.json) writeJson({ connection: connection.id, verified })
+}
+
+export async function rename(wanted: string, name: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const { id: connectionId } = await findConnection(session, wanted)
+  const answer = await session.client.sync.updateConnection({ params: { orgId, connectionId }, body: { name } })
+  note(`${wanted} is ${answer.connection.name} now`)
+  if (flags.json) writeJson(answer)
+}
+
+export async function list(flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { connections, bound } = await listBound(session)
+  if (flags.json) return writeJson({ connections, bindings: bound.map(({ binding }) => binding) })
+  const unused = connections.filter(({ id }) => !bound.some(({ connection }) => connection.id === id))
+  writeTable(
+    ['connection', 'provider', 'status', 'binding', 'environment', 'destination', 'mode', 'last run'],
+    [
+      ...bound.map(({ binding, connection: { name, provider, status }, label }) => [
+        ...[name, provider, status, binding.id, label, describeDestination(binding)],
+        binding.enabled ? binding.mode : 'paused',
+        binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${binding.lastRun.startedAt}`,
+      ]),
+      ...unused.map(({ name, provider, status }) => [name, provider, status, '', '', '', '', '']),
+    ],
+  )
+  for (const { name, lastError } of connections) if (lastError !== null) note(`${name}: ${lastError}`)
+  for (const { binding } of bound) if (binding.lastError !== null) note(`${binding.id}: ${binding.lastError}`)
+  const labels = [...new Set(bound.map(({ label }) => label))]
+  if (labels.length > 0) note(`through sync the server can read ${labels.join(', ')}, with the groups in them`)
+}
+
+export async function disconnect(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const connection = await findConnection(session, wanted)
+  const { orgId, bound } = await listBound(session)
+  const own = bound.filter(({ binding }) => binding.connectionId === connection.id)
+  const with_ = own.length === 0 ? '' : `, with its bindings of ${own.map(({ label }) => label).join(', ')}`
+  await confirmOrRefuse(`delete the connection ${connection.name}${with_}`, flags)
+  await session.client.sync.deleteConnection({ params: { orgId, connectionId: connection.id } })
+  note(`deleted ${connection.name}; what was pushed stays there, and its credential is still good: revoke it there`)
+  if (own.length > 0) note('`skerry env rekey` makes the keys that the server had worthless')
+  if (flags.json) writeJson({ deleted: connection.id })
+}

@@ -1,0 +1,64 @@
+import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/sync'
+import { Failure, usage } from '../failure.ts'
+import { checkKeys } from '../pins.ts'
+import { listPlaces } from '../places.ts'
+import type { Session } from '../session.ts'
+
+/** A connection by its id or name. */
+export async function findConnection(session: Session, wanted: string): Promise<SyncConnection> {
+  const { id: orgId } = await session.org()
+  const connections = await listSyncConnections(session.client, orgId)
+  const found = connections.find(({ id }) => id === wanted) ?? connections.find(({ name }) => name === wanted)
+  if (found) return found
+  throw new Failure('notFound', `there is no sync connection '${wanted}'`, 'see `skerry sync list`')
+}
+
+export interface Bound {
+  orgId: string
+  binding: SyncBinding
+  connection: SyncConnection
+  /** Of the environment, as `shop/production`. */
+  label: string
+}
+
+/** A binding by its id, or by the name of a connection that has one alone. */
+export async function findBinding(session: Session, wanted: string): Promise<Bound> {
+  const { orgId, bound } = await listBound(session)
+  const byId = bound.find(({ binding }) => binding.id === wanted)
+  const [byName, another] = bound.filter(({ connection }) => connection.name === wanted || connection.id === wanted)
+  if (!byId && another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync list`')
+  const found = byId ?? byName
+  if (!found) throw new Failure('notFound', `there is no sync binding '${wanted}'`, 'see `skerry sync list`')
+  return { orgId, ...found }
+}
+
+/** Every binding with its connection, and the connections. */
+export async function listBound(session: Session) {
+  const { id: orgId } = await session.org()
+  const [connections, bindings, places] = await Promise.all([
+    listSyncConnections(session.client, orgId),
+    listSyncBindings(session.client, orgId),
+    listPlaces(session),
+  ])
+  const labels = new Map(places.map(({ envId, label }) => [envId, label]))
+  const bound = bindings.flatMap((binding) => {
+    const connection = connections.find(({ id }) => id === binding.connectionId)
+    return connection
+      ? [{ binding, connection, label: labels.get(binding.environmentId) ?? binding.environmentId }]
+      : []
+  })
+  return { orgId, connections, bound }
+}
+
+/** Before anything is wrapped to a connection: its key is the one that was seen before. */
+export const checkConnectionKey = (session: Session, { id, name, publicKeyJwk }: SyncConnection) =>
+  checkKeys(session, [{ principalType: 'sync_connection', principalId: id, name, publicKeyJwk }])
+
+/** Where it writes, in the words of its fields: `appName=shop`. */
+export function describeDestination({ destination }: Pick<SyncBinding, 'destination'>): string {
+  const { provider, ...fields } = destination as Record<string, unknown>
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : text(value)}`)
+    .join(' ')
+}

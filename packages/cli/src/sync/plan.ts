@@ -1,0 +1,36 @@
+import type { SyncPlan } from '@skerry/sdk/sync'
+import { note, writeLine } from '../output.ts'
+
+/** What a run would do, name by name. */
+const planLines = (plan: SyncPlan): string[] => [
+  ...plan.create.map((name) => `+ ${name}`),
+  ...plan.update.map((name) => `~ ${name}`),
+  ...plan.delete.map((name) => `- ${name}`),
+  ...plan.foreign.map((name) => `! ${name}: is there already and is left alone, unless it is adopted`),
+  ...plan.refused.map(({ name, reason }) => `! ${name}: ${reason}`),
+]
+
+const count = (number: number, noun: string) => `${number} ${noun}`
+
+const planSummary = (plan: SyncPlan): string =>
+  [
+    count(plan.create.length, 'to create'),
+    count(plan.update.length, 'to change'),
+    count(plan.delete.length, 'to delete'),
+    count(plan.unchanged.length, 'unchanged'),
+    count(plan.foreign.length + plan.refused.length, 'left out'),
+  ].join(', ')
+
+/** To whoever is about to decide on it. */
+export function tellPlan(plan: SyncPlan): void {
+  for (const line of planLines(plan)) note(line)
+  note(planSummary(plan))
+  for (const effect of plan.effects) note(effect)
+}
+
+/** To whoever asked for it alone. */
+export function writePlan(plan: SyncPlan): void {
+  for (const line of planLines(plan)) writeLine(line)
+  note(planSummary(plan))
+  for (const effect of plan.effects) note(effect)
+}

@@ -1,0 +1,100 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { sync } from '@skerry/contract/sync'
+import type { SyncRun } from '@skerry/sdk/sync'
+import { Failure } from '../failure.ts'
+import { parseLimit } from '../options.ts'
+import { note, writeJson, writeLine, writeTable } from '../output.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { findBinding } from './find.ts'
+import { writePlan } from './plan.ts'
+
+export async function plan(wanted: string, flags: Flags): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, binding } = await findBinding(session, wanted)
+  const answer = await session.client.sync.plan({ params: { orgId, bindingId: binding.id }, body: {} })
+  if (flags.json) writeJson(answer)
+  else writePlan(answer.plan)
+}
+
+/** Pushes, and tells what came of it. Ends with 1 where not everything went. */
+export async function run(wanted: string, { adopt, ...flags }: Flags & { adopt?: string[] }): Promise<void> {
+  const session = await openSession(flags)
+  const { orgId, binding } = await findBinding(session, wanted)
+  if (binding.missingEnvironmentIds.length > 0)
+    throw new Failure(
+      'conflict',
+      'the connection lacks the key of a group that was composed later',
+      `give it with \`skerry sync edit ${binding.id} --keys\``,
+    )
+  const params = { orgId, bindingId: binding.id }
+  const body = adopt === undefined ? {} : { adopt }
+  const { run } = await session.client.sync.run({ params, body })
+  if (flags.json) writeJson({ run })
+  else tellRun(run)
+  checkRun(run)
+}
+
+/** Waits for the push that a change of a binding has begun, and tells what came of it. */
+export async function followPush(session: Session, { orgId, bindingId }: { orgId: string; bindingId: string }) {
+  for (let look = 0; ; look++) {
+    const { runs } = await session.client.sync.runs({ params: { orgId }, query: { bindingId, limit: 1 } })
+    const [run] = runs
+    if (run === undefined) return
+    if (run.status !== 'running' || look === looksMax) {
+      tellRun(run)
+      return checkRun(run)
+    }
+    await setTimeout(lookMs)
+  }
+}
+
+const lookMs = 250
+/** As long as the server waits for one that is asked for. */
+const looksMax = 220
+
+function checkRun(run: SyncRun): void {
+  if (run.status === 'failed' || run.status === 'partial')
+    throw new Failure('failure', run.error ?? 'not every name was pushed', 'see `skerry sync runs`')
+}
+
+function tellRun(run: SyncRun): void {
+  for (const name of run.pushed) writeLine(`pushed ${name}`)
+  for (const name of run.deleted) writeLine(`deleted ${name}`)
+  for (const { name, reason } of run.failures) writeLine(`failed ${name}: ${reason}`)
+  if (run.status === 'running') note(`run ${run.id} goes on; see \`skerry sync runs\``)
+  else note(`${run.status}: ${run.pushed.length} pushed, ${run.deleted.length} deleted, ${run.unchanged} unchanged`)
+}
+
+const pageMax = 100
+
+export async function list(wanted: string | undefined, flags: Flags & { limit: string }): Promise<void> {
+  const limit = parseLimit(flags.limit, 0)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const bindingId = wanted === undefined ? undefined : (await findBinding(session, wanted)).binding.id
+  const all: SyncRun[] = []
+  let left = limit || Number.POSITIVE_INFINITY
+  let cursor: string | null = null
+  do {
+    const of = { ...(bindingId === undefined ? {} : { bindingId }), ...(cursor === null ? {} : { cursor }) }
+    const query = { limit: Math.min(left, pageMax), ...of }
+    const page: Answer<typeof sync.runs> = await session.client.sync.runs({ params: { orgId }, query })
+    all.push(...page.runs)
+    left -= page.runs.length
+    cursor = page.nextCursor
+  } while (cursor !== null && left > 0)
+  if (flags.json) return writeJson({ runs: all })
+  writeTable(
+    ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'failed'],
+    all.map((one) => [
+      ...[one.id, one.bindingId, one.startedAt, one.trigger, one.status],
+      ...[one.pushed.length, one.deleted.length, one.unchanged, one.failures.length].map(String),
+    ]),
+  )
+  for (const one of all) {
+    if (one.error !== null) note(`${one.id}: ${one.error}`)
+    for (const { name, reason } of one.failures) note(`${one.id}: ${name}: ${reason}`)
+  }
+}

@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isQuick } from '../../server/test/extent.ts'
+import { type Machine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Proven')
+})
+afterAll(async () => {
+  await machine?.remove()
+  await server?.close()
+})
+
+describe.skipIf(isQuick)('the trail', () => {
+  test('verify says how much is as it was signed, and the next one goes on from there', async () => {
+    // The server seals by itself, within a minute of its start.
+    await expect
+      .poll(async () => (await machine.shell('skerry audit verify')).code, { interval: 500, timeout: 100_000 })
+      .toBe(0)
+    const { code, stdout, stderr } = await machine.shell('skerry audit verify')
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^\d+ entries are what the server has signed\n$/),
+      expect.stringContaining('go on from those that this machine saw before'),
+    ])
+  })
+
+  test('a checkpoint that somebody else was shown is held against one’s own; one that was made up is refused', async () => {
+    const same = await machine.shell('skerry audit checkpoint > note && skerry audit checkpoint --compare note')
+    expect([same.code, same.stderr]).toEqual([0, expect.stringContaining('of one history')])
+    const forged = await machine.shell(`sed '2s/.*/1/' note > forged && skerry audit checkpoint --compare forged`)
+    expect([forged.code, forged.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('not signed with the key'),
+    ])
+    expect(forged.code).not.toBe(0)
+  })
+
+  test('a server that signs with another key than before is not believed', async () => {
+    const path = await machine.shell('find "$HOME" -path "*checkpoints*" -name "*.json"')
+    const file = path.stdout.trim().split('\n').at(-1) as string
+    const kept = JSON.parse((await machine.shell(`cat "${file}"`)).stdout)
+    writeFileSync(file, JSON.stringify({ ...kept, publicKey: 'A'.repeat(43) }))
+    const { code, stderr } = await machine.shell('skerry audit checkpoint')
+    expect([code, stderr]).toEqual([3, expect.stringContaining('another key than before')])
+  })
+})
+
+test('a log sink is set without showing a header, tried, and removed', async () => {
+  const set = await machine.shell(
+    `echo 'authorization: Bearer canary-header' | skerry log-sink set https://10.0.0.1/v1/logs --headers-file - --json`,
+  )
+  expect(set.code).toBe(0)
+  expect(set.stdout + set.stderr).not.toContain('canary')
+  const shown = await machine.shell('skerry log-sink show')
+  expect(shown.stdout).toContain('authorization')
+  const tried = await machine.shell('skerry log-sink test')
+  expect([tried.code, tried.stderr]).toEqual([6, expect.stringContaining('SKERRY_ALLOW_PRIVATE_TARGETS')])
+  expect((await machine.shell('skerry log-sink rm --yes')).code).toBe(0)
+  expect((await machine.shell('skerry log-sink show')).stdout).toBe('there is no log sink\n')
+})

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Machine, newMachine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+let other: Machine
+let otherId: string
+beforeAll(async () => {
+  server = await openServer()
+  machine = await signedUp(server.url, 'Kms Org')
+  const made = JSON.parse((await ok(['token', 'create', '--admin', '--name', 'other', '--json'])).stdout)
+  otherId = made.serviceToken.id
+  other = await newMachine(server.url)
+  other.env.SKERRY_TOKEN = made.token
+})
+afterAll(async () => {
+  await Promise.all([machine.remove(), other.remove()])
+  await server.close()
+})
+
+const ok = async (args: string[], input?: string | Buffer, on = machine) => {
+  const ended = await on.skerry(args, input === undefined ? {} : { input })
+  expect([ended.code, ended.stderr]).toEqual([0, expect.any(String)])
+  return ended
+}
+const path = (name: string) => join(machine.project, name)
+const kms = async (line: string, input?: string | Buffer, on = machine) =>
+  (await ok(['kms', ...line.split(' ')], input, on)).stdout
+
+describe('encrypting', () => {
+  it('a blob of version 1 opens after two rotations, for who held that version, in its context alone', async () => {
+    await kms('create billing')
+    const blob = await kms('encrypt billing --context customer/17', 'secret')
+    expect(blob).toMatch(/^ce1\.kms_\w{22}\.1\.[\w-]+\.[\w-]+\n$/)
+    await kms('rotate billing --yes')
+    await kms(`grant billing --token ${otherId}`)
+    await kms('rotate billing --yes')
+    expect(await kms('decrypt billing --context customer/17', blob)).toBe('secret')
+    expect((await machine.skerry(['kms', 'decrypt', 'billing'], { input: blob })).stderr).toContain(
+      'altered ciphertext',
+    )
+    const newer = await kms('encrypt billing', 'newer')
+    expect(newer).toContain('.3.')
+    expect(await kms('decrypt billing', newer, other)).toBe('newer')
+    const { code, stderr } = await other.skerry(['kms', 'decrypt', 'billing', '--context', 'customer/17'], {
+      input: blob,
+    })
+    expect([code, stderr]).toEqual([3, expect.stringContaining('you do not hold version 1 of this key')])
+  })
+
+  it.each([
+    ['empty', 0],
+    ['of one byte more than a line takes', 65_537],
+    ['of exactly a chunk', 1_048_576],
+    ['of several', 3_500_000],
+  ])('a file that is %s comes back as it was', async (_, length) => {
+    await kms(`create files-${length}`)
+    const bytes = randomBytes(length)
+    await writeFile(path('plain'), bytes)
+    await kms(`encrypt files-${length} --file plain --out sealed`)
+    expect((await stat(path('sealed'))).mode & 0o777).toBe(0o600)
+    await kms(`decrypt files-${length} --file sealed --out back`)
+    expect((await readFile(path('back'))).equals(bytes)).toBe(true)
+    await machine.shell(
+      `skerry kms encrypt files-${length} < plain > piped && skerry kms decrypt files-${length} < piped > back`,
+    )
+    expect((await readFile(path('back'))).equals(bytes)).toBe(true)
+  })
+
+  it('a file that was cut, appended to, reordered or altered does not open, and leaves what was there', async () => {
+    await kms('create damage')
+    await writeFile(path('plain'), randomBytes(3 * 1_048_576))
+    await kms('encrypt damage --file plain --out sealed')
+    const sealed = await readFile(path('sealed'))
+    const head = sealed.indexOf(10) + 1
+    const [one, two, three] = [0, 1, 2].map((at) => sealed.subarray(head + at * 1_048_592, head + (at + 1) * 1_048_592))
+    const start = sealed.subarray(0, head)
+    const altered = Buffer.from(sealed)
+    altered[head + 1_500_000]! ^= 1
+    const spoilt = [
+      [start, one!, two!],
+      [start, one!],
+      [start],
+      [sealed.subarray(0, -1)],
+      [sealed, Buffer.from([0])],
+      [sealed, three!],
+      [start, two!, one!, three!],
+      [start, one!, three!],
+      [altered],
+    ]
+    await writeFile(path('kept'), 'kept')
+    for (const parts of spoilt) {
+      await writeFile(path('spoilt'), Buffer.concat(parts))
+      const ended = await machine.skerry(['kms', 'decrypt', 'damage', '--file', 'spoilt', '--out', 'kept'])
+      expect(ended.code).toBe(1)
+      expect(await machine.read('kept')).toBe('kept')
+    }
+    expect((await machine.shell('ls')).stdout).not.toContain('kept.')
+  })
+
+  it('a data key comes with itself wrapped, which opens to the same', async () => {
+    await kms('create data')
+    const wrapped = await kms('data-key data --out key')
+    expect(wrapped).toMatch(/^dk1\./)
+    expect((await readFile(path('key'))).length).toBe(32)
+    await kms('decrypt data --out again', wrapped)
+    expect((await readFile(path('again'))).equals(await readFile(path('key')))).toBe(true)
+  })
+
+  it('with a key that is disabled, deleted or of another purpose is refused', async () => {
+    await kms('create ending')
+    await kms('create signing --spec ed25519')
+    await kms('disable ending --yes')
+    const refused = await machine.skerry(['kms', 'encrypt', 'ending'], { input: 'x' })
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('this key is disabled')])
+    await kms('enable ending')
+    await kms('rm ending --yes')
+    expect((await machine.skerry(['kms', 'encrypt', 'ending'], { input: 'x' })).code).toBe(4)
+    expect((await machine.skerry(['kms', 'encrypt', 'signing'], { input: 'x' })).code).toBe(3)
+  })
+})
+
+describe('signing', () => {
+  it.each(['ecdsa-p256-sha256', 'ed25519'])(
+    'with %s: a message verifies, after a rotation too, and no other does',
+    async (spec) => {
+      await kms(`create ${spec}-key --spec ${spec}`)
+      await writeFile(path('message'), 'a message')
+      await kms(`sign ${spec}-key --file message --out signature`)
+      expect(await machine.read('signature')).toMatch(/^sg1\.kms_\w{22}\.1\.[\w-]{86}\n$/)
+      await kms(`rotate ${spec}-key --yes`)
+      expect((await ok(['kms', 'verify', 'signature', '--file', 'message'])).stderr).toContain(
+        'valid: signed with version 1',
+      )
+      // Verifying needs no grant, and no more than the id.
+      expect(
+        (await ok(['kms', 'verify', join(machine.project, 'signature'), '--file', path('message')], undefined, other))
+          .code,
+      ).toBe(0)
+      await kms(`disable ${spec}-key --yes`)
+      await ok(['kms', 'verify', 'signature', '--file', 'message', '--key', `${spec}-key`])
+      const wrong = await machine.skerry(['kms', 'verify', 'signature'], { input: 'another message' })
+      expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('not one of this message')])
+    },
+  )
+})

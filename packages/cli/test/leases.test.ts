@@ -1,0 +1,276 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
+import { type PostgresScene, postgresScene } from '../../providers/test/leases/postgres-scene.ts'
+import { missingRedis, redisScene } from '../../providers/test/leases/redis-scene.ts'
+import { type Folder, folderFor } from '../../providers/test/services/process.ts'
+import { missingSshd, type Sshd, startSshd } from '../../providers/test/services/sshd.ts'
+import { isQuick } from '../../server/test/extent.ts'
+import { newSshKey } from '../../server/test/lease-steps.ts'
+import { missingPostgres } from '../../server/test/services/postgres.ts'
+import { childrenOf, type Machine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+let server: Server
+let machine: Machine
+beforeAll(async () => {
+  server = await openServer({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+  machine = await signedUp(server.url, 'Lease Org')
+  // Where a private folder of a command would be left.
+  await machine.shell('mkdir -m 700 ~/runtime')
+  machine.env.XDG_RUNTIME_DIR = join(machine.home, 'runtime')
+})
+afterAll(async () => {
+  expect(readdirSync(join(machine.home, 'runtime'))).toEqual([])
+  await machine.remove()
+  await server.close()
+})
+
+const ok = async (args: string[], input?: string) => {
+  const ended = await machine.skerry(args, input === undefined ? {} : { input })
+  expect([ended.code, ended.stderr]).toEqual([0, expect.any(String)])
+  return ended
+}
+const ledger = async () => JSON.parse((await ok(['lease', 'list', '--json'])).stdout).leases
+const newest = async () => (await ledger())[0]
+
+describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
+  let scene: PostgresScene
+  let credential: string
+  beforeAll(async () => {
+    scene = await postgresScene()
+    const target = scene.target('readonly')
+    credential = target.credential
+    await machine.write('ca.pem', target.config.connection.caCertificate!)
+    const added = await ok(
+      ['lease', 'target', 'add', 'db', '--schema', 'app', '--tls', 'verify-full', '--ca-file', 'ca.pem', '--yes'],
+      `${credential}\n`,
+    )
+    expect(added.stderr).toContain('warning: the server signs in to the target, so it can read this admin credential')
+    expect(added.stderr).toMatch(/added target db: PostgreSQL \d/)
+  })
+  afterAll(() => scene.stop())
+
+  it('a program signs in as the account, over a checked connection, and the account is gone when it ends', async () => {
+    const sql =
+      'select current_user || case when ssl then $$ over TLS$$ else $$$$ end from pg_stat_ssl where pid = pg_backend_pid()'
+    const { stdout } = await ok(['lease', 'create', 'db', '--', 'psql', '-Atc', sql])
+    const [, name = ''] = /^(lease_[a-z0-9]{16}) over TLS\n$/.exec(stdout) ?? []
+    expect(await newest()).toMatchObject({ resourceRef: name, status: 'revoked' })
+    expect(await scene.exists(name)).toBe(false)
+  })
+
+  it.skipIf(isQuick)('a program that ends badly ends the command so, and its lease', async () => {
+    const program = ['sh', '-c', 'psql -Atc "select 1" && exit 7']
+    expect(await machine.skerry(['lease', 'create', 'db', '--', ...program])).toMatchObject({ code: 7, stdout: '1\n' })
+    expect(await newest()).toMatchObject({ status: 'revoked' })
+  })
+
+  it.each(isQuick ? (['SIGTERM'] as const) : (['SIGTERM', 'SIGHUP', 'SIGINT'] as const))(
+    '%s reaches the program, and the lease ends with it',
+    async (signal) => {
+      const program = ['sh', '-c', 'echo "$PGUSER"; exec sleep 60']
+      const { child, says, ended } = machine.start(['lease', 'create', 'db', '--', ...program])
+      await says('lease_')
+      child.kill(signal)
+      expect(await ended).toMatchObject({ code: null, signal })
+      expect(await newest()).toMatchObject({ status: 'revoked' })
+    },
+  )
+
+  it('a signal that comes while the lease is made ends it, and the program is not run', async () => {
+    const { root } = scene
+    await root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
+    const { child, ended, tells } = machine.start(['lease', 'create', 'db', '--', 'echo', 'ran'])
+    await expect.poll(async () => (await newest()).status).toBe('creating')
+    child.kill('SIGTERM')
+    await tells('the lease that is being made')
+    await root.query('COMMIT')
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM', stdout: '' })
+    expect(await newest()).toMatchObject({ status: 'revoked' })
+  })
+
+  it('the program gets no credential of Skerry, and a DATABASE_URL that works', async () => {
+    const token = JSON.parse((await ok(['token', 'create', '--admin', '--name', 'ci', '--json'])).stdout).token
+    const env = { SKERRY_TOKEN: token, DATABASE_URL: 'postgres://other' }
+    const program = ['sh', '-c', 'echo "[$SKERRY_TOKEN]"; psql "$DATABASE_URL" -Atc "select 1"']
+    const ended = await machine.skerry(['lease', 'create', 'db', '--', ...program], { env })
+    expect(ended).toMatchObject({ code: 0, stdout: '[]\n1\n' })
+  })
+
+  it('without a program the variables are printed, once, and the lease is revoked by its id', async () => {
+    const { stdout } = await ok(['lease', 'create', 'db', '--json', '--ttl', '90s', '--name', 'mine'])
+    const { lease, variables } = JSON.parse(stdout)
+    expect(lease).toMatchObject({ resourceRef: 'mine', ttlSeconds: 90, status: 'active' })
+    const client = await scene.signIn('mine', variables.PGPASSWORD)
+    await client.read()
+    await expect(client.write()).rejects.toThrow('permission denied')
+    expect((await ok(['lease', 'list'])).stdout).toMatch(/^lse_\S+ +db +mine +active/m)
+    await ok(['lease', 'revoke', lease.id, '--yes'])
+    await client.ended
+    expect((await ok(['lease', 'create', 'db', '--name', 'other', '--format', 'shell'])).stdout).toContain(
+      "export PGUSER='other'",
+    )
+  })
+
+  it.each([
+    ['a target that there is not', ['create', 'nothing'], 4, 'there is no lease target nothing'],
+    ['a program that there is not', ['create', 'db', '--', 'no-such-program'], 127, 'command not found'],
+    ['a lifetime beyond a day', ['create', 'db', '--ttl', '2d'], 2, '--ttl'],
+    ['a lifetime below a minute', ['create', 'db', '--ttl', '5s'], 2, '--ttl, in seconds, must be >= 60'],
+    ['a name that is there already', ['create', 'db', '--name', 'billing'], 5, 'exists'],
+    ['a name that is none', ['create', 'db', '--name', 'Robert"; --'], 2, 'is no name of an account'],
+    ['revoking without a word', ['revoke', 'lse_0000000000000000000000'], 2, 'needs a confirmation'],
+    ['forgetting what there is not', ['forget', 'lse_0000000000000000000000', '--yes'], 4, 'lease'],
+  ])('%s is refused, and leaves no lease', async (_, args, code, message) => {
+    await scene.root.query(`DO $$ BEGIN CREATE ROLE billing; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
+    const before = (await ledger()).filter(({ status }: { status: string }) => status === 'active').length
+    expect(await machine.skerry(['lease', ...args])).toMatchObject({ code, stderr: expect.stringContaining(message) })
+    expect((await ledger()).filter(({ status }: { status: string }) => status === 'active')).toHaveLength(before)
+  })
+
+  it.each([
+    ['without a confirmation', ['db2'], 'postgres://a:b@127.0.0.1:1/shop', 2, 'needs a confirmation'],
+    ['that tells nothing of its kind', ['db2', '--yes'], 'password', 2, 'use --provider, or --config'],
+    [
+      'with an option of another kind',
+      ['db2', '--yes', '--principal', 'root'],
+      'postgres://a:b@h/d',
+      2,
+      '--principal means nothing',
+    ],
+    ['that cannot be reached', ['db2', '--yes'], 'postgres://a:topsecret@127.0.0.1:1/shop', 5, 'target: '],
+    [
+      'with a level that there is not',
+      ['db2', '--yes', '--level', 'root'],
+      'postgres://a:topsecret@127.0.0.1:1/shop',
+      1,
+      'accessLevel',
+    ],
+    ['of a cloud without its settings', ['db2', '--yes', '--provider', 'cloud-a'], '{}', 2, 'needs --config'],
+  ])('a target %s is refused, and not stored', async (_, args, input, code, message) => {
+    const ended = await machine.skerry(['lease', 'target', 'add', ...args], { input })
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) })
+    expect(ended.stderr).not.toContain('topsecret')
+    expect(JSON.parse((await ok(['lease', 'target', 'list', '--json'])).stdout).targets).toHaveLength(1)
+  })
+
+  it.skipIf(isQuick)('a target tells what is wrong with it, gets another credential, and goes', async () => {
+    expect((await ok(['lease', 'target', 'verify', 'db'])).stdout).toMatch(/^db is ready: PostgreSQL/)
+    await scene.root.query(`ALTER ROLE skerry_admin PASSWORD 'another'`)
+    const failing = await machine.skerry(['lease', 'target', 'verify', 'db'])
+    expect(failing).toMatchObject({ code: 5, stderr: expect.stringContaining('target db: target: ') })
+    await ok(['lease', 'target', 'replace', 'db', '--yes'], credential.replace('adminpassword', 'another'))
+    expect((await ok(['lease', 'target', 'list'])).stdout).toMatch(/^ltg_\S+ +db +postgres +ready +PostgreSQL/m)
+    const live = await machine.skerry(['lease', 'target', 'rm', 'db', '--yes'])
+    expect(live).toMatchObject({ code: 5, stderr: expect.stringContaining('are live') })
+    await ok(['lease', 'target', 'rm', 'db', '--force', '--yes'])
+    expect((await ok(['lease', 'target', 'list', '--json'])).stdout).toContain('"targets": []')
+  })
+})
+
+const tools = [
+  {
+    tag: 'mysql',
+    skip: missingMariadb(),
+    open: mariadbScene,
+    // By the name of this machine the client would take a socket.
+    program:
+      'mysql --protocol=tcp -u "$MYSQL_USER" --ssl-ca="$MYSQL_SSL_CA" --ssl-verify-server-cert -Ne "select user()"',
+    said: /^lease_[a-z0-9]{16}@/,
+  },
+  {
+    tag: 'redis',
+    skip: missingRedis(),
+    open: redisScene,
+    program: 'redis-cli -u "$REDIS_URL" --cacert "$REDIS_CA_FILE" PING',
+    said: /^PONG$/m,
+  },
+] as const
+
+for (const { tag, skip, open, program, said } of tools) {
+  describe.skipIf(isQuick || skip !== undefined)(`leases of ${tag}`, () => {
+    it('are what its own client signs in with, over a checked connection', async () => {
+      const scene = await open()
+      try {
+        const { config, credential } = scene.target('readonly')
+        await machine.write('target.json', JSON.stringify(config))
+        await ok(['lease', 'target', 'add', tag, '--config', 'target.json', '--yes'], credential)
+        const { stdout } = await ok(['lease', 'create', tag, '--', 'sh', '-c', program])
+        expect(stdout).toMatch(said)
+        expect(await newest()).toMatchObject({ provider: tag, status: 'revoked' })
+      } finally {
+        await scene.stop()
+      }
+    })
+  })
+}
+
+describe.skipIf(missingSshd())('skerry ssh', () => {
+  const user = userInfo().username
+  let folder: Folder
+  let sshd: Sshd
+  beforeAll(async () => {
+    folder = folderFor({}, 'cli-sshd')
+    const ca = join(folder.path, 'ca')
+    const { publicKey, privateKey } = newSshKey()
+    writeFileSync(ca, privateKey)
+    writeFileSync(`${ca}.pub`, `${publicKey} the authority\n`)
+    sshd = await startSshd(folder, [publicKey])
+    await ok(['lease', 'target', 'add', 'hosts', '--file', ca, '--principal', user, '--yes'])
+  })
+  afterAll(async () => {
+    await sshd.stop()
+    folder.remove()
+  })
+
+  const options = () => [
+    ...['-F', 'none', '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=no', '-o', 'KexAlgorithms=curve25519-sha256'],
+    ...['-o', `UserKnownHostsFile=${folder.path}/known_hosts`, '-p', `${sshd.port}`],
+  ]
+
+  it('signs in with a certificate for one user, and leaves no key', async () => {
+    const seen = 'echo "as $(id -un)"'
+    const ended = await ok(['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), seen])
+    expect(ended.stdout).toBe(`as ${user}\n`)
+    expect(readdirSync(join(machine.home, 'runtime'))).toEqual([])
+    expect(await newest()).toMatchObject({ provider: 'ssh', status: 'revoked', ttlSeconds: 300 })
+  })
+
+  it.skipIf(isQuick)('ends as the command on the host ended', async () => {
+    expect(await machine.skerry(['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'exit 9'])).toMatchObject({
+      code: 9,
+    })
+  })
+
+  it.skipIf(isQuick)('keeps its key from others while it runs, and is rid of it when it is killed', async () => {
+    const args = ['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'echo in; sleep 60']
+    const { child, says, ended } = machine.start(args)
+    await says('in')
+    const [name = ''] = readdirSync(machine.env.XDG_RUNTIME_DIR!)
+    const place = join(machine.env.XDG_RUNTIME_DIR!, name)
+    expect([statSync(place).mode & 0o777, statSync(join(place, 'key')).mode & 0o777]).toEqual([0o700, 0o600])
+    const ssh = childrenOf(child.pid!).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'ssh\n')
+    child.kill('SIGKILL')
+    await expect.poll(() => readdirSync(machine.env.XDG_RUNTIME_DIR!)).toEqual([])
+    process.kill(ssh!)
+    await ended
+  })
+
+  it.each([
+    ['a user that the target does not allow', ['hosts', 'nobody@127.0.0.1'], 1, 'not among those'],
+    ['no user', ['hosts', '127.0.0.1'], 2, 'write user@host'],
+    ['options before the host', ['hosts', '-p'], 2, ''],
+  ])('%s is refused', async (_, args, code, message) => {
+    expect(await machine.skerry(['ssh', ...args])).toMatchObject({ code, stderr: expect.stringContaining(message) })
+  })
+
+  it('a target for SSH makes no account, and one for accounts no certificate', async () => {
+    expect(await machine.skerry(['lease', 'create', 'hosts'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('skerry ssh hosts user@host'),
+    })
+  })
+})

@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isQuick } from '../../server/test/extent.ts'
+import { type Liar, openLiar } from './hostile/liar.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
+
+// Five custodians, any three of whom open what the recovery key covers.
+
+describe.skipIf(isQuick)('recovery by the command line', () => {
+  let server: PeopleServer
+  let liar: Liar
+  let admin: PersonMachine
+  let custodians: PersonMachine[]
+  let newcomer: PersonMachine
+  const value = `canary ${randomBytes(12).toString('hex')}`
+
+  const by = (index: number) => custodians[index] as PersonMachine
+  const wordsOf = async (person: PersonMachine) => (await person.ok('skerry keys fingerprint')).trim()
+  const json = async (person: PersonMachine, command: string) => JSON.parse(await person.ok(`${command} --json`))
+  const request = async (target: PersonMachine) =>
+    (await admin.ok(`skerry recovery request --user ${target.email} --reason "a new laptop"`)).trim()
+  const contribute = (person: PersonMachine, id: string, words: string) =>
+    person.shell(`skerry recovery contribute ${id} --words "${words}"`)
+  async function refused(person: PersonMachine, command: string, says: string | RegExp) {
+    const { code, stderr } = await person.shell(command)
+    expect(stderr).toMatch(says)
+    expect(code).toBeGreaterThan(0)
+  }
+
+  async function invited(email: string): Promise<PersonMachine> {
+    await admin.ok(`skerry invite create ${email}`)
+    const person = await newKeyHolder(server, email)
+    await person.ok('skerry invite accept')
+    const { slug } = (await json(person, 'skerry org list')).orgs[0]
+    person.env.SKERRY_ORG = slug
+    return person
+  }
+
+  beforeAll(async () => {
+    server = await openPeopleServer()
+    liar = await openLiar(server.url)
+    admin = await newKeyHolder(server, 'admin@example.com', liar.url)
+    await admin.ok('skerry org create "Recovered" && skerry init --yes')
+    await admin.ok(`echo -n '${value}' | skerry secrets set VALUE`)
+    custodians = []
+    for (let index = 1; index <= 5; index++) custodians.push(await invited(`custodian-${index}@example.com`))
+    newcomer = await invited('newcomer@example.com')
+  })
+  afterAll(async () => {
+    for (const person of [admin, newcomer, ...(custodians ?? [])]) await person?.remove()
+    await liar?.close()
+    await server?.close()
+  })
+
+  const named = () => custodians.map(({ email }) => `--custodian ${email}`).join(' ')
+
+  describe('setting recovery up', () => {
+    test('refuses a threshold above the custodians, below two, and no custodian, and makes nothing', async () => {
+      await refused(
+        admin,
+        `skerry recovery setup --threshold 6 ${named()} --yes`,
+        '--threshold 6 is more than the 5 custodians',
+      )
+      await refused(admin, `skerry recovery setup --threshold 1 ${named()} --yes`, 'a whole number from 2')
+      await refused(admin, 'skerry recovery setup --threshold 2 --yes', 'no custodian is named')
+      await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'add --yes')
+      expect((await json(admin, 'skerry recovery status')).recovery).toBeNull()
+    })
+
+    test('gives each custodian a share, covers what there is, and each share is one of the key', async () => {
+      const { fingerprint, coverage } = await json(admin, `skerry recovery setup --threshold 3 ${named()} --yes`)
+      expect(coverage).toMatchObject({ protected: 1, total: 1 })
+      for (const custodian of custodians) expect(await custodian.ok('skerry recovery share')).toBe(`${fingerprint}\n`)
+      await refused(newcomer, 'skerry recovery share', 'this needs a share')
+      expect(await admin.ok('skerry recovery status')).toContain('last drill: never')
+    })
+
+    test('new environments, branches and re-keyed ones are covered by themselves', async () => {
+      await admin.ok('skerry env create production && skerry branch create pr-1 --from development')
+      await admin.ok('skerry env rekey --env development --yes')
+      expect((await json(admin, 'skerry recovery status')).coverage).toMatchObject({
+        protected: 3,
+        unprotectedEnvIds: [],
+      })
+    })
+  })
+
+  describe('a ceremony', () => {
+    test('of three of five gives a newcomer what they were never granted', async () => {
+      await refused(newcomer, 'skerry secrets get VALUE --app shop --env development', /holds? no key/)
+      const id = await request(newcomer)
+      const words = await wordsOf(newcomer)
+      await refused(newcomer, `skerry recovery complete ${id}`, '0 of 3 shares')
+      expect((await contribute(by(0), id, words)).code).toBe(0)
+      await refused(by(0), `skerry recovery contribute ${id} --words "${words}"`, 'contributed to this request already')
+      await refused(by(1), `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`, 'has other words')
+      await refused(by(1), `skerry recovery contribute ${id}`, 'add --words')
+      expect((await contribute(by(1), id, words)).code).toBe(0)
+      await refused(newcomer, `skerry recovery complete ${id}`, '2 of 3 shares')
+      expect((await contribute(by(4), id, words)).stderr).toContain('enough: the target runs')
+      await refused(admin, `skerry recovery complete ${id}`, 'not for your key')
+      await newcomer.ok(`skerry recovery complete ${id} --only shop/development`)
+      expect(await newcomer.ok('skerry secrets get VALUE --reveal --app shop --env development')).toContain(value)
+      await refused(newcomer, 'skerry secrets get VALUE --app shop --env production', /holds? no key/)
+      await refused(by(2), `skerry recovery contribute ${id} --words "${words}"`, /is completed|needs/)
+    })
+
+    test('tells whose share is false, and goes on where there are enough others', async () => {
+      const id = await request(newcomer)
+      const words = await wordsOf(newcomer)
+      for (const index of [0, 1, 2]) await contribute(by(index), id, words)
+      const { publicKeyJwk } = await json(newcomer, 'skerry keys fingerprint')
+      const noise = await wrapKey(crypto.getRandomValues(new Uint8Array(203)), publicKeyJwk)
+      liar.lie(/\/recovery\/requests\/rcr_/, (body) => ({
+        ...body,
+        shares: body.shares?.map((one: { shareIndex: number }) =>
+          one.shareIndex === 2 ? { ...one, contributedShare: noise } : one,
+        ),
+      }))
+      const there = newcomer.env.SKERRY_URL
+      newcomer.env.SKERRY_URL = liar.url
+      await refused(newcomer, `skerry recovery complete ${id}`, `not of the recovery key: share 2 of ${by(1).email}`)
+      await contribute(by(3), id, words)
+      const { stderr } = await newcomer.shell(`skerry recovery complete ${id}`)
+      expect(stderr).toContain(`share 2, of ${by(1).email}, is false; it was left out`)
+      liar.repent()
+      newcomer.env.SKERRY_URL = there as string
+    })
+
+    test('ends when an admin cancels it', async () => {
+      const id = await request(newcomer)
+      await refused(admin, `skerry recovery cancel ${id}`, 'add --yes')
+      await admin.ok(`skerry recovery cancel ${id} --yes`)
+      expect((await contribute(by(0), id, await wordsOf(newcomer))).code).toBeGreaterThan(0)
+      await refused(newcomer, `skerry recovery complete ${id}`, 'is cancelled')
+    })
+  })
+
+  describe('who forgot the passphrase', () => {
+    test('makes other keys, and reads again after custodians have compared the new words', async () => {
+      await newcomer.write('../passphrase', 'marble otter quilt lantern brisk fjord\n')
+      await refused(
+        newcomer,
+        'skerry secrets get VALUE --reveal --app shop --env development',
+        'does not open your keyring',
+      )
+      const before = await wordsOf(newcomer)
+      const open = await request(newcomer)
+      const words = (await newcomer.ok('skerry keys replace --yes --new-file ../passphrase')).trim()
+      expect(words).not.toBe(before)
+      await refused(newcomer, 'skerry secrets get VALUE --reveal --app shop --env development', /holds? no key/)
+      // What was asked for under the old key goes nowhere.
+      await refused(
+        by(0),
+        `skerry recovery contribute ${open} --words "${before}"`,
+        'other keys than when the request was opened',
+      )
+      await admin.ok(`skerry recovery cancel ${open} --yes`)
+      await refused(admin, `skerry recovery request --user ${newcomer.email}`, 'another than before')
+      await admin.ok(`skerry members trust ${newcomer.email} --yes`)
+      const id = await request(newcomer)
+      for (const index of [0, 2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
+      await newcomer.ok(`skerry recovery complete ${id}`)
+      expect(await newcomer.ok('skerry secrets get VALUE --reveal --app shop --env development')).toContain(value)
+    })
+  })
+
+  describe('a drill', () => {
+    test('passes when the threshold is met, is dated, and gives nobody anything', async () => {
+      const id = (await admin.ok('skerry recovery drill')).trim()
+      const { fingerprint: words } = await json(admin, 'skerry recovery status').then(async ({ requests }) => {
+        const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
+        const open = requests.find((one: { id: string }) => one.id === id)
+        return { fingerprint: await fingerprintWords(open.targetPublicKeyJwk) }
+      })
+      for (const index of [2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
+      await refused(admin, `skerry recovery drill ${id}`, '2 of 3 shares')
+      await contribute(by(4), id, words)
+      await refused(newcomer, `skerry recovery drill ${id}`, /no drill that was begun|needs the admin role/)
+      const { lastDrillAt } = await json(admin, `skerry recovery drill ${id}`)
+      expect(lastDrillAt).toMatch(/^\d{4}-/)
+      expect(await admin.ok('skerry recovery status')).toContain(`last drill: ${lastDrillAt}`)
+    })
+  })
+
+  describe('a server that shows another recovery key', () => {
+    test('is given no key of a new environment, and no share, until a person has compared it', async () => {
+      const { publicKeyJwk } = await generateKeyPair()
+      liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: publicKeyJwk }))
+      await refused(admin, 'skerry env create staging', 'the recovery key of this organization is another than before')
+      await refused(admin, 'skerry env rekey --env development --yes', 'another than before')
+      await refused(admin, 'skerry branch create pr-2 --from development', 'another than before')
+      await refused(admin, 'skerry recovery trust', 'add --yes')
+      liar.repent()
+      expect(await admin.ok('skerry env list')).not.toContain('staging')
+      liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))
+      const { stderr } = await admin.shell('skerry env create hidden')
+      expect(stderr).toContain('shows none now')
+      liar.repent()
+      await admin.ok('skerry recovery cover')
+    })
+  })
+
+  describe('a custodian who leaves', () => {
+    test('is missed in the status, and a rotation makes shares that the old ones do not fit', async () => {
+      await admin.ok(`skerry members rm ${by(4).email} --yes`)
+      expect((await json(admin, 'skerry recovery status')).coverage.custodiansGone).toBe(1)
+      const { stderr } = await admin.shell('skerry recovery status')
+      expect(stderr).toContain('1 custodian left or replaced their keys')
+      const { fingerprint } = await json(admin, 'skerry recovery rotate --threshold 2 --yes')
+      await refused(by(0), 'skerry recovery share', 'another than before')
+      await by(0).ok('skerry recovery trust --yes')
+      expect(await by(0).ok('skerry recovery share')).toBe(`${fingerprint}\n`)
+      await admin.ok('skerry recovery disable --yes')
+      expect((await json(admin, 'skerry recovery status')).recovery).toBeNull()
+    })
+  })
+})

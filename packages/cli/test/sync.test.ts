@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
+import { openWorld, type World } from '../../server/test/world.ts'
+import { type Machine, signedUp } from './machine.ts'
+import { ok as okOn } from './people.ts'
+
+let platform: AppPlatform
+let world: World
+let machine: Machine
+const ok = (command: string): Promise<string> => okOn(machine, command)
+
+beforeAll(async () => {
+  platform = await startAppPlatform()
+  world = await openWorld(platform.settings)
+  machine = await signedUp(world.url, 'Syncing')
+  await machine.write('token', `${platform.token}\n`)
+  await ok('echo -n value | skerry secrets set A && skerry sync connect fly.io --name fly --file token --yes')
+})
+afterAll(async () => {
+  await machine?.remove()
+  await world?.close()
+  await platform?.stop()
+})
+
+const bindings = async () => JSON.parse(await ok('skerry sync list --json')).bindings
+
+test('no key is wrapped to a connection whose public key is another than before', async () => {
+  const { db } = world.server.context
+  const [kept] = await db.rows<{ publicKeyJwk: string }>('select public_key_jwk from server_keypairs')
+  const { tokens } = JSON.parse(await ok('skerry token list --json'))
+  await db.rows('update server_keypairs set public_key_jwk = $1', [tokens[0].publicKeyJwk])
+  const bind = await machine.shell('skerry sync bind fly --to appName=shop --yes')
+  expect([bind.code === 0, bind.stderr.includes('is another than before')]).toEqual([false, true])
+  const replace = await machine.shell('skerry sync replace fly --file token --yes')
+  expect([replace.code === 0, replace.stderr.includes('is another than before')]).toEqual([false, true])
+  await db.rows('update server_keypairs set public_key_jwk = $1', [kept?.publicKeyJwk])
+  expect(await bindings()).toEqual([])
+})

@@ -1,0 +1,12 @@
+import type { TObject, Type } from 'typebox'
+
+/** What the contract says of one kind of sync destination. */
+export interface SyncRow {
+  /** What people call it. */
+  label: string
+  config: TObject
+  /** An object, or a union of them that a `kind` tells apart. */
+  destination: TObject | ReturnType<typeof Type.Union>
+  /** What the credential is, for whoever is asked for it. */
+  credential: string
+}

@@ -1,0 +1,71 @@
+import { type Bytes, decodeBase64url, encodeBase64url, encodeUtf8 } from './base64url.ts'
+import { sha256 } from './digest.ts'
+import { CryptoError } from './errors.ts'
+
+/** What a server has signed about a trail: how many entries it has, and the hash over all of them. */
+export interface Checkpoint {
+  /** Whose trail: `skerry/<orgId>`. */
+  origin: string
+  size: number
+  root: Bytes
+}
+
+const ed25519 = 1
+/** Long enough for any, and too short to keep anybody busy. */
+const noteCharactersMax = 4096
+
+/**
+ * Reads a checkpoint (C2SP tlog-checkpoint) and checks its signature (C2SP signed-note, Ed25519).
+ *
+ * @param publicKey the 32 bytes of the server's key
+ * @param origin whose trail it has to be about: `skerry/<orgId>`
+ * @throws CryptoError `malformed_checkpoint`, `unsigned_checkpoint`.
+ */
+export async function openCheckpoint(note: string, publicKey: Bytes, origin: string): Promise<Checkpoint> {
+  const end = note.indexOf('\n\n')
+  if (end < 0 || note.length > noteCharactersMax || !note.endsWith('\n')) throw new CryptoError('malformed_checkpoint')
+  const text = note.slice(0, end + 1)
+  const checkpoint = parseText(text)
+  if (checkpoint.origin !== origin) throw new CryptoError('malformed_checkpoint', 'it is about another trail')
+  const lines = note.slice(end + 2, -1).split('\n')
+  const keyHash = await hashOfKey(origin, publicKey)
+  for (const line of lines) {
+    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? []
+    if (name === undefined || encoded === undefined) throw new CryptoError('malformed_checkpoint')
+    const bytes = decodeBase64(encoded)
+    const isOurs = name === origin && bytes.length === 68 && keyHash.every((byte, index) => byte === bytes[index])
+    if (isOurs && (await isSigned(text, bytes.slice(4), publicKey))) return checkpoint
+  }
+  throw new CryptoError('unsigned_checkpoint')
+}
+
+function parseText(text: string): Checkpoint {
+  const [origin = '', size = '', root = ''] = text.split('\n')
+  if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)))
+    throw new CryptoError('malformed_checkpoint')
+  const hash = decodeBase64(root)
+  if (hash.length !== 32) throw new CryptoError('malformed_checkpoint')
+  return { origin, size: Number(size), root: hash }
+}
+
+/** By which a note says whose signature a line is. */
+const hashOfKey = async (name: string, publicKey: Bytes): Promise<Bytes> =>
+  (await sha256(Uint8Array.of(...encodeUtf8(`${name}\n`), ed25519, ...publicKey))).slice(0, 4)
+
+async function isSigned(text: string, signature: Bytes, publicKey: Bytes): Promise<boolean> {
+  const key = await crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify'])
+  return crypto.subtle.verify('Ed25519', key, signature, encodeUtf8(text))
+}
+
+/** Base64 as RFC 4648 has it, with padding, in its one spelling. @throws CryptoError `malformed_checkpoint`. */
+export function decodeBase64(text: string): Bytes {
+  const bare = text.replace(/={0,2}$/, '')
+  if (text.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(bare)) throw new CryptoError('malformed_checkpoint')
+  return decodeBase64url(bare.replaceAll('+', '-').replaceAll('/', '_'), 'malformed_checkpoint')
+}
+
+/** @example encodeBase64(new Uint8Array(32)) // 'AAAA…AAA=' */
+export function encodeBase64(bytes: Bytes): string {
+  const bare = encodeBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
+  return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
+}

@@ -1,0 +1,45 @@
+import { p256 } from '@noble/curves/nist.js'
+import { type Bytes, decodeBase64url } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+import type { SigningKey } from './kms-sign.ts'
+
+// WebCrypto hashes what it signs, and so cannot sign what was hashed already: files that do not fit into memory, and what
+// AWS calls MessageType DIGEST. The library is not loaded for anything else.
+
+const digestLengthBytes = 32
+
+/**
+ * Signs the SHA-256 of a message with an ECDSA key: the 64 bytes that `signMessage` would make of the message.
+ *
+ * @throws CryptoError `invalid_argument` unless there are 32 bytes and the key is one of ECDSA.
+ * @example const signature = await signDigest(await sha256(message), key)
+ */
+export async function signDigest(digest: Bytes, { spec, pkcs8 }: SigningKey): Promise<Bytes> {
+  checkDigest(digest, spec)
+  const key = await crypto.subtle.importKey('pkcs8', pkcs8, { name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign'])
+  const { d } = await crypto.subtle.exportKey('jwk', key)
+  // With fresh randomness in the nonce beside what RFC 6979 takes, a fault in one signature does not tell the key.
+  const options = { prehash: false, lowS: false, extraEntropy: true }
+  return new Uint8Array(p256.sign(digest, decodeBase64url(d as string), options))
+}
+
+/**
+ * Whether a signature of 64 bytes is an ECDSA key's, of the message with this SHA-256.
+ *
+ * @param point the public SEC1 point, of `parsePublicKeyJwk`.
+ * @throws CryptoError `invalid_argument` unless the digest has 32 bytes.
+ * @example verifyDigest(digest, signature, parsePublicKeyJwk(publicKeyJwk))
+ */
+export function verifyDigest(digest: Bytes, signature: Bytes, point: Bytes): boolean {
+  checkDigest(digest, 'ecdsa-p256-sha256')
+  try {
+    return p256.verify(signature, digest, point, { prehash: false, lowS: false })
+  } catch {
+    return false
+  }
+}
+
+function checkDigest(digest: Bytes, spec: SigningKey['spec']): void {
+  if (spec !== 'ecdsa-p256-sha256' || digest.length !== digestLengthBytes)
+    throw new CryptoError('invalid_argument', 'a SHA-256, for a key of ECDSA')
+}

@@ -1,0 +1,177 @@
+import { type Bytes, encodeUtf8 } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+import { importAesKey, ivLengthBytes, tagLengthBytes } from './gcm.ts'
+import { hkdf } from './hkdf.ts'
+import { type KeyVersion, newDataKey, type SealingKey, versionOf } from './kms.ts'
+
+// A stream of any length under a data key of its own, in chunks that are authenticated one by one and in their order, and the
+// last of them as the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár, 2015). docs/kms.md has it.
+
+/** First line: this, a blank, the wrapped data key, a line feed. */
+const magic = 'skerry-kms-1'
+const headerMaxBytes = 512
+
+const chunkBytes = 1024 * 1024
+const sealedChunkBytes = chunkBytes + tagLengthBytes
+
+/** So that a data key that was used for something else, too, never meets the nonces of a stream. */
+const streamLabel = 'skerry/kms-stream/v1'
+
+/** As many are on their way at a time: reading, encrypting and writing go on beside each other. */
+const ahead = 4
+
+/** Whether bytes begin as a sealed stream does. */
+export const isSealedStream = (start: Uint8Array): boolean =>
+  new TextDecoder().decode(start.subarray(0, magic.length + 1)) === `${magic} `
+
+/**
+ * Encrypts a stream of any length.
+ *
+ * @param source pieces of any size; those of 1 MiB are not copied.
+ * @param context as for `sealManaged`.
+ * @throws CryptoError `malformed_text`; what the source throws.
+ * @example for await (const bytes of sealStream(file, key)) await out.write(bytes)
+ */
+export async function* sealStream(
+  source: AsyncIterable<Bytes>,
+  key: SealingKey,
+  context = '',
+): AsyncGenerator<Bytes, void, void> {
+  const { plaintext, wrapped } = await newDataKey(key)
+  const cipher = await chunkCipher(plaintext, context)
+  yield encodeUtf8(`${magic} ${wrapped}\n`)
+  yield* inOrder(chunksOf(source, chunkBytes), cipher.seal)
+}
+
+/**
+ * Opens what {@link sealStream} made. What has come out is authentic, in its order; whether it was all of it is known when the
+ * generator ends without an error.
+ *
+ * @param dataKeyOf opens the wrapped data key, of the key and version that it is told.
+ * @throws CryptoError `malformed_blob` for what is no such stream, `decryption_failed` for one that was cut, appended to,
+ *   reordered or altered, or has another context; what `dataKeyOf` and the source throw.
+ * @example for await (const bytes of openStream(file, ({ version }, wrapped) => openDataKey(wrapped, keys[version]))) ...
+ */
+export async function* openStream(
+  source: AsyncIterable<Bytes>,
+  dataKeyOf: (made: KeyVersion, wrapped: string) => Promise<Bytes>,
+  context = '',
+): AsyncGenerator<Bytes, void, void> {
+  const pieces = source[Symbol.asyncIterator]()
+  const { wrapped, rest } = await readHeader(pieces)
+  const cipher = await chunkCipher(await dataKeyOf(versionOf(wrapped, 'dk1'), wrapped), context)
+  yield* inOrder(chunksOf(resumed(rest, pieces), sealedChunkBytes), cipher.open)
+}
+
+async function readHeader(pieces: AsyncIterator<Bytes>): Promise<{ wrapped: string; rest: Bytes }> {
+  let start: Bytes = new Uint8Array(0)
+  for (;;) {
+    const end = start.indexOf(10)
+    if (end > headerMaxBytes || (end < 0 && start.length > headerMaxBytes)) break
+    if (end >= 0) {
+      const [first, wrapped = '', ...more] = new TextDecoder().decode(start.subarray(0, end)).split(' ')
+      if (first !== magic || more.length > 0) break
+      return { wrapped, rest: start.subarray(end + 1) }
+    }
+    const { done, value } = await pieces.next()
+    if (done) break
+    start = start.length === 0 ? value : joined([start, value])
+  }
+  throw new CryptoError('malformed_blob', 'not a stream that was sealed under a managed key')
+}
+
+async function* resumed(first: Bytes, pieces: AsyncIterator<Bytes>): AsyncGenerator<Bytes, void, void> {
+  if (first.length > 0) yield first
+  for (;;) {
+    const { done, value } = await pieces.next()
+    if (done) return
+    yield value
+  }
+}
+
+interface Chunk {
+  bytes: Bytes
+  at: number
+  isLast: boolean
+}
+
+/** Pieces of any size -> chunks of one size, but for the last. A stream of nothing is one empty chunk. */
+async function* chunksOf(source: AsyncIterable<Bytes>, size: number): AsyncGenerator<Chunk, void, void> {
+  let waiting: Bytes[] = []
+  let length = 0
+  let at = 0
+  for await (const piece of source) {
+    let rest = piece
+    while (rest.length > 0) {
+      // A full one goes when it is known that something follows.
+      if (length === size) {
+        yield { bytes: joined(waiting), at: at++, isLast: false }
+        waiting = []
+        length = 0
+      }
+      const part = rest.subarray(0, size - length)
+      waiting.push(part)
+      length += part.length
+      rest = rest.subarray(part.length)
+    }
+  }
+  yield { bytes: joined(waiting), at, isLast: true }
+}
+
+async function* inOrder(
+  chunks: AsyncIterable<Chunk>,
+  work: (chunk: Chunk) => Promise<Bytes>,
+): AsyncGenerator<Bytes, void, void> {
+  const started: Promise<Bytes>[] = []
+  for await (const chunk of chunks) {
+    const one = work(chunk)
+    // It is awaited in its turn; until then its failure is nobody's.
+    one.catch(() => {})
+    started.push(one)
+    if (started.length >= ahead) yield await (started.shift() as Promise<Bytes>)
+  }
+  for (const one of started) yield await one
+}
+
+async function chunkCipher(dataKey: Bytes, context: string) {
+  const key = await importAesKey(await hkdf(dataKey, new Uint8Array(0), streamLabel, 32))
+  const algorithm = ({ at, isLast }: Chunk) => ({
+    name: 'AES-GCM',
+    iv: nonceOf(at, isLast),
+    additionalData: encodeUtf8(context),
+  })
+  return {
+    seal: async (chunk: Chunk): Promise<Bytes> =>
+      new Uint8Array(await crypto.subtle.encrypt(algorithm(chunk), key, chunk.bytes)),
+    open: async (chunk: Chunk): Promise<Bytes> => {
+      const { bytes, at } = chunk
+      // One way to write a stream: an empty chunk stands only where there is nothing else.
+      const least = at === 0 ? tagLengthBytes : tagLengthBytes + 1
+      if (bytes.length < least) throw new CryptoError('decryption_failed', 'the stream was cut')
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt(algorithm(chunk), key, bytes))
+      } catch {
+        throw new CryptoError('decryption_failed')
+      }
+    },
+  }
+}
+
+/** Eleven bytes of the chunk's number, and one that says whether it is the last. */
+function nonceOf(at: number, isLast: boolean): Bytes {
+  const nonce = new Uint8Array(ivLengthBytes)
+  new DataView(nonce.buffer).setBigUint64(3, BigInt(at))
+  nonce[ivLengthBytes - 1] = isLast ? 1 : 0
+  return nonce
+}
+
+function joined(parts: Bytes[]): Bytes {
+  if (parts.length === 1) return parts[0] as Bytes
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

@@ -1,0 +1,48 @@
+// How the layers of an environment become one set of values. Clients and the server's own readers agree on it.
+
+/** Where a value comes from. `groupSlug` is there for `source: 'group'`. */
+export interface Origin {
+  source: 'group' | 'app' | 'branch'
+  environmentId: string
+  slug: string
+  groupSlug?: string
+}
+
+/** A layer in plaintext. `values` has no prototype, so that a secret may be called `__proto__`. */
+export interface DecryptedLayer extends Origin {
+  values: Record<string, string>
+}
+
+/** The layer that a value was taken from, and those that it overrides, lowest precedence first. */
+export interface Provenance extends Origin {
+  overrides: Origin[]
+}
+
+/** The values of all layers, and where each comes from. Neither record has a prototype. */
+export interface Merged {
+  values: Record<string, string>
+  provenance: Record<string, Provenance>
+}
+
+/**
+ * One value per name: a later layer overrides an earlier one.
+ *
+ * @example mergeLayers([shared, app]).provenance.API_KEY // { source: 'app', ..., overrides: [{ source: 'group', ... }] }
+ */
+export function mergeLayers(layers: readonly DecryptedLayer[]): Merged {
+  const merged: Merged = { values: Object.create(null), provenance: Object.create(null) }
+  for (const layer of layers) {
+    for (const [name, value] of Object.entries(layer.values)) {
+      const overridden = merged.provenance[name]
+      const overrides = overridden ? [...overridden.overrides, originOf(overridden)] : []
+      merged.values[name] = value
+      merged.provenance[name] = { ...originOf(layer), overrides }
+    }
+  }
+  return merged
+}
+
+/** The origin alone, without what else a layer carries. */
+export function originOf({ source, environmentId, slug, groupSlug }: Origin): Origin {
+  return { source, environmentId, slug, ...(groupSlug === undefined ? {} : { groupSlug }) }
+}

@@ -1,0 +1,115 @@
+import canonicalize from 'canonicalize'
+import { createSHA256 } from 'hash-wasm'
+import { type Bytes, encodeUtf8 } from './base64url.ts'
+import { CryptoError } from './errors.ts'
+
+// RFC 6962, section 2.1, from the side of whoever checks. Nothing here asks a server.
+
+/** Hashes of a Merkle tree, without a wait for each: a trail may have millions of entries. */
+export interface Hasher {
+  /** Of an entry, in the one spelling that RFC 8785 gives its JSON. */
+  leaf(entry: object): Bytes
+  node(left: Bytes, right: Bytes): Bytes
+  /** Of a tree without leaves. */
+  empty(): Bytes
+}
+
+/** @example const hasher = await openHasher() */
+export async function openHasher(): Promise<Hasher> {
+  const sha256 = await createSHA256()
+  const digest = (prefix: readonly number[], ...parts: Bytes[]): Bytes => {
+    sha256.init().update(Uint8Array.from(prefix))
+    for (const part of parts) sha256.update(part)
+    return Uint8Array.from(sha256.digest('binary'))
+  }
+  return {
+    leaf: (entry) => digest([0], encodeUtf8(canonicalize(entry) ?? '')),
+    node: (left, right) => digest([1], left, right),
+    empty: () => digest([]),
+  }
+}
+
+/** A tree that is only ever appended to, of which the right edge is kept and nothing else. */
+export interface GrowingTree {
+  readonly size: number
+  append(leaf: Bytes): void
+  root(): Bytes
+}
+
+/** @example const tree = growTree(hasher); tree.append(hasher.leaf(entry)); tree.root() */
+export function growTree(hasher: Hasher): GrowingTree {
+  /** Roots of complete subtrees, the largest first. */
+  const edge: { leaves: number; hash: Bytes }[] = []
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    append(leaf) {
+      let added = { leaves: 1, hash: leaf }
+      while (edge.at(-1)?.leaves === added.leaves) {
+        const left = edge.pop() as (typeof edge)[0]
+        added = { leaves: 2 * added.leaves, hash: hasher.node(left.hash, added.hash) }
+      }
+      edge.push(added)
+      size += 1
+    },
+    root: () =>
+      edge.length === 0
+        ? hasher.empty()
+        : edge.map(({ hash }) => hash).reduceRight((right, left) => hasher.node(left, right)),
+  }
+}
+
+/** The root that a proof of inclusion leads to, which has to be that of the checkpoint. RFC 9162, section 2.1.3.2. */
+export function rootOfInclusion(
+  hasher: Hasher,
+  { leaf, index, size, hashes }: { leaf: Bytes; index: number; size: number; hashes: readonly Bytes[] },
+): Bytes {
+  if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && 0 <= index && index < size))
+    throw new CryptoError('malformed_proof', 'the place is not in the tree')
+  let [node, last, hash] = [index, size - 1, leaf]
+  for (const sibling of hashes) {
+    if (last === 0) throw new CryptoError('malformed_proof', 'too long')
+    if (node % 2 === 1 || node === last) {
+      hash = hasher.node(sibling, hash)
+      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
+    } else hash = hasher.node(hash, sibling)
+    ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
+  }
+  if (last !== 0) throw new CryptoError('malformed_proof', 'too short')
+  return hash
+}
+
+/**
+ * The roots of both trees as a proof of consistency has them: each has to be that of its checkpoint. RFC 9162, section
+ * 2.1.4.2. `from` is at least 1 and smaller than `to`.
+ */
+export function rootsOfConsistency(
+  hasher: Hasher,
+  { from, to, fromRoot, hashes }: { from: number; to: number; fromRoot: Bytes; hashes: readonly Bytes[] },
+): { from: Bytes; to: Bytes } {
+  if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && 0 < from && from < to))
+    throw new CryptoError('malformed_proof', 'the sizes are not those of two trees')
+  const path = isPowerOfTwo(from) ? [fromRoot, ...hashes] : [...hashes]
+  let [node, last] = [from - 1, to - 1]
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
+  const [first, ...rest] = path
+  if (!first) throw new CryptoError('malformed_proof', 'too short')
+  let [older, newer] = [first, first]
+  for (const hash of rest) {
+    if (last === 0) throw new CryptoError('malformed_proof', 'too long')
+    if (node % 2 === 1 || node === last) {
+      ;[older, newer] = [hasher.node(hash, older), hasher.node(hash, newer)]
+      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
+    } else newer = hasher.node(newer, hash)
+    ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
+  }
+  if (last !== 0) throw new CryptoError('malformed_proof', 'too short')
+  return { from: older, to: newer }
+}
+
+const isPowerOfTwo = (size: number): boolean => Number.isInteger(Math.log2(size))
+
+export const isSameHash = (one: Bytes, other: Bytes): boolean =>
+  one.length === other.length && one.every((byte, index) => byte === other[index])

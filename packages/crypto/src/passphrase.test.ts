@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { judgePassphrase } from './passphrase.ts'
+
+describe('a passphrase', () => {
+  test.each([
+    'five random words of mine',
+    'tracked-velvet-moon-lantern',
+    'k9#Lw2pQz!7m',
+    'vier völlig zufällige wörter',
+  ])('that would cost ages to guess will do: %s', async (passphrase) => {
+    expect(await judgePassphrase(passphrase)).toBeNull()
+  })
+
+  test.each([
+    ['P@ssw0rd1234', 'this is similar to a commonly used password'],
+    ['qwertyuiopas', 'this is similar to a commonly used password'],
+    ['abcdefghijkl', 'common character sequences like "abc" are easy to guess'],
+    ['letmein letmein letmein', 'repeated character patterns like "abcabcabc" are easy to guess'],
+    ['summer2024summer', 'add words that are less common'],
+    ['short', 'at least 12 characters'],
+  ])('that is long enough and soon guessed is refused, with the reason: %s', async (passphrase, problem) => {
+    expect(await judgePassphrase(passphrase)).toBe(problem)
+  })
+
+  test('made of the person’s own address is refused', async () => {
+    const passphrase = 'zbigniewska.qorv 42'
+    expect(await judgePassphrase(passphrase)).toBeNull()
+    expect(await judgePassphrase(passphrase, ['zbigniewska.qorv'])).not.toBeNull()
+  })
+
+  test('of thousands of characters is judged at once', async () => {
+    expect(await judgePassphrase('ab'.repeat(20_000))).toBe('at least 5 different characters')
+    const startedMs = performance.now()
+    await judgePassphrase('correct horse '.repeat(5000))
+    expect(performance.now() - startedMs).toBeLessThan(5000)
+  })
+})

@@ -1,0 +1,52 @@
+import { passphraseProblem } from './keyring.ts'
+
+/**
+ * What a passphrase must cost whoever has the sealed key, as a power of ten. A guess takes about 0.3 s of a core and 64 MiB
+ * (`defaultPassphraseCost`), so 10^11 of them are a thousand years of one.
+ */
+const guessesLog10Min = 11
+
+/** A longer text is judged by its beginning: the work grows faster than the length. */
+const judgedCharacters = 100
+
+interface Judge {
+  check(passphrase: string, about: string[]): { guessesLog10: number; feedback: { warning: string | null } }
+}
+
+let judge: Promise<Judge> | undefined
+
+/** Megabytes of words and names, so they are loaded when a passphrase is chosen, and never to open one. */
+async function loadJudge(): Promise<Judge> {
+  const [{ ZxcvbnFactory }, common, english] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+    import('@zxcvbn-ts/language-en'),
+  ])
+  return new ZxcvbnFactory({
+    dictionary: { ...common.dictionary, ...english.dictionary },
+    graphs: common.adjacencyGraphs,
+    translations: english.translations,
+    maxLength: judgedCharacters,
+  })
+}
+
+/**
+ * Why a passphrase would be guessed too soon, in words for the person; null when it will do. Beyond `passphraseProblem`
+ * it knows common passwords, words, names, dates and rows of the keyboard.
+ *
+ * @param about what a guesser would try first: the person's address and name.
+ * @example await judgePassphrase('P@ssw0rd1234') // 'this is similar to a commonly used password'
+ */
+export async function judgePassphrase(passphrase: string, about: string[] = []): Promise<string | null> {
+  const problem = passphraseProblem(passphrase)
+  if (problem !== null) return problem
+  judge ??= loadJudge().catch((error) => {
+    judge = undefined
+    throw error
+  })
+  const { guessesLog10, feedback } = (await judge).check(passphrase.normalize('NFKC').trim(), about)
+  if (guessesLog10 >= guessesLog10Min) return null
+  const { warning } = feedback
+  if (!warning) return 'add words that are less common'
+  return `${warning.charAt(0).toLowerCase()}${warning.slice(1)}`.replace(/\.$/, '')
+}

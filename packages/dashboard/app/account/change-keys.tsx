@@ -1,0 +1,118 @@
+import { Alert, List, Text } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { me } from '@skerry/contract/me'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { invalidate, isFresh, keysQuery, passkeysQuery, queryClient } from '../queries.ts'
+import { useReloadMe } from '../reload-me.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { showToast } from '../ui/toast.ts'
+import { NewPassphraseFields, useNewPassphrase } from './new-passphrase.tsx'
+
+interface Person {
+  userId: string
+  about: string[]
+  onClose: () => void
+}
+
+type Holding = Answer<typeof me.keyHoldings>['holdings'][number]
+
+const holdingsQuery = queryOptions({
+  queryKey: ['me', 'key-holdings'],
+  queryFn: ({ signal }) => api.me.keyHoldings({}, { signal }),
+  staleTime: 0,
+})
+
+/** Seals the same key anew. The keyring is unlocked by now: the worker holds what is sealed. */
+export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Person & { publicKeyJwk: string }) {
+  const { passphrase, ready, fields } = useNewPassphrase(about)
+  const change = async () => {
+    const encryptedPrivateKey = await keyring.call('sealUnderPassphrase', { passphrase, userId })
+    await api.me.patchKeys({ body: { encryptedPrivateKey, publicKeyJwk } })
+    await invalidate(keysQuery)
+    showToast('The keyring opens with the new passphrase.')
+  }
+  return (
+    <FormDialog
+      title="Change the passphrase"
+      submit="Change it"
+      opened
+      onClose={onClose}
+      onSubmit={change}
+      disabled={!ready}
+    >
+      <Text size="sm">
+        The key stays the same, and so does what you can read. A recovery kit that you printed before still opens with
+        the old passphrase: print another, and burn the old one.
+      </Text>
+      <NewPassphraseFields {...fields} />
+    </FormDialog>
+  )
+}
+
+/** For a key that somebody else may have, or a passphrase that is lost. */
+export function ReplaceKeypair({ userId, about, onClose }: Person) {
+  const { passphrase, ready, fields } = useNewPassphrase(about)
+  const query = useQuery(holdingsQuery)
+  const reloadMe = useReloadMe()
+  const replace = async () => {
+    const keys = await keyring.callLocked('createKeys', { passphrase, userId })
+    try {
+      await api.me.replaceKeys({ body: keys })
+    } catch (error) {
+      keyring.lock()
+      throw error
+    }
+    keyring.opened()
+    queryClient.removeQueries({ queryKey: ['orgs'] })
+    await Promise.all([invalidate(keysQuery), invalidate(passkeysQuery), invalidate(holdingsQuery)])
+    await reloadMe()
+  }
+  return (
+    <FormDialog
+      title="Replace the keypair"
+      submit="Replace it"
+      opened
+      onClose={onClose}
+      onSubmit={replace}
+      disabled={!ready || !isFresh(query)}
+      size="lg"
+    >
+      <Text size="sm">
+        You get another key. Everything that was granted to the old one, and the passkeys that unlock it, go at once.
+        The admins of your organizations are told, and should compare the words of the new key with you before they
+        grant anew.
+      </Text>
+      <Loaded query={query}>{({ holdings }) => <Lost holdings={holdings} />}</Loaded>
+      <NewPassphraseFields {...fields} />
+    </FormDialog>
+  )
+}
+
+function Lost({ holdings }: { holdings: Holding[] }) {
+  const hopeless = holdings.filter(({ grantableBy }) => grantableBy.length === 0)
+  return (
+    <>
+      {hopeless.length > 0 && (
+        <Alert color="red" variant="light" title="Nobody can grant these again">
+          You are the only admin who holds the key of {hopeless.map(labelOf).join(', ')}. Grant it to another admin
+          first, or its values are lost.
+        </Alert>
+      )}
+      {holdings.length > 0 && (
+        <List size="sm" aria-label="What must be granted anew">
+          {holdings.map((one) => (
+            <List.Item key={one.environmentId}>
+              {labelOf(one)}:{' '}
+              {one.grantableBy.map(({ name, principalId }) => name ?? principalId).join(', ') || 'nobody'}
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </>
+  )
+}
+
+const labelOf = ({ orgSlug, label }: Holding) => `${orgSlug} ${label}`

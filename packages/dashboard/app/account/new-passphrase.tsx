@@ -1,0 +1,60 @@
+import { PasswordInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { keyring, usePlaintext } from '../keyring.ts'
+
+/** A passphrase to be, typed twice. `ready` once both are the same and the worker has found nothing against it. */
+export function useNewPassphrase(about: string[]) {
+  const [passphrase, setPassphrase] = usePlaintext('')
+  const [again, setAgain] = usePlaintext('')
+  const problem = usePassphraseProblem(passphrase, about)
+  return {
+    passphrase,
+    ready: passphrase !== '' && again === passphrase && problem === null,
+    fields: { passphrase, setPassphrase, again, setAgain, problem },
+  }
+}
+
+export function NewPassphraseFields(props: ReturnType<typeof useNewPassphrase>['fields']) {
+  const { passphrase, setPassphrase, again, setAgain, problem } = props
+  return (
+    <>
+      <PasswordInput
+        label="Passphrase"
+        description="Four or five words that nobody would put together are good."
+        value={passphrase}
+        onChange={(event) => setPassphrase(event.currentTarget.value)}
+        error={passphrase !== '' && problem ? `Too weak: ${problem}` : null}
+        autoComplete="new-password"
+        data-autofocus
+      />
+      <PasswordInput
+        label="Passphrase again"
+        value={again}
+        onChange={(event) => setAgain(event.currentTarget.value)}
+        error={again !== '' && again !== passphrase ? 'This is not the same' : null}
+        autoComplete="new-password"
+      />
+    </>
+  )
+}
+
+/** The worker, which seals the key, judges the passphrase. Undefined until it has answered for what stands there now. */
+function usePassphraseProblem(passphrase: string, about: string[]): string | null | undefined {
+  const [judged, setJudged] = usePlaintext<{ passphrase: string; problem: string | null } | null>(null)
+  const known = about.join('\n')
+  const [failed, setFailed] = useState<unknown>(null)
+  useEffect(() => {
+    let latest = true
+    if (passphrase === '') return
+    keyring.callLocked('passphraseProblem', { passphrase, about: known.split('\n') }).then(
+      (problem) => latest && setJudged({ passphrase, problem }),
+      // Without the words to judge by, nothing is taken; typing tries again.
+      (error) => latest && setFailed(error),
+    )
+    return () => {
+      latest = false
+    }
+  }, [passphrase, known, setJudged])
+  if (judged?.passphrase === passphrase) return judged.problem
+  return failed === null ? undefined : 'it could not be judged, because what judges it was not loaded; reload the page'
+}

@@ -1,0 +1,91 @@
+import { Button, Group } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { ownInvites } from '@skerry/contract/own-invites'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { useReloadMe } from '../reload-me.ts'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { showToast } from '../ui/toast.ts'
+import { ownInvitesQuery } from './queries.ts'
+
+type Invite = Answer<typeof ownInvites.list>['invites'][number]
+
+/** Organizations that ask the person to join. Nobody joins by signing in, for anyone can invite anybody. */
+export function OwnInvitations({ empty }: { empty: ReactNode }) {
+  const query = useQuery(ownInvitesQuery)
+  const reloadMe = useReloadMe()
+  const [declining, setDeclining] = useState<Invite | null>(null)
+  const accept = useAction(async ({ id }: Invite) => {
+    const { org } = await api.ownInvites.accept({ params: { inviteId: id } })
+    await invalidate(ownInvitesQuery)
+    showToast(`You are ${org.role === 'member' ? 'a member' : `an ${org.role}`} of ${org.name} now.`)
+    await reloadMe()
+  })
+  const columns: ListColumn<Invite>[] = [
+    {
+      header: 'Organization, by its own account',
+      cell: ({ orgName, orgSlug }) => <TwoLines main={orgName} below={orgSlug} />,
+    },
+    { header: 'Invited by', cell: ({ invitedBy }) => <OneLine text={invitedBy ?? 'a program'} /> },
+    { header: 'Role', cell: ({ role }) => role, width: 90 },
+    { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, width: 110 },
+    {
+      header: 'Answer',
+      width: 190,
+      cell: (invite) => (
+        <Group gap="xs" wrap="nowrap">
+          <Button
+            size="compact-sm"
+            disabled={accept.pending}
+            aria-label={`Accept ${invite.orgName}`}
+            onClick={() => accept.run(invite)}
+          >
+            Accept
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Decline ${invite.orgName}`}
+            onClick={() => setDeclining(invite)}
+          >
+            Decline
+          </Button>
+        </Group>
+      ),
+    },
+  ]
+  return (
+    <>
+      <ProblemAlert error={accept.error} />
+      <List
+        label="Your invitations"
+        query={query}
+        rows={({ invites }) => invites}
+        columns={columns}
+        minWidth={700}
+        rowId={({ id }) => id}
+        rowName={({ orgName }) => orgName}
+        empty={empty}
+      />
+      <ConfirmDelete
+        title="Decline this invitation?"
+        confirm="Decline"
+        opened={declining !== null}
+        onClose={() => setDeclining(null)}
+        onConfirm={async () => {
+          await api.ownInvites.decline({ params: { inviteId: declining?.id ?? '' } })
+          await invalidate(ownInvitesQuery)
+        }}
+      >
+        You do not join {declining?.orgName}. Its admins can invite you again.
+      </ConfirmDelete>
+    </>
+  )
+}

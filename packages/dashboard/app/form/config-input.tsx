@@ -1,0 +1,97 @@
+import { Button, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { ConfigField } from './config-fields.ts'
+import type { ApiForm } from './use-api-form.ts'
+import type { ConfigValues } from './use-config-form.ts'
+
+/** How fields are called where their name is no good label. */
+const labels: Record<string, string> = {
+  accessLevel: 'What a lease may do',
+  allowedPrincipals: 'Allowed login names',
+  alphabet: 'Characters',
+  alternateUsername: 'Second account',
+  caCertificate: 'Certificates of the authority',
+  caPublicKey: 'Public key of the authority',
+  db: 'Logical database',
+  externalId: 'External id',
+  maxTtlSeconds: 'Longest lifetime in seconds',
+  passwordLength: 'Length of passwords',
+  revokeStatements: 'Statements that clean up',
+  roleArn: 'ARN of the role',
+  rules: 'ACL rules',
+  scopes: 'OAuth scopes',
+  statements: 'Statements of your own',
+  tls: 'TLS',
+  user: 'Login name',
+  userHost: 'Host part of the account',
+  username: 'Account',
+  usernameSecret: 'Secret with the account’s name',
+}
+
+/** `createStatements` -> `Create statements` */
+export function labelOf(path: string): string {
+  const name = path.split('.').at(-1) ?? path
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return labels[name] ?? words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+interface Props {
+  form: ApiForm<ConfigValues>
+  fields: readonly ConfigField[]
+}
+
+/** What must be filled in, and what can be set beside it when asked for. */
+export function ConfigFields({ form, fields }: Props) {
+  const [showsAll, setShowsAll] = useState(false)
+  const hidden = fields.filter(({ required }) => !required)
+  // What a refusal is about has to be seen.
+  const isOpen = showsAll || hidden.some(({ path }) => form.errors[`config.${path}`] !== undefined)
+  return (
+    <Stack>
+      {fields.map((field) => field.required && <ConfigInput key={field.path} form={form} field={field} />)}
+      {hidden.length > 0 && !isOpen && (
+        <Button variant="subtle" size="xs" w="fit-content" onClick={() => setShowsAll(true)}>
+          More settings
+        </Button>
+      )}
+      {isOpen && hidden.map((field) => <ConfigInput key={field.path} form={form} field={field} />)}
+    </Stack>
+  )
+}
+
+function ConfigInput({ form, field }: { form: ApiForm<ConfigValues>; field: ConfigField }) {
+  const { path, kind, choices, columns, required } = field
+  const description = plain(`${field.description}${howWritten(field)}`)
+  const { value, onChange, ...input } = form.getInputProps(`config.${path}`)
+  const common = { ...input, label: labelOf(path), description, value: value ?? '' }
+  const texts = { ...common, onChange, autoComplete: 'off', spellCheck: false }
+  if (kind === 'choice')
+    return (
+      <Select
+        {...common}
+        data={choices}
+        value={value || null}
+        onChange={(to) => onChange(to ?? '')}
+        clearable={!required}
+        allowDeselect={!required}
+      />
+    )
+  if (kind === 'number') return <NumberInput {...common} allowDecimal={false} onChange={(to) => onChange(String(to))} />
+  if (kind === 'text') return <TextInput {...texts} />
+  return (
+    <Textarea
+      {...texts}
+      classNames={{ input: 'mono' }}
+      autosize
+      minRows={2}
+      maxRows={8}
+      placeholder={columns.join(' ')}
+    />
+  )
+}
+
+const howWritten = ({ kind, columns }: ConfigField) =>
+  kind === 'lines' ? ' One on each line.' : kind === 'rows' ? ` One on each line: ${columns.join(' ')}.` : ''
+
+/** Descriptions are written for the reference as well, which shows what is between backticks as code. */
+const plain = (description: string) => description.replaceAll('`', '')

@@ -1,0 +1,136 @@
+import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
+import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/lease-facts'
+import type { MadeLease } from '@skerry/sdk/lease-making'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { invalidate } from '../queries.ts'
+import { durationText } from '../ui/durations.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { makeLease } from './make.ts'
+import { type LeaseTarget, ledgerQuery, targetsQuery } from './queries.ts'
+
+/** A lease that was just made, and the target that says how to reach it. */
+export interface MadeAccess {
+  made: MadeLease
+  target: LeaseTarget
+}
+
+const lifetimes = [300, 900, 3600, 4 * 3600, 8 * 3600, 12 * 3600, 24 * 3600]
+const lifetimeDefaultSeconds = 3600
+const roleName = new RegExp(roleNamePattern)
+const withNames = ['postgres', 'mysql', 'redis']
+
+/** Makes a lease in this browser. */
+export function GetAccessDialog(props: {
+  targetId: string | null
+  onClose: () => void
+  onMade: (made: MadeAccess) => void
+}) {
+  const { onClose, onMade } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(targetsQuery(org.id))
+  const targets = query.data ?? []
+  const [targetId, setTargetId] = useState(props.targetId)
+  const target = targets.find(({ id }) => id === targetId) ?? (targets.length === 1 ? targets[0] : undefined)
+  const [asked, setAsked] = useState(lifetimeDefaultSeconds)
+  const [name, setName] = useState('')
+  const [principals, setPrincipals] = useState<string[]>([])
+  const allowed = target ? lifetimesOf(target) : []
+  const ttlSeconds = allowed.includes(asked) ? asked : (allowed.at(-1) ?? asked)
+  const isNamed = target !== undefined && withNames.includes(target.provider)
+  const nameProblem =
+    isNamed && name !== '' && !roleName.test(name) ? 'Lowercase letters, digits and _; not a digit first.' : null
+  const isSsh = target?.provider === 'ssh'
+  const get = async () => {
+    if (!target) return
+    const more = isSsh ? { principals } : isNamed && name !== '' ? { roleName: name } : {}
+    const made = await makeLease(org.id, { target, ttlSeconds, ...more })
+    onMade({ made, target })
+    await invalidate(ledgerQuery(org.id))
+  }
+  return (
+    <FormDialog
+      title="Get access"
+      submit="Get access"
+      opened
+      onClose={onClose}
+      onSubmit={get}
+      disabled={!target || nameProblem !== null || (isSsh && principals.length === 0)}
+    >
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Select
+        label="To"
+        placeholder="A target"
+        searchable
+        nothingFoundMessage="No target by that name"
+        data={targets.map(({ id, name, provider }) => ({
+          value: id,
+          label: `${name} (${leaseFacts[provider].label})`,
+        }))}
+        value={target?.id ?? null}
+        onChange={setTargetId}
+        data-autofocus
+      />
+      {query.data?.length === 0 && <NoTarget />}
+      {target && (
+        <Select
+          label="For"
+          description="It ends by itself then, and its sessions with it."
+          data={allowed.map((seconds) => ({ value: String(seconds), label: durationText(seconds) }))}
+          value={String(ttlSeconds)}
+          allowDeselect={false}
+          onChange={(to) => setAsked(Number(to))}
+        />
+      )}
+      {isNamed && (
+        <TextInput
+          label="Name of the account"
+          description="A new one is made unless you choose it. It must not be on the target yet."
+          classNames={{ input: 'mono' }}
+          autoComplete="off"
+          spellCheck={false}
+          value={name}
+          error={nameProblem}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+      )}
+      {isSsh && <LoginNames target={target} value={principals} onChange={setPrincipals} />}
+    </FormDialog>
+  )
+}
+
+function NoTarget() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  return (
+    <Text size="sm">
+      There is no target yet.{' '}
+      <AnchorLink to="/orgs/$org/leases/targets" params={{ org: org.slug }} search={{ create: true }}>
+        Register one
+      </AnchorLink>{' '}
+      first.
+    </Text>
+  )
+}
+
+function LoginNames(props: { target: LeaseTarget; value: string[]; onChange: (value: string[]) => void }) {
+  const { target, value, onChange } = props
+  const { allowedPrincipals } = target.config as { allowedPrincipals?: string[] }
+  const common = { label: 'Login names', description: 'Accounts on the hosts to which it lets you sign in.' }
+  return allowedPrincipals ? (
+    <MultiSelect {...common} data={allowedPrincipals} value={value} onChange={onChange} />
+  ) : (
+    <TagsInput {...common} placeholder="deploy" splitChars={[',', ' ']} value={value} onChange={onChange} />
+  )
+}
+
+/** Lifetimes to choose from, as far as the provider and the target allow; the target's own limit is one of them. */
+function lifetimesOf({ provider, config }: LeaseTarget): number[] {
+  const { min, max } = leaseFacts[provider].ttlSeconds
+  const isCloud = provider === 'cloud-a' || provider === 'cloud-b'
+  const { maxTtlSeconds = isCloud ? cloudTtlDefaultMaxSeconds : max } = config as { maxTtlSeconds?: number }
+  const within = lifetimes.filter((seconds) => seconds >= min && seconds < maxTtlSeconds)
+  return [...within, maxTtlSeconds]
+}

@@ -1,0 +1,158 @@
+import { Badge, Text } from '@mantine/core'
+import { leaseFacts } from '@skerry/contract/lease-facts'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Countdown } from '../ui/countdown.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { showToast } from '../ui/toast.ts'
+import { type Lease, ledgerQuery, targetsQuery } from './queries.ts'
+
+interface OpenDialog {
+  kind: 'revoke' | 'forget'
+  lease: Lease
+}
+
+/** Every lease of the organization, the newest first. */
+export function Ledger() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useInfiniteQuery(ledgerQuery(org.id))
+  const targets = useQuery(targetsQuery(org.id)).data
+  const nameOf = useNameOf(org.id)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
+  const targetOf = ({ targetId }: Lease) => targets?.find(({ id }) => id === targetId)?.name ?? null
+  const actions = (lease: Lease): RowAction[] => {
+    const open = (kind: OpenDialog['kind']) => () => setDialog({ kind, lease })
+    const revoke = { label: 'Revoke…', danger: true, onClick: open('revoke') }
+    if (lease.status === 'active') return [revoke]
+    return lease.status === 'orphaned' ? [revoke, { label: 'Forget…', danger: true, onClick: open('forget') }] : []
+  }
+  return (
+    <>
+      <List
+        label="Leases"
+        query={query}
+        rows={({ pages }) => pages.flatMap(({ leases }) => leases)}
+        columns={columnsOf(targetOf, nameOf)}
+        minWidth={880}
+        rowId={({ id }) => id}
+        rowName={(lease) => lease.resourceRef ?? lease.id}
+        actions={actions}
+        empty={
+          <Empty title="No lease yet" command={`skerry lease create my-target --org ${org.slug}`}>
+            {targets?.length === 0
+              ? 'Register a target first: a database, hosts that take certificates, or a cloud.'
+              : 'Get access to a target when you need it: nobody has to know a lasting password.'}
+          </Empty>
+        }
+      />
+      {dialog && <LedgerDialog dialog={dialog} onClose={() => setDialog(null)} />}
+    </>
+  )
+}
+
+function LedgerDialog({ dialog: { kind, lease }, onClose }: { dialog: OpenDialog; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const params = { orgId: org.id, leaseId: lease.id }
+  const name = lease.resourceRef ?? lease.id
+  if (kind === 'forget')
+    return (
+      <ConfirmDelete
+        title={`Forget ${name}?`}
+        confirm="Forget"
+        opened
+        onClose={onClose}
+        onConfirm={async () => {
+          await api.leases.forget({ params })
+          await invalidate(ledgerQuery(org.id))
+        }}
+      >
+        Skerry stops trying to remove this account, which may still be on the target: look there first.
+      </ConfirmDelete>
+    )
+  return (
+    <ConfirmDelete
+      title={`Revoke ${name}?`}
+      confirm="Revoke"
+      opened
+      onClose={onClose}
+      onConfirm={async () => {
+        const { lease: after } = await api.leases.revoke({ params })
+        if (after.status === 'revoking') showToast('The target cannot be reached now. It is tried again until it can.')
+        await invalidate(ledgerQuery(org.id))
+      }}
+    >
+      {leaseFacts[lease.provider].revocable
+        ? 'Its account is removed now, and its sessions end.'
+        : 'The target takes nothing back: the credential works until it ends by itself. The ledger says that you revoked it.'}
+    </ConfirmDelete>
+  )
+}
+
+const statuses: Record<Lease['status'], { color: string; says: string }> = {
+  pending: { color: 'gray', says: 'being made' },
+  creating: { color: 'gray', says: 'being made' },
+  active: { color: 'sea', says: 'active' },
+  revoking: { color: 'yellow', says: 'being revoked' },
+  expired: { color: 'gray', says: 'ended' },
+  revoked: { color: 'gray', says: 'revoked' },
+  failed: { color: 'gray', says: 'failed' },
+  orphaned: { color: 'red', says: 'not removed' },
+}
+
+const columnsOf = (
+  targetOf: (lease: Lease) => string | null,
+  nameOf: (principalId: string) => string,
+): ListColumn<Lease>[] => [
+  {
+    header: 'Lease',
+    cell: ({ id, resourceRef }) => (
+      <TwoLines
+        main={<span className="mono">{resourceRef ?? 'none made'}</span>}
+        title={resourceRef ?? ''}
+        below={<span className="mono">{id}</span>}
+        belowTitle={id}
+      />
+    ),
+    width: '28%',
+  },
+  {
+    header: 'Target',
+    cell: (lease) => <TwoLines main={targetOf(lease) ?? 'removed'} below={leaseFacts[lease.provider].label} />,
+  },
+  { header: 'For', cell: ({ requestedById }) => <OneLine text={nameOf(requestedById)} /> },
+  { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 130 },
+  { header: 'State', cell: (lease) => <State lease={lease} />, width: 190 },
+]
+
+function State({ lease: { status, expiresAt, revokedAt, lastError } }: { lease: Lease }) {
+  const { color, says } = statuses[status]
+  return (
+    <>
+      <Badge color={color} variant="light">
+        {says}
+      </Badge>
+      <Text size="xs" c="dimmed" component="div">
+        {status === 'active' && (
+          <>
+            ends in <Countdown to={expiresAt} />
+          </>
+        )}
+        {status === 'revoked' && <RelativeTime at={revokedAt ?? expiresAt} />}
+        {status === 'expired' && <RelativeTime at={expiresAt} />}
+      </Text>
+      {lastError && (
+        <Text size="xs" c={status === 'orphaned' ? 'red' : 'dimmed'} lineClamp={3} title={lastError}>
+          {lastError}
+        </Text>
+      )}
+    </>
+  )
+}

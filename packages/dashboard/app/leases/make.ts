@@ -1,0 +1,30 @@
+import type { MadeLease } from '@skerry/sdk/lease-making'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import type { LeaseTarget } from './queries.ts'
+
+export interface LeaseWish {
+  target: LeaseTarget
+  ttlSeconds: number
+  /** Of an account on a database; a fresh one unless given. */
+  roleName?: string
+  /** Login names of a certificate. */
+  principals?: string[]
+}
+
+/**
+ * Makes a lease: its password or key is made in the keyring's worker, and so is what the server sends checked there. A
+ * lease that is not what was asked for, or that nobody could use any more, is revoked.
+ */
+export async function makeLease(orgId: string, { target, ...wish }: LeaseWish): Promise<MadeLease> {
+  const { id: targetId, provider, config } = target
+  const made = await keyring.callLocked('prepareLease', { orgId, target: { id: targetId, provider, config }, ...wish })
+  const body = { provider, targetId, ttlSeconds: wish.ttlSeconds, ...made }
+  const answer = await api.leases.create({ params: { orgId }, body })
+  try {
+    return await keyring.callLocked('openLease', answer)
+  } catch (error) {
+    await api.leases.revoke({ params: { orgId, leaseId: answer.lease.id } }).catch(() => {})
+    throw error
+  }
+}

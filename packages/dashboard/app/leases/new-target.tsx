@@ -1,0 +1,114 @@
+import { Select, TextInput } from '@mantine/core'
+import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { use, useState } from 'react'
+import { api } from '../api.ts'
+import { type Texts, textAt } from '../form/config-fields.ts'
+import { ConfigFields } from '../form/config-input.tsx'
+import { type ConfigValues, readConfig, useConfigForm, withTexts } from '../form/use-config-form.ts'
+import { usePlaintext } from '../keyring.ts'
+import { invalidate, isFresh } from '../queries.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { AdminSecretField, ServerReads, wrapForBroker } from './admin-secret.tsx'
+import { NoServerKey } from './no-server-key.tsx'
+import { brokerKeyQuery } from './queries.ts'
+import { targetSchemas } from './schemas.ts'
+
+const providers = Object.entries(leaseFacts).map(([value, { label }]) => ({ value, label }))
+
+/** What most targets of a provider have. */
+const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
+  postgres: { 'connection.port': '5432', accessLevel: 'readonly', schema: 'public' },
+  mysql: { 'connection.port': '3306', accessLevel: 'readonly', userHost: '%' },
+  redis: { 'connection.port': '6379', accessLevel: 'readonly' },
+  mongodb: { 'connection.port': '27017', accessLevel: 'readonly' },
+}
+
+/** Registers a target: the server signs in to it first, and stores nothing where it cannot. */
+export function NewTargetDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { rules, all } = use(targetSchemas())
+  const key = useQuery(brokerKeyQuery(org.id))
+  const [provider, setProvider] = useState<LeaseTag>('postgres')
+  const [name, setName] = useState('')
+  const [secret, setSecret, wasCleared] = usePlaintext('')
+  const rulesFor = (texts: Texts) => {
+    const isCustom = textAt(texts, 'accessLevel') === 'custom'
+    const fields = rules[provider].fields.filter(({ path }) => isCustom || !customFields.includes(path))
+    return { ...rules[provider], fields }
+  }
+  const form = useConfigForm(all, rulesFor, starts.postgres ?? {})
+  const choose = (to: string | null) => {
+    const chosen = to as LeaseTag
+    setProvider(chosen)
+    form.clearErrors()
+    form.setValues(({ config = {} }) => ({ config: withTexts(config, starts[chosen] ?? {}) }))
+  }
+  const fillIn = () => {
+    const { config } = form.getValues()
+    const told = Object.entries(addressIn(secret)).filter(
+      ([path]) => path === 'connection.port' || textAt(config, path) === '',
+    )
+    form.setValues({ config: withTexts(config, Object.fromEntries(told)) })
+  }
+  const register = async ({ config }: ConfigValues) => {
+    const wrappedAdminSecret = await wrapForBroker(org.id, secret)
+    const named = name.trim() === '' ? {} : { name: name.trim() }
+    const body = { ...named, config: { ...readConfig(rulesFor(config), config), provider }, wrappedAdminSecret }
+    const { target } = await api.leases.createTarget({ params: { orgId: org.id }, body })
+    showToast(`${target.name} can be signed in to.`)
+    await invalidate({ queryKey: ['orgs', org.id, 'leases'] })
+  }
+  return (
+    <FormDialog
+      title="New lease target"
+      submit="Register"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={register}
+      disabled={secret.trim() === '' || !isFresh(key)}
+      size="lg"
+    >
+      <NoServerKey error={key.error} retry={() => key.refetch()} />
+      <Select label="What it is" data={providers} value={provider} allowDeselect={false} onChange={choose} />
+      <TextInput
+        label="Name"
+        description="How people find it. One is made up unless you choose it."
+        placeholder="shop"
+        maxLength={64}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+      <ServerReads />
+      <AdminSecretField
+        provider={provider}
+        value={secret}
+        wasCleared={wasCleared}
+        onChange={setSecret}
+        onBlur={fillIn}
+      />
+      <ConfigFields form={form} fields={rulesFor(form.values.config).fields} />
+    </FormDialog>
+  )
+}
+
+/** What only the level `custom` has. */
+const customFields = ['createStatements', 'revokeStatements', 'rules', 'roles']
+
+/** Where a connection string leads, as the fields of a target: no user and no password. */
+function addressIn(secret: string): Record<string, string> {
+  if (!/^\w+:\/\//.test(secret.trim()) || !URL.canParse(secret.trim())) return {}
+  const { hostname, port, pathname } = new URL(secret.trim())
+  const database = decodeURIComponent(pathname.slice(1))
+  return {
+    'connection.host': hostname.replace(/^\[|\]$/g, ''),
+    ...(port === '' ? {} : { 'connection.port': port }),
+    // Redis has a number there, under another name.
+    ...(database === '' ? {} : { 'connection.database': database, 'connection.db': database }),
+  }
+}

@@ -1,0 +1,107 @@
+import { Checkbox, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { usePlaintext } from '../keyring.ts'
+import { invalidate, isFresh } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { AdminSecretField, ServerReads, wrapForBroker } from './admin-secret.tsx'
+import { NoServerKey } from './no-server-key.tsx'
+import { brokerKeyQuery, type LeaseTarget } from './queries.ts'
+
+/** The dialog that is open, and for which target. */
+export interface OpenTargetDialog {
+  kind: 'rename' | 'replace' | 'remove'
+  target: LeaseTarget
+}
+
+const reload = (orgId: string) => invalidate({ queryKey: ['orgs', orgId, 'leases'] })
+
+export function TargetDialog({ dialog, onClose }: { dialog: OpenTargetDialog; onClose: () => void }) {
+  const { target } = dialog
+  if (dialog.kind === 'rename') return <RenameDialog target={target} onClose={onClose} />
+  if (dialog.kind === 'replace') return <ReplaceDialog target={target} onClose={onClose} />
+  return <RemoveDialog target={target} onClose={onClose} />
+}
+
+interface Props {
+  target: LeaseTarget
+  onClose: () => void
+}
+
+function RenameDialog({ target, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('leases', 'updateTarget', { name: target.name })
+  const rename = async (body: { name: string }) => {
+    await api.leases.updateTarget({ params: { orgId: org.id, targetId: target.id }, body })
+    await reload(org.id)
+  }
+  return (
+    <FormDialog title={`Rename ${target.name}`} submit="Rename" form={form} opened onClose={onClose} onSubmit={rename}>
+      <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+    </FormDialog>
+  )
+}
+
+/** The new credential counts once the server has signed in with it; until then the old one does. */
+function ReplaceDialog({ target, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const key = useQuery(brokerKeyQuery(org.id))
+  const [secret, setSecret, wasCleared] = usePlaintext('')
+  const replace = async () => {
+    const wrappedAdminSecret = await wrapForBroker(org.id, secret)
+    const params = { orgId: org.id, targetId: target.id }
+    await api.leases.updateTarget({ params, body: { wrappedAdminSecret } })
+    showToast(`${target.name} is signed in to with the new credential now.`)
+    await reload(org.id)
+  }
+  return (
+    <FormDialog
+      title={`Replace the credential of ${target.name}`}
+      submit="Replace"
+      opened
+      onClose={onClose}
+      onSubmit={replace}
+      disabled={secret.trim() === '' || !isFresh(key)}
+    >
+      <NoServerKey error={key.error} retry={() => key.refetch()} />
+      <ServerReads />
+      <AdminSecretField
+        provider={target.provider}
+        value={secret}
+        wasCleared={wasCleared}
+        onChange={setSecret}
+        autoFocus
+      />
+    </FormDialog>
+  )
+}
+
+function RemoveDialog({ target, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [force, setForce] = useState(false)
+  const remove = async () => {
+    const query = force ? { force: 'true' as const } : {}
+    await api.leases.deleteTarget({ params: { orgId: org.id, targetId: target.id }, query })
+    await reload(org.id)
+  }
+  return (
+    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+      <Text span size="sm">
+        No more leases are made on it, and Skerry forgets its credential. Take back the account that it signed in with,
+        too.
+      </Text>
+      <Checkbox
+        mt="sm"
+        label="Also with live leases"
+        description="Their accounts stay on the target: remove them there."
+        checked={force}
+        onChange={(event) => setForce(event.currentTarget.checked)}
+      />
+    </ConfirmDelete>
+  )
+}

@@ -1,0 +1,156 @@
+import { Badge, List as Items, Stack, Text } from '@mantine/core'
+import { leaseFacts } from '@skerry/contract/lease-facts'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { durationText } from '../ui/durations.ts'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { showToast } from '../ui/toast.ts'
+import { type LeaseTarget, targetsQuery } from './queries.ts'
+import type { OpenTargetDialog } from './target-dialogs.tsx'
+
+// Loaded when first asked for.
+const TargetDialog = lazy(async () => ({ default: (await import('./target-dialogs.tsx')).TargetDialog }))
+
+/** What leases are made on. */
+export function TargetList() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const navigate = useNavigate()
+  const query = useQuery(targetsQuery(org.id))
+  const [dialog, setDialog] = useState<OpenTargetDialog | null>(null)
+  const verify = useAction(async (target: LeaseTarget) => {
+    const params = { orgId: org.id, targetId: target.id }
+    const { target: after } = await api.leases.verifyTarget({ params })
+    await invalidate(targetsQuery(org.id))
+    // A failure stands in the row, with what the target said.
+    if (after.lastError === null) showToast(`${after.name} can be signed in to.`)
+  })
+  const actions = (target: LeaseTarget): RowAction[] => {
+    const open = (kind: OpenTargetDialog['kind']) => () => setDialog({ kind, target })
+    const search = { create: true, target: target.id } as const
+    return [
+      {
+        label: 'Get access…',
+        onClick: () => void navigate({ to: '/orgs/$org/leases', params: { org: org.slug }, search }),
+      },
+      { label: 'Verify', disabled: verify.pending, onClick: () => void verify.run(target) },
+      { label: 'Rename…', onClick: open('rename') },
+      { label: 'Replace the credential…', onClick: open('replace') },
+      { label: 'Remove…', danger: true, onClick: open('remove') },
+    ]
+  }
+  return (
+    <>
+      <ProblemAlert error={verify.error} />
+      <List
+        label="Lease targets"
+        query={query}
+        rows={(targets) => targets}
+        columns={columns}
+        minWidth={820}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        actions={actions}
+        details={(target) => <TargetDetails target={target} />}
+        empty={
+          <Empty title="No target yet" command={`skerry lease target add shop --org ${org.slug}`}>
+            Register a database, a certificate authority for SSH, or a cloud. Skerry signs in to it to make and remove
+            accounts.
+          </Empty>
+        }
+      />
+      <Suspense>{dialog && <TargetDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+    </>
+  )
+}
+
+const columns: ListColumn<LeaseTarget>[] = [
+  {
+    header: 'Target',
+    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
+    sort: ({ name }) => name,
+    width: '32%',
+  },
+  {
+    header: 'Kind',
+    cell: ({ provider, server }) => (
+      <TwoLines main={leaseFacts[provider].label} below={server} belowTitle={server ?? ''} />
+    ),
+    sort: ({ provider }) => leaseFacts[provider].label,
+  },
+  { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 130 },
+  {
+    header: 'State',
+    cell: (target) => <State target={target} />,
+    sort: ({ status }) => status,
+    width: 190,
+  },
+]
+
+function longestText({ provider, config }: LeaseTarget): string {
+  const { maxTtlSeconds } = config as { maxTtlSeconds?: number }
+  return durationText(maxTtlSeconds ?? leaseFacts[provider].ttlSeconds.max)
+}
+
+const statuses: Record<LeaseTarget['status'], { color: string; says: string }> = {
+  untested: { color: 'gray', says: 'not verified' },
+  ready: { color: 'sea', says: 'ready' },
+  failing: { color: 'red', says: 'failing' },
+}
+
+function State({ target: { status, lastError } }: { target: LeaseTarget }) {
+  const { color, says } = statuses[status]
+  return (
+    <>
+      <Badge color={color} variant="light">
+        {says}
+      </Badge>
+      {lastError && (
+        <Text size="xs" c="red" lineClamp={2} title={lastError}>
+          {lastError}
+        </Text>
+      )}
+    </>
+  )
+}
+
+/** Everything that is known of a target; its credential is shown to nobody. */
+function TargetDetails({ target: { config, notes, updatedAt } }: { target: LeaseTarget }) {
+  return (
+    <Stack gap="xs">
+      <Items size="sm" spacing={2} listStyleType="none">
+        {settingsOf(config).map(([name, text]) => (
+          <Items.Item key={name} style={{ wordBreak: 'break-word' }}>
+            <Text span c="dimmed" size="sm">
+              {name}:{' '}
+            </Text>
+            <span className="mono">{text}</span>
+          </Items.Item>
+        ))}
+      </Items>
+      {notes.map((note) => (
+        <Text key={note} size="sm">
+          {note}
+        </Text>
+      ))}
+      <Text size="xs" c="dimmed">
+        Changed <RelativeTime at={updatedAt} />
+      </Text>
+    </Stack>
+  )
+}
+
+function settingsOf(config: object, within = ''): [string, string][] {
+  return Object.entries(config).flatMap(([name, value]): [string, string][] => {
+    const path = `${within}${name}`
+    if (typeof value === 'object' && !Array.isArray(value)) return settingsOf(value, `${path}.`)
+    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
+  })
+}

@@ -1,0 +1,26 @@
+import type { Body } from '@skerry/contract/endpoint'
+import type { rotation } from '@skerry/contract/rotation'
+import { api } from '../api.ts'
+import { checkMeanings } from '../envs/meanings.ts'
+import { keyring } from '../keyring.ts'
+
+/**
+ * Configures a rotation. `rotatorKey` is given where the rotator does not hold the environment’s key yet: that is wrapped to
+ * it in the keyring's worker, and from then on the server can read the environment.
+ */
+export async function createRotation(
+  orgId: string,
+  settings: Omit<Body<typeof rotation.create>, 'wrappedDek'>,
+  rotatorKey: string | null,
+) {
+  const params = { orgId }
+  if (rotatorKey === null) return api.rotation.create({ params, body: settings })
+  const { environmentId } = settings
+  await checkMeanings([environmentId])
+  const own = await api.grants.own({ params: { orgId, envId: environmentId } })
+  const [wrappedDek = ''] = await keyring.call('wrapForOthers', {
+    wrappedDek: own.wrappedDek,
+    publicKeyJwks: [rotatorKey],
+  })
+  return api.rotation.create({ params, body: { ...settings, wrappedDek } })
+}

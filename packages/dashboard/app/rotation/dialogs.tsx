@@ -1,0 +1,102 @@
+import { Checkbox, Text } from '@mantine/core'
+import { rotationFacts } from '@skerry/contract/rotation-facts'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { IntervalField, intervalOf, intervalProblem, secondsOf } from './interval.tsx'
+import { type Rotation, reloadRotation } from './queries.ts'
+
+/** The dialog that is open, and for which policy. */
+export interface OpenRotationDialog {
+  kind: 'run' | 'interval' | 'remove'
+  rotation: Rotation
+}
+
+interface Props {
+  rotation: Rotation
+  onClose: () => void
+}
+
+export function RotationDialog({ dialog, onClose }: { dialog: OpenRotationDialog; onClose: () => void }) {
+  const { kind, rotation } = dialog
+  if (kind === 'run') return <RunDialog rotation={rotation} onClose={onClose} />
+  if (kind === 'interval') return <IntervalDialog rotation={rotation} onClose={onClose} />
+  return <RemoveDialog rotation={rotation} onClose={onClose} />
+}
+
+function RunDialog({ rotation, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { id, kind, secretName } = rotation
+  const run = async () => {
+    try {
+      const { version } = await api.rotation.rotate({ params: { orgId: org.id, rotationId: id } })
+      showToast(`Rotated ${secretName}: version ${version}.`)
+    } finally {
+      await reloadRotation(org.id, rotation)
+    }
+  }
+  return (
+    <ConfirmDelete title={`Rotate ${secretName} now?`} confirm="Rotate" opened onClose={onClose} onConfirm={run}>
+      {rotationFacts[kind].target === null
+        ? 'It gets a new value. Programs that have the old one go on with it until they read again.'
+        : 'The account gets a new password. Programs that have the old one cannot sign in with it any more, unless a second account takes turns.'}
+    </ConfirmDelete>
+  )
+}
+
+function IntervalDialog({ rotation, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [interval, setInterval] = useState(intervalOf(rotation.intervalSeconds))
+  const change = async () => {
+    const params = { orgId: org.id, rotationId: rotation.id }
+    await api.rotation.update({ params, body: { intervalSeconds: secondsOf(interval) } })
+    await reloadRotation(org.id, rotation)
+  }
+  return (
+    <FormDialog
+      title={`Change how often ${rotation.secretName} is rotated`}
+      submit="Save"
+      opened
+      onClose={onClose}
+      onSubmit={change}
+      disabled={intervalProblem(interval) !== null}
+    >
+      <IntervalField value={interval} onChange={setInterval} />
+    </FormDialog>
+  )
+}
+
+function RemoveDialog({ rotation, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [force, setForce] = useState(false)
+  const { id, kind, secretName } = rotation
+  const remove = async () => {
+    const query = force ? { force: 'true' as const } : {}
+    const { rotatorRevoked } = await api.rotation.delete({ params: { orgId: org.id, rotationId: id }, query })
+    showToast(
+      rotatorRevoked
+        ? `${secretName} stays as it is. This server gets the environment’s key no more; re-key to make what it had worthless.`
+        : `${secretName} stays as it is.`,
+    )
+    await reloadRotation(org.id, rotation)
+  }
+  return (
+    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+      <Text span size="sm">
+        The secret and its versions stay. With the last rotation of the environment, this server loses its key.
+      </Text>
+      {rotationFacts[kind].target !== null && (
+        <Checkbox
+          mt="sm"
+          label="Also where the last run was cut off"
+          description="Without it, Skerry first finds out at the target which password is in force."
+          checked={force}
+          onChange={(event) => setForce(event.currentTarget.checked)}
+        />
+      )}
+    </ConfirmDelete>
+  )
+}

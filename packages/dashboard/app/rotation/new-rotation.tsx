@@ -1,0 +1,195 @@
+import { Autocomplete, Checkbox, Select } from '@mantine/core'
+import { secretNamePattern } from '@skerry/contract/patterns'
+import { type RotationKind, rotationFacts } from '@skerry/contract/rotation-facts'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { use, useState } from 'react'
+import { pin, remember, useChecked } from '../envs/pins.ts'
+import type { Texts } from '../form/config-fields.ts'
+import { ConfigFields } from '../form/config-input.tsx'
+import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
+import { NoServerKey } from '../leases/no-server-key.tsx'
+import { targetsQuery } from '../leases/queries.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { invalidate, isFresh } from '../queries.ts'
+import { sealedQuery } from '../secrets/queries.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { showErrorToast, showToast } from '../ui/toast.ts'
+import { createRotation } from './create.ts'
+import { IntervalField, intervalProblem, secondsOf } from './interval.tsx'
+import { rotatorQuery } from './queries.ts'
+import { RotatorReads } from './rotator-reads.tsx'
+import { rotationSchemas } from './schemas.ts'
+
+const kinds = Object.entries(rotationFacts).map(([value, { label }]) => ({ value, label }))
+const validName = new RegExp(secretNamePattern)
+
+/** Configures the rotation of a secret. `of`: the secret that it is for, where that is known. */
+export function NewRotationDialog(props: { of?: { environmentId: string; secretName: string }; onClose: () => void }) {
+  const { of, onClose } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const schemas = use(rotationSchemas())
+  const [environmentId, setEnvironmentId] = useState<string | null>(of?.environmentId ?? null)
+  const [secretName, setSecretName] = useState(of?.secretName ?? '')
+  const [kind, setKind] = useState<RotationKind>('generated')
+  const [targetId, setTargetId] = useState<string | null>(null)
+  const [interval, setInterval] = useState({ count: '30', unit: '86400' })
+  const [rotateNow, setRotateNow] = useState(false)
+  const rotator = useRotator(org.id, environmentId)
+  const rulesFor = (_: Texts) => schemas.rulesOf(kind, secretName)
+  const form = useConfigForm(schemas.all, rulesFor, {})
+  const needsTarget = rotationFacts[kind].target !== null
+  const nameProblem =
+    secretName !== '' && !validName.test(secretName) ? 'Letters, digits and _, not beginning with a digit.' : null
+  const create = async ({ config }: ConfigValues) => {
+    if (environmentId === null) return
+    rotator.agreed()
+    const settings = {
+      ...{ environmentId, secretName, intervalSeconds: secondsOf(interval), rotateNow },
+      config: { ...readConfig(rulesFor(config), config), kind },
+      ...(needsTarget && targetId !== null ? { targetId } : {}),
+    }
+    const { rotation } = await createRotation(org.id, settings, rotator.wrapTo)
+    if (rotation.lastError === null) showToast(`${secretName} is rotated from now on.`)
+    else showErrorToast('The first run has failed, and is tried again', rotation.lastError)
+    await Promise.all([
+      invalidate({ queryKey: ['orgs', org.id, 'rotation'] }),
+      invalidate({ queryKey: ['orgs', org.id, 'envs', environmentId] }),
+    ])
+  }
+  const isFilled = environmentId !== null && validName.test(secretName) && (!needsTarget || targetId !== null)
+  return (
+    <FormDialog
+      title={of ? `Rotate ${of.secretName}` : 'New rotation'}
+      submit="Rotate"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={create}
+      disabled={!isFilled || intervalProblem(interval) !== null || !rotator.isReady}
+      size="lg"
+    >
+      <NoServerKey error={rotator.query.error} retry={() => rotator.query.refetch()} />
+      {!of && <EnvironmentField value={environmentId} onChange={setEnvironmentId} />}
+      {!of && (
+        <SecretField environmentId={environmentId} value={secretName} problem={nameProblem} onChange={setSecretName} />
+      )}
+      <Select
+        label="What it is"
+        data={kinds}
+        value={kind}
+        allowDeselect={false}
+        onChange={(to) => setKind(to as RotationKind)}
+      />
+      {needsTarget && <TargetField kind={kind} value={targetId} onChange={setTargetId} />}
+      <ConfigFields key={kind} form={form} fields={rulesFor(form.values.config).fields} />
+      <IntervalField value={interval} onChange={setInterval} />
+      <Checkbox
+        label="Also once now"
+        description="Programs that have the old value go on with it until they read again."
+        checked={rotateNow}
+        onChange={(event) => setRotateNow(event.currentTarget.checked)}
+      />
+      {environmentId !== null && rotator.query.isSuccess && <RotatorReads {...rotator.reads} />}
+    </FormDialog>
+  )
+}
+
+/** The server's rotator: whether it holds the environment's key, and what a person agrees to where it does not. */
+function useRotator(orgId: string, environmentId: string | null) {
+  const query = useQuery(rotatorQuery(orgId))
+  const { publicKeyJwk = null, grantedEnvironmentIds = [] } = query.data ?? {}
+  const checked = useChecked(publicKeyJwk === null ? [] : [{ principalId: orgId, publicKeyJwk }])?.[0]
+  const [allowed, setAllowed] = useState(false)
+  const [compared, setCompared] = useState<string | null>(null)
+  const holdsKey = environmentId !== null && grantedEnvironmentIds.includes(environmentId)
+  const isCompared = compared !== null && compared === publicKeyJwk
+  const isKnown = checked !== undefined && (checked.status !== 'changed' || isCompared)
+  return {
+    query,
+    wrapTo: holdsKey ? null : publicKeyJwk,
+    isReady: isFresh(query) && (holdsKey || (allowed && isKnown)),
+    /** What was compared, and what is wrapped to without, is remembered: another key is noticed from then on. */
+    agreed() {
+      if (holdsKey || !checked) return
+      if (isCompared) pin(orgId, checked.fingerprint)
+      else remember([{ principalId: orgId, fingerprint: checked.fingerprint }])
+    },
+    reads: {
+      holdsKey,
+      checked,
+      allowed,
+      onAllowed: setAllowed,
+      compared: isCompared,
+      onCompared: (yes: boolean) => setCompared(yes ? publicKeyJwk : null),
+    },
+  }
+}
+
+function EnvironmentField({ value, onChange }: { value: string | null; onChange: (value: string | null) => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(environmentLabelsQuery(org.id))
+  const places = (query.data ?? []).filter(({ canDecrypt }) => canDecrypt !== false)
+  return (
+    <>
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Select
+        label="Environment"
+        description="Those whose key you hold."
+        searchable
+        nothingFoundMessage="No environment by that name whose key you hold"
+        data={places.map(({ id, label }) => ({ value: id, label }))}
+        value={value}
+        onChange={onChange}
+        data-autofocus
+      />
+    </>
+  )
+}
+
+function SecretField(props: {
+  environmentId: string | null
+  value: string
+  problem: string | null
+  onChange: (value: string) => void
+}) {
+  const { environmentId, value, problem, onChange } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const sealed = useQuery({ ...sealedQuery(org.id, environmentId ?? ''), enabled: environmentId !== null }).data
+  return (
+    <Autocomplete
+      label="Secret"
+      description="One that is there gets new values; another is made."
+      classNames={{ input: 'mono' }}
+      data={[...(sealed?.secrets.keys() ?? [])]}
+      limit={50}
+      autoComplete="off"
+      spellCheck={false}
+      value={value}
+      error={problem}
+      onChange={onChange}
+    />
+  )
+}
+
+function TargetField(props: { kind: RotationKind; value: string | null; onChange: (value: string | null) => void }) {
+  const { kind, value, onChange } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(targetsQuery(org.id))
+  const targets = (query.data ?? []).filter(({ provider }) => provider === rotationFacts[kind].target)
+  return (
+    <>
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Select
+        label="Lease target"
+        description="Where the account is. Skerry signs in with the target’s admin credential."
+        searchable
+        nothingFoundMessage="No such target: register one under Leases first"
+        data={targets.map(({ id, name }) => ({ value: id, label: name }))}
+        value={targets.some(({ id }) => id === value) ? value : null}
+        onChange={onChange}
+      />
+    </>
+  )
+}

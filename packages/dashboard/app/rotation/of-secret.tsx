@@ -1,0 +1,78 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { rotationFacts } from '@skerry/contract/rotation-facts'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { durationText } from '../ui/durations.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Rotation, rotationsQuery } from './queries.ts'
+import { useRotationActions } from './rotation-list.tsx'
+import { RotationState } from './state.tsx'
+
+// Loaded when first asked for.
+const NewRotationDialog = lazy(async () => ({ default: (await import('./new-rotation.tsx')).NewRotationDialog }))
+
+/** Whether this server replaces a secret, with what can be done about it. */
+export function RotationOfSecret({ environmentId, secretName }: { environmentId: string; secretName: string }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(rotationsQuery(org.id))
+  const [creating, setCreating] = useState(false)
+  return (
+    <Stack gap="xs">
+      <Title order={2}>Rotation</Title>
+      <Loaded query={query}>
+        {(rotations) => {
+          const found = rotations.find((one) => one.environmentId === environmentId && one.secretName === secretName)
+          if (found) return <Policy rotation={found} />
+          return (
+            <Group>
+              <Text size="sm" c="dimmed" flex={1}>
+                Nothing replaces this value by itself.
+              </Text>
+              <Button size="xs" variant="default" onClick={() => setCreating(true)}>
+                Rotate at intervals…
+              </Button>
+            </Group>
+          )
+        }}
+      </Loaded>
+      <Suspense>
+        {creating && <NewRotationDialog of={{ environmentId, secretName }} onClose={() => setCreating(false)} />}
+      </Suspense>
+    </Stack>
+  )
+}
+
+function Policy({ rotation }: { rotation: Rotation }) {
+  const { actions, problem, dialog } = useRotationActions()
+  const { kind, intervalSeconds, lastRunAt, nextRunAt } = rotation
+  return (
+    <Stack gap="xs">
+      <div>
+        <RotationState rotation={rotation} />
+      </div>
+      <Text size="sm" component="div">
+        {rotationFacts[kind].label}, every {durationText(intervalSeconds)}. Last run: <RelativeTime at={lastRunAt} />.
+        Next: {nextRunAt === null ? 'when resumed' : <RelativeTime at={nextRunAt} />}.
+      </Text>
+      <Group gap="xs">
+        {actions(rotation).map(({ label, danger, disabled = false, onClick }) => (
+          <Button
+            key={label}
+            size="xs"
+            variant={danger ? 'subtle' : 'default'}
+            {...(danger ? { color: 'red' } : {})}
+            disabled={disabled}
+            onClick={onClick}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
+      <ProblemAlert error={problem} />
+      {dialog}
+    </Stack>
+  )
+}

@@ -1,0 +1,32 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { rotation } from '@skerry/contract/rotation'
+import { queryOptions } from '@tanstack/react-query'
+import { allPages } from '../all-pages.ts'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+
+export type Rotation = Answer<typeof rotation.list>['rotations'][number]
+
+export const rotationsQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'rotation'],
+    queryFn: async ({ signal }): Promise<Rotation[]> => {
+      const pages = await allPages((query) => api.rotation.list({ params: { orgId }, query }, { signal }))
+      return pages.flatMap(({ rotations }) => rotations)
+    },
+  })
+
+export const rotatorQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'rotator-key'],
+    queryFn: ({ signal }) => api.rotation.rotatorKey({ params: { orgId } }, { signal }),
+    staleTime: 0,
+  })
+
+/** A run writes a version and a removal may take a key back, so both read the environment again. */
+export async function reloadRotation(orgId: string, { environmentId }: Pick<Rotation, 'environmentId'>): Promise<void> {
+  await Promise.all([
+    invalidate({ queryKey: ['orgs', orgId, 'rotation'] }),
+    invalidate({ queryKey: ['orgs', orgId, 'envs', environmentId] }),
+  ])
+}

@@ -1,0 +1,22 @@
+import { Badge, Text } from '@mantine/core'
+import type { Rotation } from './queries.ts'
+
+const failedTimes = (count: number) => (count === 1 ? 'failed once' : `failed ${count} times`)
+
+/** Whether a policy runs, and why its last run has failed. */
+export function RotationState({ rotation: { status, failureStreak, lastError } }: { rotation: Rotation }) {
+  const isFailing = failureStreak > 0
+  const state = isFailing ? failedTimes(failureStreak) : status
+  return (
+    <>
+      <Badge color={isFailing ? 'red' : status === 'paused' ? 'gray' : 'sea'} variant="light">
+        {isFailing && status === 'paused' ? `paused, ${state}` : state}
+      </Badge>
+      {lastError !== null && (
+        <Text size="xs" c="red" lineClamp={3} title={lastError} style={{ wordBreak: 'break-word' }}>
+          {lastError}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,18 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { AccountPage } from '../../../account/account-page.tsx'
+import { OwnInvitations } from '../../../account/own-invitations.tsx'
+import { ownInvitesQuery } from '../../../account/queries.ts'
+import { Empty } from '../../../ui/empty.tsx'
+
+export const Route = createFileRoute('/_app/account/invitations')({
+  loader: ({ context }) => void context.queryClient.prefetchQuery(ownInvitesQuery),
+  component: Invitations,
+})
+
+function Invitations() {
+  return (
+    <AccountPage part="Invitations" description="Anyone can invite your address. You join what you accept here.">
+      <OwnInvitations empty={<Empty title="No invitation waits for you">Those of your address show up here.</Empty>} />
+    </AccountPage>
+  )
+}

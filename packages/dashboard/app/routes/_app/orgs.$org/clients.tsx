@@ -1,0 +1,121 @@
+import { Badge, Code } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { parseCreateSearch } from '../../../create-search.ts'
+import { usePlaintext } from '../../../keyring.ts'
+import type { Credentials, MachineClient, OpenClientDialog } from '../../../tokens/client-dialogs.tsx'
+import { clientsQuery } from '../../../tokens/queries.ts'
+import { TokensPage } from '../../../tokens/tokens-page.tsx'
+import { TwoLines } from '../../../ui/cells.tsx'
+import { Empty } from '../../../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
+import { RelativeTime } from '../../../ui/relative-time.tsx'
+
+// Loaded when first asked for.
+const CreateClientDialog = lazy(async () => ({
+  default: (await import('../../../tokens/client-dialogs.tsx')).CreateClientDialog,
+}))
+const ClientDialog = lazy(async () => ({ default: (await import('../../../tokens/client-dialogs.tsx')).ClientDialog }))
+const ShownOnce = lazy(async () => ({ default: (await import('../../../tokens/shown-once.tsx')).ShownOnce }))
+
+export const Route = createFileRoute('/_app/orgs/$org/clients')({
+  validateSearch: parseCreateSearch,
+  loader: ({ context: { queryClient, org } }) => {
+    if (org.role !== 'member') void queryClient.prefetchQuery(clientsQuery(org.id))
+  },
+  component: MachineClients,
+})
+
+function MachineClients() {
+  return (
+    <TokensPage<Credentials>
+      title="Machine clients"
+      description="Programs administer the organization with these, without a key: they make service tokens, and read nothing."
+      newLabel="New machine client"
+      CreateDialog={CreateClientDialog}
+      shownOnce={secretShown}
+    >
+      <ClientList />
+    </TokensPage>
+  )
+}
+
+const secretShown = (made: Credentials | null) => ({
+  title: 'The secret of the machine client',
+  what: 'secret',
+  token: made?.clientSecret ?? null,
+  children: (
+    <>
+      Give a program <Code>SKERRY_CLIENT_ID={made?.clientId}</Code> with it, and the secret as{' '}
+      <Code>SKERRY_CLIENT_SECRET</Code>.
+    </>
+  ),
+})
+
+function ClientList() {
+  const { org } = Route.useRouteContext()
+  const query = useQuery(clientsQuery(org.id))
+  const [dialog, setDialog] = useState<OpenClientDialog | null>(null)
+  const [renewed, setRenewed, wasCleared] = usePlaintext<Credentials | null>(null)
+  const actions = (client: MachineClient): RowAction[] => {
+    if (client.revokedAt !== null) return []
+    const open = (kind: OpenClientDialog['kind']) => () => setDialog({ kind, client })
+    return [
+      { label: 'New secret…', onClick: open('renew') },
+      { label: 'Revoke…', danger: true, onClick: open('revoke') },
+    ]
+  }
+  return (
+    <>
+      <List
+        label="Machine clients"
+        query={query}
+        rows={({ clients }) => clients}
+        columns={columns}
+        minWidth={720}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        actions={actions}
+        empty={
+          <Empty title="No machine client" command={`skerry client create --name provisioning --org ${org.slug}`}>
+            Make one for a program that sets up applications and tokens by itself.
+          </Empty>
+        }
+      />
+      <Suspense>
+        {dialog && <ClientDialog dialog={dialog} onClose={() => setDialog(null)} onRenewed={setRenewed} />}
+        {(renewed !== null || wasCleared) && <ShownOnce {...secretShown(renewed)} onClose={() => setRenewed(null)} />}
+      </Suspense>
+    </>
+  )
+}
+
+const columns: ListColumn<MachineClient>[] = [
+  {
+    header: 'Machine client',
+    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
+    sort: ({ name }) => name,
+    width: '45%',
+  },
+  {
+    header: 'State',
+    cell: ({ revokedAt }) => (
+      <Badge color={revokedAt === null ? 'sea' : 'gray'} variant="light">
+        {revokedAt === null ? 'in use' : 'revoked'}
+      </Badge>
+    ),
+    sort: ({ revokedAt }) => revokedAt,
+    width: 120,
+  },
+  {
+    header: 'Last used',
+    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+    sort: ({ lastUsedAt }) => lastUsedAt,
+  },
+  {
+    header: 'Created',
+    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
+    sort: ({ createdAt }) => createdAt,
+  },
+]

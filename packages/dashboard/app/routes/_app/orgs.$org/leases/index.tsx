@@ -1,0 +1,46 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { parseCreateSearch } from '../../../../create-search.ts'
+import { usePlaintext } from '../../../../keyring.ts'
+import type { MadeAccess } from '../../../../leases/get-access.tsx'
+import { LeasesPage } from '../../../../leases/leases-page.tsx'
+import { Ledger } from '../../../../leases/ledger.tsx'
+import { ledgerQuery, targetsQuery } from '../../../../leases/queries.ts'
+
+// Loaded when first asked for.
+const GetAccessDialog = lazy(async () => ({
+  default: (await import('../../../../leases/get-access.tsx')).GetAccessDialog,
+}))
+const AccessShown = lazy(async () => ({ default: (await import('../../../../leases/access-shown.tsx')).AccessShown }))
+
+export const Route = createFileRoute('/_app/orgs/$org/leases/')({
+  validateSearch: (search: Record<string, unknown>) => ({
+    ...parseCreateSearch(search),
+    // The target that is chosen in the dialog from the start.
+    ...(typeof search.target === 'string' ? { target: search.target } : {}),
+  }),
+  loader: ({ context: { queryClient, org } }) => {
+    if (org.role === 'member') return
+    void queryClient.prefetchInfiniteQuery(ledgerQuery(org.id))
+    void queryClient.prefetchQuery(targetsQuery(org.id))
+  },
+  component: Leases,
+})
+
+function Leases() {
+  const { create, target = null } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const [made, setMade, wasCleared] = usePlaintext<MadeAccess | null>(null)
+  return (
+    <LeasesPage part="Ledger" newLabel="Get access">
+      <Ledger />
+      <Suspense>
+        {made !== null || wasCleared ? (
+          <AccessShown access={made} onClose={() => setMade(null)} />
+        ) : (
+          create && <GetAccessDialog targetId={target} onClose={() => navigate({ search: {} })} onMade={setMade} />
+        )}
+      </Suspense>
+    </LeasesPage>
+  )
+}

@@ -1,0 +1,78 @@
+import { TextInput } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { machineClients as endpoints } from '@skerry/contract/machine-clients'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { invalidate } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { clientsQuery } from './queries.ts'
+
+export type MachineClient = Answer<typeof endpoints.list>['clients'][number]
+
+/** Id and secret of a client, from the one answer that has the secret. */
+export interface Credentials {
+  clientId: string
+  clientSecret: string
+}
+
+export function CreateClientDialog(props: { onClose: () => void; onMade: (made: Credentials) => void }) {
+  const { onClose, onMade } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('machineClients', 'create', { name: '' })
+  const create = async (body: { name: string }) => {
+    const { client, clientSecret } = await api.machineClients.create({ params: { orgId: org.id }, body })
+    onMade({ clientId: client.id, clientSecret })
+    await invalidate(clientsQuery(org.id))
+  }
+  return (
+    <FormDialog title="New machine client" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+      <TextInput
+        label="Name"
+        description="What it is for. It administers the organization, and holds no key."
+        placeholder="provisioning"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormDialog>
+  )
+}
+
+/** The dialog that is open, and for which client. */
+export interface OpenClientDialog {
+  kind: 'renew' | 'revoke'
+  client: MachineClient
+}
+
+export function ClientDialog(props: {
+  dialog: OpenClientDialog
+  onClose: () => void
+  onRenewed: (made: Credentials) => void
+}) {
+  const { dialog, onClose, onRenewed } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { id, name } = dialog.client
+  const params = { orgId: org.id, clientId: id }
+  const renew = async () => {
+    const { clientSecret } = await api.machineClients.renewSecret({ params })
+    onRenewed({ clientId: id, clientSecret })
+  }
+  const revoke = async () => {
+    await api.machineClients.revoke({ params })
+    await invalidate(clientsQuery(org.id))
+  }
+  if (dialog.kind === 'renew')
+    return (
+      <ConfirmDelete title={`New secret for ${name}?`} confirm="Make it" opened onClose={onClose} onConfirm={renew}>
+        The secret that it has now and the access tokens that it got end at once. Service tokens that it made go on
+        working.
+      </ConfirmDelete>
+    )
+  return (
+    <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
+      Its next request is refused, and it can never be used again. Service tokens that it made go on working.
+    </ConfirmDelete>
+  )
+}

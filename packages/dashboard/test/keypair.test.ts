@@ -1,0 +1,75 @@
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { expect, test } from 'vitest'
+import * as journey from './journey.ts'
+import { axeProblems, newPlace } from './org-journey.ts'
+import { leaks, openStage } from './walk.ts'
+
+// A passphrase that is changed, and a keypair that is replaced.
+
+const { world, arrive } = await openStage()
+const visitor = await arrive()
+const { page, bearer } = visitor
+await journey.setUp(page, world)
+const another = 'planted another phrase 9c1d'
+
+const dialog = () => page.getByRole('dialog')
+const keysNow = async () => (await world.call(me.getKeys, { as: bearer() })).body
+
+async function type(passphrase: string) {
+  await page.getByLabel('Passphrase', { exact: true }).fill(passphrase)
+  await page.getByLabel('Passphrase again').fill(passphrase)
+}
+
+test('a passphrase that would be guessed soon is refused', async () => {
+  await type('P@ssw0rd1234')
+  await page.getByText('Too weak: this is similar to a commonly used password').waitFor()
+  await type(`${journey.person.email}`)
+  await page.getByText(/^Too weak: /).waitFor()
+  expect(await page.getByRole('button', { name: 'Make the keyring' }).isDisabled()).toBe(true)
+  expect((await keysNow()).publicKeyJwk).toBeNull()
+  await journey.makeKeyring(page)
+})
+
+test('another passphrase seals the same key, and the old one opens it no longer', async () => {
+  const before = await keysNow()
+  await page.getByRole('button', { name: 'Change the passphrase…' }).click()
+  await dialog().getByLabel('Passphrase', { exact: true }).fill(another)
+  await dialog().getByLabel('Passphrase again').fill(another)
+  expect(await axeProblems(page)).toEqual([])
+  await dialog().getByRole('button', { name: 'Change it' }).click()
+  await dialog().waitFor({ state: 'detached' })
+  const after = await keysNow()
+  expect(after.publicKeyJwk).toBe(before.publicKeyJwk)
+  expect(after.encryptedPrivateKey).not.toBe(before.encryptedPrivateKey)
+  await journey.lock(page)
+  await journey.unlockWithPassphrase(page)
+  await page.getByText('This passphrase does not open your keyring').waitFor()
+  await journey.unlockWithPassphrase(page, another)
+  await page.getByText('unlocked', { exact: true }).waitFor()
+})
+
+test('a keypair is replaced after it was said what goes and who can grant it again', async () => {
+  const place = await newPlace(world, bearer())
+  const before = await keysNow()
+  await page.getByRole('button', { name: 'Replace the keypair…' }).click()
+  await dialog().getByText('Nobody can grant these again').waitFor()
+  await dialog().getByRole('listitem').getByText('acme-co web-shop/production: nobody').waitFor()
+  await dialog().getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
+  await dialog().getByLabel('Passphrase again').fill(journey.person.passphrase)
+  expect(await axeProblems(page)).toEqual([])
+  await dialog().getByRole('button', { name: 'Replace it' }).click()
+  await dialog().waitFor({ state: 'detached' })
+  expect((await keysNow()).publicKeyJwk).not.toBe(before.publicKeyJwk)
+  const own = await world.call(grants.own, { as: bearer(), params: { orgId: place.orgId, envId: place.envId } })
+  expect(own.status).toBe(403)
+  await journey.lock(page)
+  await journey.unlockWithPassphrase(page)
+  await page.getByText('unlocked', { exact: true }).waitFor()
+})
+
+test('no passphrase was sent or kept, and nothing was complained about', async () => {
+  expect(await leaks(world, { visitor })).toEqual([])
+  for (const text of visitor.sent) expect(text).not.toContain(another)
+  expect(visitor.complaints).toEqual([])
+})

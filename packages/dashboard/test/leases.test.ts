@@ -1,0 +1,344 @@
+import { grants } from '@skerry/contract/grants'
+import { leases } from '@skerry/contract/leases'
+import { me } from '@skerry/contract/me'
+import { afterAll, describe, expect, test } from 'vitest'
+import { missingPostgres } from '../../server/test/services/postgres.ts'
+import { openShop, type Shop } from '../../server/test/shop.ts'
+import { builtIn } from '../../server/test/world.ts'
+import { dialogOf, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { storedText } from './browser.ts'
+import { choose as pick, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
+import { beginWalk, leaks } from './walk.ts'
+
+// Access that is made for minutes, and secrets that the server replaces, with a real database as the target.
+
+const shop: Shop | null = missingPostgres() ? null : await openShop(['app'])
+afterAll(() => shop?.stop())
+await shop?.root.query("ALTER ROLE skerry_admin PASSWORD 'planted-admin'")
+
+const { world, owner, page } = await beginWalk({ ...builtIn, SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+const place = await newPlace(world, owner.bearer())
+await putSecret(world, owner.bearer(), place, 'DB_PASSWORD', 'first-password')
+await putSecret(world, owner.bearer(), place, 'SESSION_SECRET', 'planted-session')
+const { orgId, envId } = place
+const dialog = () => dialogOf(page)
+const closed = () => dialog().waitFor({ state: 'detached' })
+const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+const confirm = async (name: string) => {
+  await press(name)
+  await closed()
+}
+
+describe.skipIf(shop === null)('access to a database', () => {
+  const { connection, root } = shop as Shop
+  const adminUrl = (password: string) => `postgres://skerry_admin:${password}@127.0.0.1:${connection.port}/shop`
+  const secretField = () => dialog().getByLabel('Admin credential')
+  const made: { url: string; password: string }[] = []
+
+  const openNewTarget = async () => {
+    await journey.goTo(page, 'Leases')
+    await journey.openTab(page, 'Targets')
+    await page.getByRole('button', { name: 'New target' }).click()
+    await dialog().getByLabel('Name', { exact: true }).fill('shop')
+  }
+
+  test('a target says beside its credential that the server will read it, and takes its address from it', async () => {
+    await openNewTarget()
+    await dialog().getByText('This server will be able to read it').waitFor()
+    await dialog().getByText('an account with CREATEROLE').waitFor()
+    await secretField().fill(adminUrl('wrong-password'))
+    await dialog().getByLabel('Schema').click()
+    expect(await dialog().getByLabel('Host').inputValue()).toBe('127.0.0.1')
+    expect(await dialog().getByLabel('Port').inputValue()).toBe(String(connection.port))
+    expect(await dialog().getByLabel('Database').inputValue()).toBe('shop')
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('a bad setting is named at its field before anything is sent', async () => {
+    await dialog().getByLabel('Schema').fill('not a schema')
+    await press('Register')
+    await dialog().getByText('This has a character that is not allowed.').waitFor()
+    await expect
+      .poll(() =>
+        dialog()
+          .getByLabel('Schema')
+          .evaluate((one) => one === document.activeElement),
+      )
+      .toBe(true)
+    await dialog().getByLabel('Schema').fill('')
+    await press('Register')
+    await dialog().getByText('This field is required.').waitFor()
+    await dialog().getByLabel('Schema').fill('public')
+  })
+
+  test('a credential that the target refuses registers nothing, and what was typed stays', async () => {
+    await press('Register')
+    await dialog()
+      .getByRole('alert')
+      .getByText(/password/i)
+      .waitFor()
+    expect(await dialog().getByLabel('Host').inputValue()).toBe('127.0.0.1')
+    const { body } = await world.call(leases.targets, { as: owner.bearer(), params: { orgId } })
+    expect(body.targets).toEqual([])
+  })
+
+  test('one that it takes is registered, and shown with what the target is', async () => {
+    await secretField().fill(adminUrl('planted-admin'))
+    await press('Register')
+    await closed()
+    await row(page, /shop/).getByText('ready').waitFor()
+    await row(page, /shop/)
+      .getByText(/PostgreSQL \d/)
+      .waitFor()
+  })
+
+  test('the settings of another level are asked for, and checked as the server checks them', async () => {
+    await page.getByRole('button', { name: 'New target' }).click()
+    await secretField().fill(adminUrl('planted-admin'))
+    await expect.poll(() => dialog().getByLabel('Create statements').count()).toBe(0)
+    await pick(page, 'What a lease may do', 'custom')
+    await press('More settings')
+    await dialog().getByLabel('Create statements').fill('CREATE ROLE {{roleName}}')
+    await press('Register')
+    await dialog().getByText('{{verifier}} is in none of them.').waitFor()
+    await page.keyboard.press('Escape')
+    await closed()
+  })
+
+  test('is got with one press: the page shows once what the database takes', async () => {
+    await journey.goTo(page, 'Leases')
+    await page.getByRole('button', { name: 'Get access' }).click()
+    await pick(page, 'For', '15 minutes')
+    await press('Get access')
+    const shown = page.getByRole('dialog', { name: 'Your access to shop' })
+    await shown.getByText('It is shown this once').waitFor()
+    await shown.getByText(/^1[45] minutes/).waitFor()
+    const url = await shown.locator('[data-secret]').first().innerText()
+    made.push({ url, password: decodeURIComponent(new URL(url).password) })
+    const { username, port, password, pathname } = new URL(url)
+    expect([port, pathname]).toEqual([String(connection.port), '/shop'])
+    expect(await shop?.signsIn(username, password)).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    await closed()
+    await row(page, /lease_/)
+      .getByText(/^1[45] minutes/)
+      .waitFor()
+  })
+
+  test('is forgotten by the page when the keyring locks', async () => {
+    await page.getByRole('button', { name: 'Get access' }).click()
+    await press('Get access')
+    const shown = page.getByRole('dialog', { name: 'Your access' })
+    await shown.locator('[data-secret]').first().waitFor()
+    // Behind the dialog, which covers the button; idling locks in the same way.
+    await page
+      .getByRole('button', { name: 'Lock the keyring', includeHidden: true })
+      .evaluate((one: HTMLElement) => one.click())
+    await shown.getByText('this page forgot the credential').waitFor()
+    await expect.poll(() => page.locator('[data-secret]').count()).toBe(0)
+    await shown.getByRole('button', { name: 'Close' }).click()
+    await closed()
+  })
+
+  test('is revoked: the account is gone at once', async () => {
+    const name = new URL(made[0]?.url as string).username
+    const exists = async () => (await root.query('select 1 from pg_roles where rolname = $1', [name])).rowCount
+    expect(await exists()).toBe(1)
+    await choose(page, name, 'Revoke…')
+    await confirm('Revoke')
+    await row(page, new RegExp(name)).getByText('revoked', { exact: true }).waitFor()
+    expect(await exists()).toBe(0)
+  })
+
+  test('that the server answers differently than was asked for is revoked, and nothing of it shown', async () => {
+    await page.route('**/v1/orgs/*/leases', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      const response = await route.fetch()
+      const body = await response.json()
+      await route.fulfill({
+        response,
+        json: { ...body, connection: { ...body.connection, host: 'elsewhere.example' } },
+      })
+    })
+    await page.getByRole('button', { name: 'Get access' }).click()
+    await press('Get access')
+    await dialog()
+      .getByRole('alert')
+      .getByText(/another host/i)
+      .waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+    await press('Cancel')
+    await closed()
+    const { body } = await world.call(leases.list, { as: owner.bearer(), params: { orgId } })
+    expect(body.leases[0]?.status).toBe('revoked')
+  })
+
+  test('whose target stops taking the credential is told by verifying it, and mended by another one', async () => {
+    await journey.openTab(page, 'Targets')
+    await root.query("ALTER ROLE skerry_admin PASSWORD 'planted-later'")
+    await choose(page, 'shop', 'Verify')
+    await row(page, /shop/).getByText('failing').waitFor()
+    await choose(page, 'shop', 'Replace the credential…')
+    await secretField().fill(adminUrl('planted-later'))
+    await confirm('Replace')
+    await row(page, /shop/).getByText('ready').waitFor()
+  })
+
+  test('the password of an account is rotated: the secret holds what the database takes', async () => {
+    await journey.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await pickTool(page, 'DB_PASSWORD', /^Details of DB_PASSWORD/)
+    await page.getByRole('button', { name: 'Rotate at intervals…' }).click()
+    const rotating = page.getByRole('dialog', { name: 'Rotate DB_PASSWORD' })
+    await pick(page, 'What it is', 'Password of a PostgreSQL account')
+    await pick(page, 'Lease target', 'shop')
+    await rotating.getByLabel('Account', { exact: true }).fill('app')
+    await rotating.getByLabel('Also once now').check()
+    const submit = rotating.getByRole('button', { name: 'Rotate', exact: true })
+    await expect.poll(() => submit.isDisabled()).toBe(true)
+    await rotating.getByText('This server will be able to read the whole environment').waitFor()
+    await rotating.getByLabel('Give this server the key').check()
+    expect(await axeProblems(page)).toEqual([])
+    await submit.click()
+    await rotating.waitFor({ state: 'detached' })
+    await dialog().getByText('Password of a PostgreSQL account, every 30 days.').waitFor()
+    await dialog().getByText('Version 2').waitFor()
+    await dialog().getByRole('button', { name: 'Reveal the value of DB_PASSWORD' }).click()
+    const value = dialog()
+      .locator('.mono')
+      .getByText(/^\w{32}$/)
+      .first()
+    expect(await shop?.signsIn('app', await value.innerText())).toBe(true)
+    await page.keyboard.press('Escape')
+    await closed()
+  })
+
+  test('a target is removed with live leases only when that is said', async () => {
+    await journey.goTo(page, 'Leases')
+    await journey.openTab(page, 'Targets')
+    await choose(page, 'shop', 'Remove…')
+    await press('Remove')
+    await dialog().getByRole('alert').waitFor()
+    await press('Keep it')
+    await closed()
+  })
+
+  test('no password of a lease was sent or kept', async () => {
+    const kept = [...owner.sent, ...(await storedText(owner)), world.log.join('')].join('\n')
+    expect(made.filter(({ password }) => password.length < 20 || kept.includes(password))).toEqual([])
+  })
+})
+
+describe('rotation of random values', () => {
+  test('is configured on its page, for environments whose key one holds', async () => {
+    await journey.goTo(page, 'Rotation')
+    await page.getByRole('button', { name: 'New rotation' }).click()
+    await pick(page, 'Environment', 'Web shop / Production')
+    await dialog().getByLabel('Secret', { exact: true }).fill('SESSION_SECRET')
+    await dialog().getByLabel('Every').fill('2')
+    await pick(page, 'Unit', 'minutes')
+    await dialog().getByText('At least 5 minutes.').waitFor()
+    await pick(page, 'Unit', 'hours')
+    const allow = dialog().getByLabel('Give this server the key')
+    if (shop === null) await allow.check()
+    else await dialog().getByText('This server can read the environment already').waitFor()
+    await confirm('Rotate')
+    await row(page, /SESSION_SECRET/)
+      .getByText('every 2 hours')
+      .waitFor()
+    await row(page, /SESSION_SECRET/)
+      .getByText('active')
+      .waitFor()
+  })
+
+  test('is done now when asked for, paused and resumed', async () => {
+    await choose(page, 'SESSION_SECRET in Web shop / Production', 'Rotate now…')
+    await confirm('Rotate')
+    await row(page, /SESSION_SECRET/)
+      .getByText('version 2')
+      .waitFor()
+    await choose(page, 'SESSION_SECRET in Web shop / Production', 'Pause')
+    await row(page, /SESSION_SECRET/)
+      .getByText('when resumed')
+      .waitFor()
+    await choose(page, 'SESSION_SECRET in Web shop / Production', 'Resume')
+    await row(page, /SESSION_SECRET/)
+      .getByText('active')
+      .waitFor()
+  })
+
+  test('says why a run has failed', async () => {
+    const { rows } = world.server.context.db
+    await rows('update rotation_policies set failure_streak = 2, last_error = $1', ['the target refused the password'])
+    await page.reload()
+    await row(page, /SESSION_SECRET/)
+      .getByText('failed 2 times')
+      .waitFor()
+    await row(page, /SESSION_SECRET/)
+      .getByText('the target refused the password')
+      .waitFor()
+  })
+
+  test('shows on the page of the environment that the server can read it', async () => {
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByText('This server can read this too').waitFor()
+    await page.getByText('Someone gave the key to its rotator.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('link', { name: 'What it rotates' }).click()
+    await page.waitForURL('**/rotation')
+  })
+
+  test('ends, and with the last one of an environment the server loses its key', async () => {
+    const secrets = shop === null ? ['SESSION_SECRET'] : ['DB_PASSWORD', 'SESSION_SECRET']
+    for (const name of secrets) {
+      await choose(page, `${name} in Web shop / Production`, 'Remove…')
+      await confirm('Remove')
+    }
+    await page.getByText('Nothing is rotated yet').waitFor()
+    const { body } = await world.call(grants.list, { as: owner.bearer(), params: { orgId, envId } })
+    const { body: own } = await world.call(me.get, { as: owner.bearer() })
+    expect(body.grants.map(({ principalId }) => principalId)).toEqual([own.principal.id])
+  })
+
+  test('where the server shows another rotator key than before, it is given none until the words are compared', async () => {
+    await page.route('**/rotation/rotator-key', async (route) => {
+      const response = await route.fetch()
+      const { body } = await world.call(me.get, { as: owner.bearer() })
+      await route.fulfill({ response, json: { publicKeyJwk: body.user?.publicKeyJwk, grantedEnvironmentIds: [] } })
+    })
+    await page.getByRole('button', { name: 'New rotation' }).click()
+    await pick(page, 'Environment', 'Web shop / Production')
+    await dialog().getByLabel('Secret', { exact: true }).fill('SESSION_SECRET')
+    await dialog().getByText('This is another key than before').waitFor()
+    await dialog().getByLabel('Give this server the key').check()
+    const submit = dialog().getByRole('button', { name: 'Rotate', exact: true })
+    await expect.poll(() => submit.isDisabled()).toBe(true)
+    await page.unrouteAll({ behavior: 'wait' })
+    await press('Cancel')
+    await closed()
+  })
+})
+
+test('without a server key, what needs one says so', async () => {
+  const refusal = { error: { code: 'conflict', message: 'this server has no server key' } }
+  for (const path of ['**/leases/broker-key', '**/rotation/rotator-key'])
+    await page.route(path, (route) => route.fulfill({ status: 409, json: refusal }))
+  for (const path of ['leases/targets', 'rotation']) {
+    await page.goto(`/orgs/acme-co/${path}?create=true`)
+    await dialog().getByText('This server has no server key').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  }
+  await page.unrouteAll({ behavior: 'wait' })
+})
+
+test('no value and no credential was sent or kept', async () => {
+  expect(await leaks(world, { owner })).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect(owner.complaints).toEqual([])
+})

@@ -1,0 +1,94 @@
+import { createPrivateKey } from 'node:crypto'
+import { JWT } from 'google-auth-library'
+import { type Outside, OutsideError, type OutsideRequest } from './outside.ts'
+import { fromOutside, ProviderError, safeText } from './provider-error.ts'
+
+// The signed token exchange of Google’s service accounts (RFC 7523).
+
+/** The scope that leaves it to the account’s roles what a token may do. */
+export const everything = 'https://www.googleapis.com/auth/cloud-platform'
+const answerMs = 10_000
+
+export interface ServiceAccountKey {
+  client_email: string
+  private_key: string
+  private_key_id: string
+}
+
+/**
+ * The key of a service account, from its file. Its `token_uri` is not read: the key would decide where its own signature is sent.
+ * @param what what it is called in a refusal
+ */
+export function readServiceAccountKey(credential: string, what: string): ServiceAccountKey {
+  const refuse = (why: string) => new ProviderError('invalid', `${what}: ${why}`)
+  let key: Record<string, unknown> | null
+  try {
+    key = JSON.parse(credential)
+  } catch {
+    throw refuse('is not JSON')
+  }
+  const { type, client_email, private_key, private_key_id, universe_domain = 'googleapis.com' } = key ?? {}
+  if (type !== 'service_account') throw refuse('is not the key of a service account')
+  if (universe_domain !== 'googleapis.com') throw refuse('is of another universe than googleapis.com')
+  if (typeof client_email !== 'string' || typeof private_key !== 'string' || typeof private_key_id !== 'string')
+    throw refuse('lacks client_email, private_key or private_key_id')
+  try {
+    createPrivateKey(private_key)
+  } catch {
+    throw refuse('its private_key cannot be read')
+  }
+  return { client_email, private_key, private_key_id }
+}
+
+/**
+ * A token of the service account.
+ * @param provider the tag whose calls may be sent elsewhere
+ */
+export async function accessToken(key: ServiceAccountKey, outside: Outside, provider: string): Promise<string> {
+  let broken: OutsideError | undefined
+  const client = new JWT({
+    email: key.client_email,
+    key: key.private_key,
+    keyId: key.private_key_id,
+    scopes: [everything],
+    transporterOptions: {
+      fetchImplementation: fetchOn(outside, provider, (error) => {
+        broken = error
+      }),
+    },
+  })
+  try {
+    const { token } = await client.getAccessToken()
+    if (!token) throw new ProviderError('failed', 'the answer holds no access token')
+    return token
+  } catch (error) {
+    if (error instanceof ProviderError) throw error
+    if (broken) throw fromOutside(broken)
+    const { status, message } = error as { status?: number; message?: string }
+    const said = safeText(message ?? '', []) ?? ''
+    throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
+  }
+}
+
+type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
+
+/** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
+function fetchOn(outside: Outside, provider: string, onFailure: (error: OutsideError) => void): Fetch {
+  return async (input, init = {}) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const answer = await outside
+      .send({
+        method: (init.method ?? 'GET') as OutsideRequest['method'],
+        url: `${outside.origin(provider, url.origin)}${url.pathname}`,
+        headers,
+        body: String(init.body ?? ''),
+        timeoutMs: answerMs,
+      })
+      .catch((error: unknown) => {
+        if (error instanceof OutsideError) onFailure(error)
+        throw error
+      })
+    return new Response(Buffer.from(answer.body), { status: answer.status, headers: { ...answer.headers } })
+  }
+}

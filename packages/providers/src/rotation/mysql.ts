@@ -1,0 +1,94 @@
+import { fillTemplate } from '@skerry/contract/lease-templates'
+import type { RowDataPacket } from 'mysql2/promise'
+import { answerMs } from '../leases/checks.ts'
+import { type Admin, parseAdmin } from '../leases/connection-string.ts'
+import { connectMysql, MysqlFailure, mysqlFailure } from '../leases/mysql-client.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { checkAccount } from './checks.ts'
+import type { Account } from './provider.ts'
+import { nativePasswordHash } from './verifiers.ts'
+
+const PLUGIN = 'mysql_native_password'
+/** Plugins that this one may take the place of. Others have no password (a socket, LDAP), or are there for their strength. */
+const replaceable = [PLUGIN, 'caching_sha2_password', '']
+
+export async function verify(account: Account<'mysql'>, outside: Outside): Promise<void> {
+  const { username, config } = account
+  await asAdmin(account, outside, async (query) => {
+    const [active] = await query(
+      `SELECT plugin_status AS status FROM information_schema.plugins WHERE plugin_name = '${PLUGIN}'`,
+    )
+    if (active?.status !== 'ACTIVE')
+      throw new ProviderError(
+        'unsupported',
+        `this server has not loaded ${PLUGIN}, without which no verifier can be set`,
+      )
+    const rows = await query(`SELECT plugin FROM mysql.user WHERE User = '${username}' AND Host = '${config.userHost}'`)
+    const name = `'${username}'@'${config.userHost}'`
+    if (!rows[0]) throw new ProviderError('missing', `there is no account ${name}`)
+    if (!replaceable.includes(String(rows[0].plugin)))
+      throw new ProviderError(
+        'unsupported',
+        `the account ${name} signs in by ${rows[0].plugin}, for which no verifier can be made`,
+      )
+  })
+}
+
+/** Sessions that are open stay. The account holds one password, so the one before ends here. */
+export async function change(account: Account<'mysql'>, password: string, _: string | null, outside: Outside) {
+  const { username, config } = account
+  const { userHost } = config
+  const verifier = nativePasswordHash(password)
+  const usual = [`ALTER USER '${username}'@'${userHost}' IDENTIFIED WITH ${PLUGIN} AS '${verifier}'`]
+  await asAdmin(
+    account,
+    outside,
+    async (query) => {
+      const own = config.statements?.map((statement) => fillTemplate(statement, { username, userHost, verifier }))
+      for (const statement of own ?? usual) await query(statement)
+    },
+    [password, verifier],
+  )
+}
+
+/** `Access denied to database`: told to those alone whose password was right. */
+const deniedDatabase = 1044
+
+export async function signsIn({ target, username }: Account<'mysql'>, password: string, outside: Outside) {
+  try {
+    const connection = await connectMysql(target.config.connection, { user: username, password }, outside)
+    connection.destroy()
+    return true
+  } catch (error) {
+    if (error instanceof MysqlFailure && error.errno === deniedDatabase) return true
+    if (error instanceof ProviderError && error.reason === 'denied') return false
+    throw error
+  }
+}
+
+type Query = (sql: string) => Promise<RowDataPacket[]>
+
+async function asAdmin(
+  account: Account<'mysql'>,
+  outside: Outside,
+  use: (query: Query) => Promise<void>,
+  secrets: string[] = [],
+): Promise<void> {
+  const admin = adminOf(account)
+  checkAccount(account, admin.user)
+  const connection = await connectMysql(account.target.config.connection, admin, outside)
+  try {
+    await use(async (sql) => (await connection.query<RowDataPacket[]>({ sql, timeout: answerMs }))[0])
+  } catch (error) {
+    throw mysqlFailure(error, [admin.password, ...secrets])
+  } finally {
+    connection.destroy()
+  }
+}
+
+function adminOf({ target }: Account<'mysql'>): Admin {
+  const { host, port, database } = target.config.connection
+  const protocols = ['mysql:', 'mariadb:']
+  return parseAdmin(target.credential, { protocols, host, port, defaultPort: 3306, database })
+}

@@ -1,0 +1,78 @@
+import { fillTemplate } from '@skerry/contract/lease-templates'
+import pg from 'pg'
+import { type Admin, parseAdmin } from '../leases/connection-string.ts'
+import { connectPostgres, postgresFailure } from '../leases/postgres-client.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { checkAccount } from './checks.ts'
+import type { Account } from './provider.ts'
+import { scramVerifier } from './verifiers.ts'
+
+const { escapeIdentifier: identifier, escapeLiteral: literal } = pg
+
+export async function verify(account: Account<'postgres'>, outside: Outside): Promise<void> {
+  const { username } = account
+  await asAdmin(account, outside, async (query) => {
+    const { rows } = await query('SELECT rolcanlogin AS login FROM pg_roles WHERE rolname = $1', [username])
+    if (rows.length === 0) throw new ProviderError('missing', `there is no account ${username}`)
+    if (!rows[0].login) throw new ProviderError('unsupported', `the account ${username} may not sign in (NOLOGIN)`)
+  })
+}
+
+/** Sessions that are open stay. PostgreSQL holds one password for an account, so the one before ends here. */
+export async function change(account: Account<'postgres'>, password: string, _: string | null, outside: Outside) {
+  const { username, config } = account
+  const verifier = await scramVerifier(password)
+  const usual = [`ALTER ROLE ${identifier(username)} PASSWORD ${literal(verifier)}`]
+  await asAdmin(
+    account,
+    outside,
+    async (query) => {
+      const own = config.statements?.map((statement) => fillTemplate(statement, { username, verifier }))
+      // One message is one transaction: of several statements all are done, or none.
+      await query((own ?? usual).join(';\n'))
+    },
+    [password, verifier],
+  )
+}
+
+export async function signsIn({ target, username }: Account<'postgres'>, password: string, outside: Outside) {
+  const { connection } = target.config
+  try {
+    const client = await connectPostgres(connection, connection.database, { user: username, password }, outside)
+    await client.end()
+    return true
+  } catch (error) {
+    if (error instanceof ProviderError && error.reason === 'denied') return false
+    throw error
+  }
+}
+
+type Query = (text: string, values?: unknown[]) => Promise<pg.QueryResult>
+
+async function asAdmin(
+  account: Account<'postgres'>,
+  outside: Outside,
+  use: (query: Query) => Promise<void>,
+  secrets: string[] = [],
+): Promise<void> {
+  const { connection } = account.target.config
+  const admin = adminOf(account)
+  checkAccount(account, admin.user)
+  const client = await connectPostgres(connection, connection.database, admin, outside)
+  try {
+    // The server itself gives up before we do: a statement that waits must not be done after it was taken for lost.
+    await client.query('SET statement_timeout = 8000')
+    await use((text, values) => client.query(values === undefined ? { text } : { text, values }))
+  } catch (error) {
+    throw postgresFailure(error, [admin.password, ...secrets])
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function adminOf({ target }: Account<'postgres'>): Admin {
+  const { host, port, database } = target.config.connection
+  const protocols = ['postgres:', 'postgresql:']
+  return parseAdmin(target.credential, { protocols, host, port, defaultPort: 5432, database })
+}

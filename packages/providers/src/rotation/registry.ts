@@ -1,0 +1,13 @@
+import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { RotationProvider } from './provider.ts'
+
+/** Every rotation adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
+const adapters = {
+  postgres: () => import('./postgres.ts'),
+  mysql: () => import('./mysql.ts'),
+  redis: () => import('./redis.ts'),
+} satisfies { [K in AccountKind]: () => Promise<RotationProvider<K>> }
+
+/** @example await (await loadRotation('postgres')).change(account, password, null, outside) */
+export const loadRotation = <K extends AccountKind>(kind: K): Promise<RotationProvider<K>> =>
+  (adapters[kind] as unknown as () => Promise<RotationProvider<K>>)()

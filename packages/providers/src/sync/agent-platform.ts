@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import { checkPlace, headerCredential } from './checks.ts'
+import type {
+  SyncChanges,
+  SyncConnection,
+  SyncEntry,
+  SyncFacts,
+  SyncOutcome,
+  SyncPlace,
+  SyncSession,
+} from './provider.ts'
+
+// Secrets of LangSmith deployments, by the control plane (https://api.host.langchain.com/docs). The whole list is written at
+// once. That a write merges is documented nowhere, so the names that are not ours are sent back as they were read.
+
+const origins = {
+  us: 'https://api.host.langchain.com',
+  eu: 'https://eu.api.host.langchain.com',
+  apac: 'https://apac.api.host.langchain.com',
+  'aws-us': 'https://aws.api.host.langchain.com',
+} as const
+
+/** A deployment comes with all of its values. */
+const answerBytesMax = 8 * 1024 * 1024
+
+/** Names that the platform sets itself, as its own command line refuses them. */
+const reserved = [
+  ...['LANGCHAIN_TRACING_V2', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_PROJECT', 'LANGSMITH_PROJECT'],
+  ...[
+    'LANGSMITH_LANGGRAPH_GIT_REPO',
+    'LANGGRAPH_GIT_REPO_PATH',
+    'LANGCHAIN_API_KEY',
+    'LANGSMITH_CONTROL_PLANE_API_KEY',
+  ],
+  ...['POSTGRES_URI', 'POSTGRES_PASSWORD', 'DATABASE_URI', 'LANGSMITH_LANGGRAPH_GIT_REF', 'LANGGRAPH_AUTH_TYPE'],
+  ...[
+    'LANGSMITH_LANGGRAPH_GIT_REF_SHA',
+    'LANGSMITH_AUTH_ENDPOINT',
+    'LANGSMITH_TENANT_ID',
+    'LANGSMITH_AUTH_VERIFY_TENANT_ID',
+  ],
+  ...['LANGSMITH_HOST_PROJECT_ID', 'LANGSMITH_HOST_PROJECT_NAME', 'LANGSMITH_HOST_REVISION_ID', 'LOG_JSON'],
+  ...['LOG_DICT_TRACEBACKS', 'REDIS_URI', 'LANGCHAIN_CALLBACKS_BACKGROUND', 'DD_TRACE_PSYCOPG_ENABLED'],
+  ...['DD_TRACE_REDIS_ENABLED', 'LANGSMITH_DEPLOYMENT_NAME', 'LANGGRAPH_CLOUD_LICENSE_KEY'],
+]
+const reservedInCloud = [
+  ...['LANGSMITH_API_KEY', 'LANGSMITH_ENDPOINT', 'POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM', 'PATH', 'PORT'],
+  ...['MOUNT_PREFIX', 'LSD_ENV', 'LSD_DD_API_KEY', 'LSD_DD_ENDPOINT', 'LSD_DEPLOYMENT_TYPE'],
+]
+
+export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
+  checkPlace(place)
+  const { config, destination } = place
+  return {
+    places: [`${root(config)}/deployments/${destination.deploymentId.toLowerCase()}`],
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: config.baseUrl === undefined ? [...reserved, ...reservedInCloud] : reserved,
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: false,
+      totalBytesMax: null,
+      pushNamesMax: null,
+      pushIntervalMs: 1000,
+    },
+    effects: [
+      'A push makes a new revision of the deployment, which is built and rolled out.',
+      'A deployment from a Git repository is built from the present head of its branch, so a push may roll out newer code.',
+    ],
+  }
+}
+
+export function open(connection: SyncConnection<'agent-platform'>, outside: Outside): SyncSession {
+  checkPlace(connection)
+  const { config, destination } = connection
+  const key = headerCredential(connection.credential)
+  const { origin, pathname } = new URL(root(config))
+  const base = `${outside.origin('agent-platform', origin)}${pathname.replace(/\/$/, '')}`
+  const url = `${base}/v2/deployments/${destination.deploymentId}`
+
+  async function call(
+    request: Omit<JsonRequest, 'headers' | 'url'>,
+    values: readonly string[] = [],
+  ): Promise<Secret[]> {
+    const tenant: Record<string, string> = config.tenantId === undefined ? {} : { 'x-tenant-id': config.tenantId }
+    const headers = { 'x-api-key': key, ...tenant }
+    const answer = await sendJson(outside, { ...request, url, headers, bytesMax: answerBytesMax })
+    const failure = statusFailure(answer, outside.now(), said(answer, [key, ...values]))
+    if (failure) throw failure
+    return readSecrets(answer)
+  }
+
+  return {
+    async verify() {
+      const hidden = (await call({ method: 'GET' })).filter(isHidden).length
+      const note = `The deployment does not show ${hidden} of its values; a push that would erase one is refused.`
+      return { notes: hidden === 0 ? [] : [note] }
+    },
+    list: async (): Promise<SyncEntry[]> => (await call({ method: 'GET' })).map((secret) => entryOf(secret)),
+    async push(changes: SyncChanges): Promise<SyncOutcome> {
+      const mentioned = new Set([...changes.write, ...changes.remove].map(({ name }) => name))
+      const there = await call({ method: 'GET' })
+      const kept = there.filter(({ name }) => !mentioned.has(name))
+      const hidden = kept.filter(isHidden).map(({ name }) => name)
+      if (hidden.length > 0)
+        throw new ProviderError(
+          'unsupported',
+          `nothing was written: it would erase ${named(hidden)}, whose values are hidden`,
+        )
+      const removed = changes.remove.map(({ name }) => name)
+      const present = new Set(there.map(({ name }) => name))
+      // Even a list that is the same makes a revision.
+      if (changes.write.length === 0 && !removed.some((name) => present.has(name)))
+        return { written: [], removed, failed: [] }
+      const secrets = [...kept, ...changes.write.map(({ name, value }) => ({ name, value }))]
+      const after = await call(
+        { method: 'PATCH', json: { secrets } },
+        secrets.map(({ value }) => value),
+      )
+      const revisions = new Map(after.map((secret) => [secret.name, entryOf(secret).revision]))
+      return {
+        written: changes.write.map(({ name }) => ({ name, revision: revisions.get(name) ?? null, memo: null })),
+        removed,
+        failed: [],
+      }
+    },
+  }
+}
+
+interface Secret {
+  name: string
+  value: string
+}
+
+const root = ({ baseUrl, region = 'us' }: SyncPlace<'agent-platform'>['config']) => baseUrl ?? origins[region]
+
+/** Empty, or made of what services put instead of a value. No document says whether values are shown. */
+const isHidden = ({ value }: Secret) =>
+  /^[*•●.xX]*$|\*{3}|[•●]{3}|^[<[(]?(?:redacted|hidden|masked|secret)[>\])]?$/i.test(value)
+
+const entryOf = (secret: Secret): SyncEntry => ({
+  name: secret.name,
+  revision: isHidden(secret) ? null : createHash('sha256').update(secret.value).digest('base64url'),
+})
+
+function readSecrets({ body }: JsonAnswer): Secret[] {
+  const secrets = (body as { secrets?: unknown } | undefined)?.secrets
+  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+  return secrets.map(({ name, value }) => ({ name: String(name), value: typeof value === 'string' ? value : '' }))
+}
+
+const named = (names: readonly string[]) =>
+  names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+
+/** The list of problems of an answer 422 quotes the input, so of those only the places are told. */
+function said({ body }: JsonAnswer, secrets: readonly string[]): string | null {
+  const detail = (body as { detail?: unknown } | undefined)?.detail
+  if (typeof detail === 'string') return safeText(detail, secrets)
+  if (!Array.isArray(detail)) return null
+  return safeText(
+    `refused at ${detail.map(({ loc }) => (Array.isArray(loc) ? loc.join('.') : '?')).join(', ')}`,
+    secrets,
+  )
+}

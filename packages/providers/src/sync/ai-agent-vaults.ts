@@ -1,0 +1,173 @@
+import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+import { checkPlace, headerCredential } from './checks.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+
+// Environment variables in vaults of Claude Managed Agents (https://platform.claude.com/docs). Agents see a placeholder, and the
+// value is put into requests to hosts that the credential allows.
+
+const ORIGIN = 'https://api.anthropic.com'
+/** Of all types together. */
+const credentialsMax = 20
+const pagesMax = 100
+
+type Destination = SyncPlace<'ai-agent-vaults'>['destination']
+
+export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
+  checkPlace(place)
+  const { destination } = place
+  const { vaultId, allowedHosts, allowedHostsByName, injectionLocation = 'header' } = destination
+  return {
+    places: [`vault/${vaultId}`],
+    rules: JSON.stringify({ allowedHosts, allowedHostsByName, injectionLocation }),
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]{0,254}$',
+        words: 'letters, digits and underscores, not beginning with a digit, at most 255',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: credentialsMax,
+      pushIntervalMs: 5000,
+    },
+    effects: ['Sessions of agents that use the vault send the new values to the hosts that are allowed.'],
+  }
+}
+
+export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Outside): SyncSession {
+  checkPlace(connection)
+  const { destination } = connection
+  const key = headerCredential(connection.credential)
+  const vault = `${outside.origin('ai-agent-vaults', ORIGIN)}/v1/vaults/${destination.vaultId}`
+  const url = `${vault}/credentials`
+
+  async function call(request: Omit<JsonRequest, 'headers'>, value = ''): Promise<JsonAnswer> {
+    const answer = await sendJson(outside, {
+      ...request,
+      headers: {
+        'x-api-key': key,
+        'anthropic-version': '2023-06-01',
+        'anthropic-beta': 'managed-agents-2026-04-01',
+      },
+    })
+    const failure = statusFailure(answer, outside.now(), said(answer.body, [key, value]))
+    if (failure && answer.status === 409) throw new ProviderError('exists', failure.message)
+    if (failure) throw failure
+    return answer
+  }
+
+  /** All credentials that count, those of other types among them. */
+  async function all(): Promise<Credential[]> {
+    const found: Credential[] = []
+    let page = ''
+    for (let pages = 0; pages < pagesMax; pages++) {
+      const { body } = await call({ method: 'GET', url: `${url}?limit=100${page}` })
+      const { data, next_page } = (body ?? {}) as { data?: unknown; next_page?: unknown }
+      if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer holds no list of credentials')
+      found.push(...data.map(readCredential).filter(({ archived }) => !archived))
+      if (typeof next_page !== 'string') return found
+      page = `&page=${encodeURIComponent(next_page)}`
+    }
+    throw new ProviderError('failed', 'the list of credentials does not end')
+  }
+
+  return {
+    async verify() {
+      const { body } = await call({ method: 'GET', url: vault })
+      if ((body as { archived_at?: unknown } | undefined)?.archived_at != null)
+        throw new ProviderError('missing', 'the vault is archived')
+      const free = credentialsMax - (await all()).length
+      return { notes: [`The vault has room for ${Math.max(0, free)} more credentials.`] }
+    },
+    list: async () => (await all()).flatMap(entryOf),
+    async push(changes: SyncChanges) {
+      let there = await all()
+      const idOf = (name: string) => there.find((each) => each.name === name)?.id
+
+      async function write(name: string, value: string): Promise<Credential> {
+        const rules = rulesOf(destination, name)
+        const id = idOf(name)
+        if (id === undefined && there.length >= credentialsMax)
+          throw new ProviderError('invalid', `the vault holds ${there.length} credentials, and takes ${credentialsMax}`)
+        const auth = { type: 'environment_variable', secret_value: value, ...rules }
+        const { body } = await (id === undefined
+          ? call({ method: 'POST', url, json: { auth: { ...auth, secret_name: name }, metadata: ours } }, value)
+          : call({ method: 'POST', url: `${url}/${id}`, json: { auth } }, value))
+        const credential = readCredential(body)
+        if (id === undefined) there.push(credential)
+        return credential
+      }
+
+      return await oneByOne(changes, {
+        async write({ name, value }) {
+          const { revision } = await write(name, value).catch(async (error: unknown) => {
+            // Somebody made or removed it since the list was read, or an answer to us was lost.
+            const stale = error instanceof ProviderError && (error.reason === 'exists' || error.reason === 'missing')
+            if (!stale) throw error
+            there = await all()
+            return await write(name, value)
+          })
+          return { revision, memo: null }
+        },
+        async remove({ name }) {
+          const id = idOf(name)
+          if (id === undefined) return
+          await call({ method: 'DELETE', url: `${url}/${id}` }).catch((error: unknown) => {
+            if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+          })
+        },
+      })
+    },
+  }
+}
+
+/** Tells people where a credential comes from. */
+const ours = { managed_by: 'skerry' }
+
+/**
+ * Both places of injection are always sent: a creation that leaves them out allows both, and a change that does keeps them.
+ */
+function rulesOf({ allowedHosts, allowedHostsByName = {}, injectionLocation = 'header' }: Destination, name: string) {
+  const hosts = Object.hasOwn(allowedHostsByName, name) ? allowedHostsByName[name] : allowedHosts
+  if (hosts === undefined)
+    throw new ProviderError('invalid', 'neither allowedHosts nor allowedHostsByName covers the name')
+  const anywhere = hosts === 'unrestricted' || hosts[0] === 'unrestricted'
+  return {
+    networking: anywhere ? { type: 'unrestricted' } : { type: 'limited', allowed_hosts: hosts },
+    injection_location: { header: injectionLocation !== 'body', body: injectionLocation !== 'header' },
+  }
+}
+
+interface Credential {
+  id: string
+  /** Of an environment variable; those of other types have none. */
+  name: string | null
+  revision: string | null
+  archived: boolean
+}
+
+function readCredential(body: unknown): Credential {
+  const { id, updated_at, archived_at, auth } = (body ?? {}) as {
+    id?: unknown
+    updated_at?: unknown
+    archived_at?: unknown
+    auth?: { type?: unknown; secret_name?: unknown }
+  }
+  if (typeof id !== 'string' || !/^[A-Za-z0-9_]{1,100}$/.test(id))
+    throw new ProviderError('failed', 'the answer holds no credential')
+  const name = auth?.type === 'environment_variable' ? String(auth.secret_name) : null
+  return { id, name, revision: typeof updated_at === 'string' ? updated_at : null, archived: archived_at != null }
+}
+
+const entryOf = ({ name, revision }: Credential): SyncEntry[] => (name === null ? [] : [{ name, revision }])
+
+function said(body: unknown, secrets: readonly string[]): string | null {
+  const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
+  return typeof message === 'string' ? safeText(message, secrets) : null
+}

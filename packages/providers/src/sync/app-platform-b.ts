@@ -1,0 +1,99 @@
+import type { Outside } from '../outside.ts'
+import { type Api, call, digestOf, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+
+// Environment variables of a Render service or environment group (https://api-docs.render.com). The call for many names
+// replaces all that are there, so each name goes alone.
+
+const ORIGIN = 'https://api.render.com'
+const pageSize = 100
+
+export function describe({ destination }: SyncPlace<'app-platform-b'>): SyncFacts {
+  const isService = destination.kind === 'service'
+  return {
+    places: [isService ? `service/${destination.serviceId}` : `env-group/${destination.envGroupId}`],
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: ['RENDER', 'RENDER_*'],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: false,
+      totalBytesMax: null,
+      // 30 writes a minute for all keys of a user.
+      pushNamesMax: 10,
+      pushIntervalMs: 20_000,
+    },
+    effects: [
+      'Values come into use with the next deployment; a push starts none.',
+      isService
+        ? 'A blueprint that declares a variable may set it back.'
+        : 'A variable of the same name that a service has itself hides the one of the group.',
+      'About thirty names are written a minute, since Render takes no more.',
+    ],
+  }
+}
+
+export function open({ destination, credential }: SyncConnection<'app-platform-b'>, outside: Outside): SyncSession {
+  const api: Api = { outside, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, said }
+  const origin = `${outside.origin('app-platform-b', ORIGIN)}/v1`
+  const place =
+    destination.kind === 'service'
+      ? `${origin}/services/${destination.serviceId}`
+      : `${origin}/env-groups/${destination.envGroupId}`
+
+  const list = async () => (destination.kind === 'service' ? await readService() : await readGroup())
+
+  async function readService(): Promise<SyncEntry[]> {
+    const entries: SyncEntry[] = []
+    let cursor = ''
+    for (let page = 0; page < pagesMax; page++) {
+      const { body } = await call(api, { method: 'GET', url: `${place}/env-vars?limit=${pageSize}${cursor}` })
+      const rows = listOf(body, 'variables')
+      entries.push(...rows.map(({ envVar }) => entryOf(objectOf(envVar, 'variable'))))
+      if (rows.length < pageSize) break
+      cursor = `&cursor=${encodeURIComponent(String(rows.at(-1)?.cursor))}`
+    }
+    return entries
+  }
+
+  async function readGroup(): Promise<SyncEntry[]> {
+    const { body } = await call(api, { method: 'GET', url: place })
+    return listOf(objectOf(body, 'group').envVars, 'variables').map(entryOf)
+  }
+
+  return {
+    async verify() {
+      await list()
+      return { notes: [] }
+    },
+    list,
+    async push(changes) {
+      const url = (name: string) => `${place}/env-vars/${encodeURIComponent(name)}`
+      return await oneByOne(changes, {
+        async write({ name, value }) {
+          // The answer holds values, for a group those of all names: it is not read.
+          await call(api, { method: 'PUT', url: url(name), json: { value } }, [value])
+          return { revision: digestOf(value), memo: null }
+        },
+        async remove({ name }) {
+          await call(api, { method: 'DELETE', url: url(name) }).catch(ignoreMissing)
+        },
+      })
+    },
+  }
+}
+
+const entryOf = ({ key, value }: Record<string, unknown>): SyncEntry => ({
+  name: String(key),
+  revision: typeof value === 'string' ? digestOf(value) : null,
+})
+
+function said(body: unknown): string | null {
+  const message = (body as { message?: unknown } | undefined)?.message
+  return typeof message === 'string' ? message : null
+}

@@ -1,0 +1,111 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
+import type { SyncConnection, SyncFacts, SyncFailed, SyncPlace, SyncSession } from './provider.ts'
+import { inHalves } from './pushing.ts'
+
+// Variables of a Northflank secret group (https://northflank.com/docs/v1/api). Whether a PATCH adds to the variables or
+// replaces them is not documented: the whole map is read, sent and read again, which is right both ways.
+
+const ORIGIN = 'https://api.northflank.com'
+
+type Variables = Record<string, unknown>
+
+export function describe({ destination }: SyncPlace<'app-platform-d'>): SyncFacts {
+  return {
+    places: [`project/${destination.projectId}/secret-group/${destination.secretGroupId}`],
+    limits: {
+      name: {
+        pattern: '^[A-Za-z0-9_./-]+$',
+        words: 'letters, digits, underscores, hyphens, slashes and dots',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: null,
+      pushIntervalMs: 0,
+    },
+    effects: [
+      'Services and jobs take up the values when they are next started anew or deployed.',
+      'A change that somebody else makes to the group within the moment of a push can be lost.',
+      'A variable of the same name that a service has itself hides the one of the group.',
+    ],
+  }
+}
+
+export function open({ destination, credential }: SyncConnection<'app-platform-d'>, outside: Outside): SyncSession {
+  const headers = { authorization: `Bearer ${tokenOf(credential)}` }
+  const api: Api = { outside, credential, headers, said, pauseMs }
+  const { projectId, secretGroupId } = destination
+  const url = `${outside.origin('app-platform-d', ORIGIN)}/v1/projects/${projectId}/secrets/${secretGroupId}`
+
+  /** Without `show=this` there would be values of linked addons, which a write would make the group’s own. */
+  async function read(): Promise<Variables> {
+    const { body } = await call(api, { method: 'GET', url: `${url}?show=this` })
+    const { variables } = objectOf(objectOf(objectOf(body, 'data').data, 'group').secrets ?? {}, 'secrets')
+    // A write of what could not be read would empty the group.
+    if (variables === undefined || variables === null)
+      throw new ProviderError('denied', 'the token does not show the variables of the group')
+    return objectOf(variables, 'variables')
+  }
+
+  return {
+    async verify() {
+      await read()
+      return { notes: [] }
+    },
+    async list() {
+      return Object.entries(await read()).map(([name, value]) => ({ name, revision: revisionOf(value) }))
+    },
+    async push(changes) {
+      return await inHalves(changes, async ({ write, remove }) => {
+        const before = await read()
+        const gone = new Set(remove.map(({ name }) => name))
+        const kept = Object.entries(before).filter(([name]) => !gone.has(name))
+        const variables = {
+          ...Object.fromEntries(kept),
+          ...Object.fromEntries(write.map((each) => [each.name, each.value])),
+        }
+        const same = write.length === 0 && kept.length === Object.keys(before).length
+        if (!same) await send(variables)
+        const after = same ? before : await read()
+        const stayed = remove.filter(({ name }) => name in after)
+        const lost = write.filter(({ name, value }) => after[name] !== value)
+        return {
+          written: write
+            .filter((each) => !lost.includes(each))
+            .map(({ name, value }) => ({ name, revision: digestOf(value), memo: null })),
+          removed: remove.filter((each) => !stayed.includes(each)).map(({ name }) => name),
+          failed: [
+            ...stayed.map(
+              ({ name }): SyncFailed => ({ name, reason: 'Northflank kept the name although it was left out.' }),
+            ),
+            ...lost.map(({ name }): SyncFailed => ({ name, reason: 'Northflank does not show what was written.' })),
+          ],
+        }
+      })
+    },
+  }
+
+  async function send(variables: Variables): Promise<void> {
+    const values = Object.values(variables).map(String)
+    await call(api, { method: 'PATCH', url, json: { secrets: { variables } } }, values)
+  }
+}
+
+const revisionOf = (value: unknown) => (typeof value === 'string' ? digestOf(value) : null)
+
+function said(body: unknown): string | null {
+  const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
+  return typeof message === 'string' ? message : null
+}
+
+/** Seconds until the hour of the account’s thousand requests is over. */
+function pauseMs({ headers }: JsonAnswer): number | undefined {
+  const reset = Number(headers['x-ratelimit-reset'])
+  return Number.isFinite(reset) ? reset * 1000 : undefined
+}

@@ -1,0 +1,108 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call, listOf, objectOf, tokenOf } from './call.ts'
+import type { SyncChanges, SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import { done, inHalves, without } from './pushing.ts'
+
+// Variables of a DigitalOcean App Platform app, or of one of its components. They are a part of the app’s spec, which is
+// read and written as a whole: what is not understood in it goes back as it came, and so do the encrypted values of others.
+
+const ORIGIN = 'https://api.digitalocean.com'
+const kinds = ['services', 'static_sites', 'workers', 'jobs', 'functions']
+
+type Tree = Record<string, unknown>
+
+export function describe({ destination }: SyncPlace<'app-platform-e'>): SyncFacts {
+  const { appId, kind, scope = 'RUN_TIME' } = destination
+  return {
+    places: [kind === 'app' ? `app/${appId}` : `app/${appId}/component/${destination.componentName}`],
+    rules: scope,
+    limits: {
+      name: {
+        pattern: '^[_A-Za-z][_A-Za-z0-9]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: null,
+      pushIntervalMs: 0,
+    },
+    effects: [
+      `Each push deploys the app anew${scope === 'RUN_TIME' ? '' : ', and builds it'}; a deployment on its way is replaced.`,
+      'When DigitalOcean refuses a name, the others go in several pushes.',
+      'A change that somebody else makes to the app within the moment of a push can be lost.',
+      'A value that contains ${ is refused: App Platform would take it for a reference.',
+      ...(kind === 'app' ? ['A variable of the same name that a component has itself hides the one of the app.'] : []),
+    ],
+  }
+}
+
+export function open({ destination, credential }: SyncConnection<'app-platform-e'>, outside: Outside): SyncSession {
+  const { appId, scope = 'RUN_TIME' } = destination
+  const headers = { authorization: `Bearer ${tokenOf(credential)}` }
+  const api: Api = { outside, credential, headers, said, pauseMs }
+  const url = `${outside.origin('app-platform-e', ORIGIN)}/v2/apps/${appId}`
+
+  async function read(): Promise<{ spec: Tree; owner: Tree; variables: Tree[] }> {
+    const { body } = await call(api, { method: 'GET', url })
+    const spec = objectOf(objectOf(objectOf(body, 'answer').app, 'app').spec, 'spec')
+    const owner = destination.kind === 'app' ? spec : componentOf(spec, destination.componentName)
+    return { spec, owner, variables: listOf(owner.envs ?? [], 'variables') }
+  }
+
+  async function write({ write, remove }: Pick<SyncChanges, 'write' | 'remove'>): Promise<void> {
+    const { spec, owner, variables } = await read()
+    const changed = new Set([...write, ...remove].map(({ name }) => name))
+    const kept = variables.filter(({ key }) => !changed.has(String(key)))
+    if (write.length === 0 && kept.length === variables.length) return
+    owner.envs = [...kept, ...write.map(({ name, value }) => ({ key: name, value, scope, type: 'SECRET' }))]
+    const values = write.map(({ value }) => value)
+    await call(api, { method: 'PUT', url, json: { spec } }, values)
+  }
+
+  return {
+    async verify() {
+      await read()
+      return { notes: [] }
+    },
+    async list() {
+      const names = (await read()).variables.map(({ key }) => String(key))
+      // The same name may stand there twice, for builds and for runs.
+      return [...new Set(names)].map((name) => ({ name, revision: null }))
+    },
+    async push(given) {
+      const { changes, failed } = without(given, ({ value }) => (value.includes('${') ? reference : null))
+      const outcome = await inHalves(changes, async (part) => {
+        await write(part)
+        return done(part)
+      })
+      return { ...outcome, failed: [...failed, ...outcome.failed] }
+    },
+  }
+}
+
+const reference = 'The value contains ${, which App Platform takes for a reference to another variable.'
+
+function componentOf(spec: Tree, name: string): Tree {
+  const components = kinds.flatMap((kind) => listOf(spec[kind] ?? [], 'components'))
+  const component = components.find((each) => each.name === name)
+  if (component === undefined) throw new ProviderError('missing', 'the app has no component of this name')
+  return component
+}
+
+/** The id alone: a message on a spec may quote from it. */
+function said(body: unknown): string | null {
+  const id = (body as { id?: unknown } | undefined)?.id
+  return typeof id === 'string' ? id : null
+}
+
+/** `ratelimit-reset` is the instant at which the oldest request counts no more. */
+function pauseMs({ headers }: JsonAnswer, now: Date): number | undefined {
+  const reset = Number(headers['ratelimit-reset'])
+  return Number.isFinite(reset) ? reset * 1000 - now.getTime() : undefined
+}

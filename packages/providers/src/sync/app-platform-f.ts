@@ -1,0 +1,89 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
+import type { SyncChanges, SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import { done, inHalves } from './pushing.ts'
+
+// Config vars of a Heroku app, by the Platform API (https://devcenter.heroku.com/articles/platform-api-reference). One call
+// writes and removes any number of names, makes one release and starts the dynos anew.
+
+const ORIGIN = 'https://api.heroku.com'
+
+export function describe({ destination }: SyncPlace<'app-platform-f'>): SyncFacts {
+  return {
+    places: [`app/${destination.app}`],
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: ['HEROKU_*', '__*'],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: 65_536,
+      pushNamesMax: null,
+      pushIntervalMs: 0,
+    },
+    effects: [
+      'Each push makes a release and starts all dynos of the app anew.',
+      'When Heroku refuses a name, such as one of an add-on, the others go in several pushes.',
+    ],
+  }
+}
+
+export function open({ destination, credential }: SyncConnection<'app-platform-f'>, outside: Outside): SyncSession {
+  const headers = {
+    accept: 'application/vnd.heroku+json; version=3',
+    authorization: `Bearer ${tokenOf(credential)}`,
+  }
+  const api: Api = { outside, credential, headers, said, refusal }
+  const app = `${outside.origin('app-platform-f', ORIGIN)}/apps/${destination.app}`
+
+  async function read(): Promise<Record<string, unknown>> {
+    return objectOf((await call(api, { method: 'GET', url: `${app}/config-vars` })).body, 'config vars')
+  }
+
+  return {
+    async verify() {
+      await call(api, { method: 'GET', url: app })
+      await read()
+      return { notes: [] }
+    },
+    async list() {
+      return Object.entries(await read()).map(([name, value]) => ({ name, revision: digestOf(String(value)) }))
+    },
+    async push(changes) {
+      // A call that changes nothing could start the dynos anew all the same.
+      const names = changes.remove.length === 0 ? [] : Object.keys(await read())
+      return await inHalves(changes, async (part) => {
+        const removed = part.remove.filter(({ name }) => names.includes(name))
+        if (part.write.length + removed.length > 0) await send(part.write, removed)
+        return done(part, ({ value }) => digestOf(value))
+      })
+    },
+  }
+
+  async function send(write: SyncChanges['write'], remove: SyncChanges['remove']): Promise<void> {
+    const json = Object.fromEntries([
+      ...write.map(({ name, value }) => [name, value]),
+      ...remove.map(({ name }) => [name, null]),
+    ])
+    // The answer holds the values of all config vars: it is not read.
+    const values = write.map(({ value }) => value)
+    await call(api, { method: 'PATCH', url: `${app}/config-vars`, json }, values)
+  }
+}
+
+/** An app whose bills are not paid takes no name at all. */
+function refusal({ status }: JsonAnswer, words: string | null): ProviderError | null {
+  return status === 402 ? new ProviderError('denied', `HTTP 402: ${words ?? 'the account is delinquent'}`) : null
+}
+
+/** The id alone: a message may quote what was sent. */
+function said(body: unknown): string | null {
+  const id = (body as { id?: unknown } | undefined)?.id
+  return typeof id === 'string' ? id : null
+}

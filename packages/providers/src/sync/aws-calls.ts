@@ -1,0 +1,73 @@
+import type { SyncConfig } from '@skerry/contract/sync-providers'
+import { handlerOn } from '../aws.ts'
+import { type Outside, OutsideError } from '../outside.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { headerCredential } from './checks.ts'
+import type { SyncConnection } from './provider.ts'
+
+type AwsTag = 'cloud-a-secrets-manager' | 'cloud-a-parameter-store'
+
+/** The settings of a client: of the SDK, its signatures and its errors are used. */
+export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, service: string, outside: Outside) {
+  const { region, accessKeyId, provider } = connection.config as SyncConfig<AwsTag>
+  const own = `https://${service}.${region}.amazonaws.com`
+  const origin = outside.origin(provider, own)
+  return {
+    region,
+    credentials: { accessKeyId, secretAccessKey: headerCredential(connection.credential) },
+    // Whoever runs an adapter repeats what failed.
+    maxAttempts: 1,
+    // The SDK knows the hosts of every partition.
+    ...(origin === own ? {} : { endpoint: origin }),
+    requestHandler: handlerOn(outside, 20_000),
+  }
+}
+
+const reasons: Readonly<Record<string, [ProviderError['reason'], retryAfterMs?: number]>> = {
+  AccessDeniedException: ['denied'],
+  ExpiredTokenException: ['denied'],
+  InvalidSignatureException: ['denied'],
+  SignatureDoesNotMatch: ['denied'],
+  UnrecognizedClientException: ['denied'],
+  InvalidParameterException: ['invalid'],
+  ValidationException: ['invalid'],
+  ResourceExistsException: ['exists'],
+  ResourceNotFoundException: ['missing'],
+  ParameterNotFound: ['missing'],
+  InternalServerError: ['unreachable', 2000],
+  InternalServiceError: ['unreachable', 2000],
+  ServiceUnavailable: ['unreachable', 2000],
+  RequestLimitExceeded: ['rate_limited', 2000],
+  Throttling: ['rate_limited', 2000],
+  ThrottlingException: ['rate_limited', 2000],
+  TooManyRequestsException: ['rate_limited', 2000],
+  // Somebody writes the same parameter.
+  TooManyUpdates: ['failed', 1000],
+}
+
+/** A refusal, with AWS’s own name for it: one reason has several, and some are no end. */
+export class AwsRefusal extends ProviderError {
+  readonly code: string
+
+  constructor(code: string, reason: ProviderError['reason'], message: string, retryAfterMs?: number) {
+    super(reason, message, retryAfterMs)
+    this.code = code
+  }
+}
+
+/**
+ * What an operation answers, or an `AwsRefusal`.
+ * @param secrets what was sent and must not come back in a text
+ */
+export async function asked<T>(sent: Promise<T>, secrets: readonly string[]): Promise<T> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof OutsideError) throw fromOutside(error)
+    const { name, message, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } }
+    if ($metadata === undefined) throw new ProviderError('failed', 'the answer cannot be read')
+    const [reason, retryAfterMs] = reasons[name] ?? [($metadata.httpStatusCode ?? 0) >= 500 ? 'unreachable' : 'failed']
+    const said = safeText(message, secrets)
+    throw new AwsRefusal(name, reason, said === null || said === '' ? name : `${name}: ${said}`, retryAfterMs)
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError, safeText } from '../provider-error.ts'
+
+/** How one destination is called: what each request carries, and how it says that it refuses. */
+export interface Api {
+  outside: Outside
+  headers: Readonly<Record<string, string>>
+  credential: string
+  /** What an error body says, in the words or codes of the destination; null where it says nothing. */
+  said(body: unknown): string | null
+  /** A refusal that the status does not show, or shows wrongly. Null leaves it to the status. */
+  refusal?(answer: JsonAnswer, said: string | null): ProviderError | null
+  /** When to come again after too many requests, where it is not said by `Retry-After`. */
+  pauseMs?(answer: JsonAnswer, now: Date): number | undefined
+}
+
+/** Pages of a list that are read at most: a list without end would keep a run for ever. */
+export const pagesMax = 200
+
+/** Where a destination asks for a pause and does not say how long. */
+const pauseMs = 60_000
+
+/** Sends one request, and throws the refusal that its answer is. `values` are those in the request: no reason repeats them. */
+export async function call(api: Api, request: JsonRequest, values: readonly string[] = []): Promise<JsonAnswer> {
+  const { outside, headers } = api
+  const answer = await sendJson(outside, { ...request, headers: { ...headers, ...request.headers } })
+  const said = api.said(answer.body)
+  const safe =
+    said === null ? null : safeText(said, [api.credential, bareOf(api.credential), ...values].flatMap(formsOf))
+  const refusal = api.refusal?.(answer, safe) ?? statusFailure(answer, outside.now(), safe)
+  if (refusal === null) return answer
+  if (refusal.reason !== 'rate_limited' || refusal.retryAfterMs) throw refusal
+  const wait = api.pauseMs?.(answer, outside.now())
+  throw new ProviderError('rate_limited', refusal.message, wait && wait > 0 ? wait : pauseMs)
+}
+
+/** A credential may be given with its scheme. */
+const bareOf = (credential: string) => credential.trim().replace(/^\S+\s+/, '')
+
+/** As it is, as JSON shows it, and the beginning of it, since an error may cut what it quotes. */
+const formsOf = (value: string) => [value, JSON.stringify(value).slice(1, -1), value.slice(0, 12)]
+
+/** The credential without spaces around it and without a scheme. Refuses what no header can carry. */
+export function tokenOf(credential: string): string {
+  const token = credential.trim().replace(/^Bearer\s+/i, '')
+  if (!/^[\u0021-\u007e]+$/.test(token))
+    throw new ProviderError('invalid', 'the access token is empty, or holds spaces or control characters')
+  return token
+}
+
+/** For removals: what is gone already counts as removed. */
+export function ignoreMissing(error: unknown): void {
+  if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+}
+
+/** A revision for destinations that show values: changes with the value, and does not tell it to whoever keeps it for a while. */
+export const digestOf = (value: string) => createHash('sha256').update(value).digest('base64url')
+
+/** Keeps the shape of an answer honest: an object, or nothing that can be worked with. */
+export function objectOf(body: unknown, what: string): Record<string, unknown> {
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ProviderError('failed', `the answer holds no ${what}`)
+  return body as Record<string, unknown>
+}
+
+/** The same for a list of objects. */
+export function listOf(body: unknown, what: string): Record<string, unknown>[] {
+  if (!Array.isArray(body)) throw new ProviderError('failed', `the answer holds no list of ${what}`)
+  return body.map((each) => objectOf(each, what))
+}

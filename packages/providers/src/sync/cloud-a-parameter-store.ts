@@ -1,0 +1,110 @@
+import {
+  DeleteParametersCommand,
+  GetParametersByPathCommand,
+  type GetParametersByPathCommandOutput,
+  PutParameterCommand,
+  SSMClient,
+} from '@aws-sdk/client-ssm'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { asked, awsClient } from './aws-calls.ts'
+import { checkPlace } from './checks.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+
+// AWS Systems Manager Parameter Store, the parameters directly under a path.
+
+const pagesMax = 2000
+
+export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts {
+  checkPlace(place)
+  const { config, destination } = place
+  const { path, tier, kmsKeyId = null } = destination
+  return {
+    places: [`${config.region}/${config.accessKeyId}${path}`],
+    rules: JSON.stringify({ tier, kmsKeyId }),
+    limits: {
+      name: {
+        pattern: '^/(?![Aa][Ww][Ss]|[Ss][Ss][Mm])[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+){0,14}$',
+        words: 'letters, digits, underscores, dots and hyphens',
+        reserved: [],
+        form: 'exact',
+        prefix: path,
+      },
+      valueBytesMax: tier === 'Standard' ? 4096 : 8192,
+      emptyValues: false,
+      totalBytesMax: null,
+      // About three writes a second, unless the account has paid for more.
+      pushNamesMax: 3,
+      pushIntervalMs: 1000,
+    },
+    effects: ['Each value that is written becomes a new version of its parameter, and is what applications read next.'],
+  }
+}
+
+export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outside: Outside): SyncSession {
+  checkPlace(connection)
+  const { path, type, tier, kmsKeyId } = connection.destination
+  const client = new SSMClient(awsClient(connection, 'ssm', outside))
+  const secrets = [connection.credential]
+
+  async function list(): Promise<SyncEntry[]> {
+    const found: SyncEntry[] = []
+    let NextToken: string | undefined
+    for (let pages = 0; pages < pagesMax; pages++) {
+      const command = new GetParametersByPathCommand({
+        Path: path,
+        Recursive: false,
+        WithDecryption: false,
+        MaxResults: 10,
+        NextToken,
+      })
+      const page: GetParametersByPathCommandOutput = await asked(client.send(command), secrets)
+      for (const { Name = '', Type, Version } of page.Parameters ?? []) {
+        const locked = Type === type ? {} : { locked: `It is a ${Type}, and types cannot be changed.` }
+        found.push({
+          name: Name.slice(path.length),
+          revision: Version === undefined ? null : String(Version),
+          ...locked,
+        })
+      }
+      // A page may be empty and not be the last one.
+      NextToken = page.NextToken
+      if (!NextToken) return found
+    }
+    throw new ProviderError('failed', 'the list of parameters does not end')
+  }
+
+  return {
+    async verify() {
+      const command = new GetParametersByPathCommand({
+        Path: path,
+        Recursive: false,
+        WithDecryption: false,
+        MaxResults: 1,
+      })
+      await asked(client.send(command), secrets)
+      return { notes: ['Whether the key may write shows itself with the first push.'] }
+    },
+    list,
+    push: (changes: SyncChanges) =>
+      oneByOne(changes, {
+        async write({ name, value }) {
+          const command = new PutParameterCommand({
+            Name: path + name,
+            Value: value,
+            Type: type,
+            Tier: tier,
+            KeyId: kmsKeyId,
+            Overwrite: true,
+          })
+          const { Version } = await asked(client.send(command), [...secrets, value])
+          return { revision: Version === undefined ? null : String(Version), memo: null }
+        },
+        async remove({ name }) {
+          // One that is gone already is answered as invalid, and not refused.
+          await asked(client.send(new DeleteParametersCommand({ Names: [path + name] })), secrets)
+        },
+      }),
+  }
+}

@@ -1,0 +1,242 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  ListSecretsCommand,
+  type ListSecretsCommandOutput,
+  PutSecretValueCommand,
+  RestoreSecretCommand,
+  SecretsManagerClient,
+  UpdateSecretCommand,
+} from '@aws-sdk/client-secrets-manager'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { AwsRefusal, asked, awsClient } from './aws-calls.ts'
+import {
+  type Bundle,
+  bundleBytesMax,
+  bundleEntries,
+  bundleName,
+  bundleOutcome,
+  changedBundle,
+  readBundle,
+} from './bundle.ts'
+import { checkPlace } from './checks.ts'
+import { oneByOne } from './one-by-one.ts'
+import type {
+  SyncChanges,
+  SyncConnection,
+  SyncEntry,
+  SyncFacts,
+  SyncLimits,
+  SyncPlace,
+  SyncSession,
+} from './provider.ts'
+
+// AWS Secrets Manager. Its list may be five minutes old, so nothing is decided by it: neither whether a secret exists, nor
+// whether somebody changed it.
+
+const pagesMax = 2000
+const recoveryDays = 30
+
+type Place = SyncPlace<'cloud-a-secrets-manager'>
+
+export function describe(place: Place): SyncFacts {
+  checkPlace(place)
+  const { config, destination } = place
+  const { layout, pathPrefix = '', secretName, kmsKeyId = null } = destination
+  const account = `${config.region}/${config.accessKeyId}`
+  const perName: SyncLimits = {
+    name: {
+      pattern: '^[A-Za-z0-9/_+=.@-]{1,512}$',
+      words: 'letters, digits and /_+=.@-, at most 512 with the prefix',
+      reserved: [],
+      form: 'exact',
+      prefix: pathPrefix,
+    },
+    valueBytesMax: bundleBytesMax,
+    emptyValues: false,
+    totalBytesMax: null,
+    // Fifty a second, and a name may take three calls.
+    pushNamesMax: 15,
+    pushIntervalMs: 1000,
+  }
+  const bundle: SyncLimits = {
+    ...perName,
+    name: bundleName,
+    emptyValues: true,
+    totalBytesMax: bundleBytesMax,
+    pushNamesMax: null,
+  }
+  return {
+    places: [layout === 'json-bundle' ? `${account}/secret/${secretName}` : `${account}/prefix/${pathPrefix}`],
+    rules: JSON.stringify({ kmsKeyId }),
+    limits: layout === 'json-bundle' ? bundle : perName,
+    effects:
+      layout === 'json-bundle'
+        ? ['The secret gets one new version, which is what applications read next.']
+        : [
+            'Each value that is written becomes the current version of its secret, and is what applications read next.',
+            `A secret that is removed can be restored for ${recoveryDays} days.`,
+          ],
+  }
+}
+
+export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside): SyncSession {
+  checkPlace(connection)
+  const { layout, pathPrefix = '', secretName = '' } = connection.destination
+  const store = new Store(connection, outside)
+
+  async function listNames(): Promise<SyncEntry[]> {
+    const names = await store.names(pathPrefix)
+    return names.map((name) => ({ name: name.slice(pathPrefix.length), revision: null }))
+  }
+
+  return {
+    async verify() {
+      if (layout === 'json-bundle') return { notes: await store.notes(secretName) }
+      await store.page(pathPrefix, 1)
+      return { notes: ['Whether the key may write shows itself with the first push.'] }
+    },
+    list: async () =>
+      layout === 'json-bundle' ? bundleEntries(await store.bundle(secretName, 'to read')) : await listNames(),
+    async push(changes: SyncChanges) {
+      if (layout !== 'json-bundle')
+        return await oneByOne(changes, {
+          async write({ name, value }) {
+            await store.write(pathPrefix + name, value, changes.runId)
+            return { revision: null, memo: null }
+          },
+          remove: async ({ name }) => await store.remove(pathPrefix + name),
+        })
+      const next = changedBundle(await store.bundle(secretName, 'to write'), changes)
+      if (next !== null) await store.write(secretName, next.text, changes.runId, next.values)
+      return bundleOutcome(changes)
+    },
+  }
+}
+
+class Store {
+  private readonly client: SecretsManagerClient
+  private readonly kmsKeyId: string | undefined
+  private readonly credential: string
+  /** What this session wrote and removed, ahead of the list. */
+  private readonly own = new Map<string, boolean>()
+
+  constructor(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside) {
+    this.client = new SecretsManagerClient(awsClient(connection, 'secretsmanager', outside))
+    this.kmsKeyId = connection.destination.kmsKeyId
+    this.credential = connection.credential
+  }
+
+  async names(prefix: string): Promise<string[]> {
+    const found = new Set<string>()
+    let token: string | undefined
+    for (let pages = 0; pages < pagesMax; pages++) {
+      const { SecretList = [], NextToken } = await this.page(prefix, 100, token)
+      for (const { Name = '' } of SecretList) if (Name.startsWith(prefix)) found.add(Name)
+      token = NextToken
+      if (token) continue
+      for (const [name, exists] of this.own) exists ? found.add(name) : found.delete(name)
+      return [...found]
+    }
+    throw new ProviderError('failed', 'the list of secrets does not end')
+  }
+
+  async page(prefix: string, MaxResults: number, NextToken?: string): Promise<ListSecretsCommandOutput> {
+    const Filters = prefix === '' ? undefined : [{ Key: 'name' as const, Values: [prefix] }]
+    return await asked(this.client.send(new ListSecretsCommand({ Filters, MaxResults, NextToken })), [this.credential])
+  }
+
+  async notes(id: string): Promise<string[]> {
+    const found = await this.described(id)
+    if (found === null) return ['The secret does not exist yet. The first push makes it.']
+    if (found.DeletedDate) return ['The secret is scheduled for deletion. The first push restores it.']
+    await this.bundle(id, 'to read')
+    return found.RotationEnabled ? ['AWS rotates the secret, and will write over what is pushed.'] : []
+  }
+
+  /** Empty where the secret does not exist. One that is to be deleted cannot be read, so whoever is to write restores it. */
+  async bundle(id: string, how: 'to read' | 'to write'): Promise<Bundle> {
+    const found = await this.described(id)
+    if (found === null || (found.DeletedDate && how === 'to read')) return new Map()
+    if (found.DeletedDate) await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), [this.credential])
+    const { SecretString } = await asked(this.client.send(new GetSecretValueCommand({ SecretId: id })), [
+      this.credential,
+    ]).catch((error: unknown) => {
+      // A secret may have no version yet.
+      if (error instanceof AwsRefusal && error.reason === 'missing') return { SecretString: '{}' }
+      throw error
+    })
+    return readBundle(SecretString ?? '')
+  }
+
+  /** The same run writes a value once: a version has the token as its id. */
+  async write(id: string, value: string, runId: string, values: readonly string[] = []): Promise<void> {
+    const secrets = [this.credential, value, ...values]
+    const token = createHash('sha256').update(`${runId}\n${id}`).digest('hex')
+    const put = async () =>
+      await this.put(id, value, token, secrets).catch(async (error: unknown) => {
+        // The run wrote another value of the name before.
+        if (!(error instanceof AwsRefusal && error.code === 'ResourceExistsException')) throw error
+        await this.put(id, value, randomUUID(), secrets)
+      })
+    await put().catch(async (error: unknown) => {
+      if (!(error instanceof AwsRefusal)) throw error
+      if (error.code === 'ResourceNotFoundException') await this.create(id, value, token, secrets)
+      else if (error.code === 'InvalidRequestException' && (await this.described(id))?.DeletedDate) {
+        await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), secrets)
+        await put()
+      } else throw error
+    })
+    this.own.set(id, true)
+  }
+
+  async remove(id: string): Promise<void> {
+    const command = new DeleteSecretCommand({ SecretId: id, RecoveryWindowInDays: recoveryDays })
+    await asked(this.client.send(command), [this.credential]).catch(async (error: unknown) => {
+      if (!(error instanceof AwsRefusal)) throw error
+      const gone = error.reason === 'missing' || (error.code === 'InvalidRequestException' && (await this.isGone(id)))
+      if (!gone) throw error
+    })
+    this.own.set(id, false)
+  }
+
+  /** Where a key is named, it is set with the value, so that its change takes hold. */
+  private async put(id: string, value: string, token: string, secrets: readonly string[]): Promise<void> {
+    const version = { SecretId: id, SecretString: value, ClientRequestToken: token }
+    await (this.kmsKeyId === undefined
+      ? asked(this.client.send(new PutSecretValueCommand(version)), secrets)
+      : asked(this.client.send(new UpdateSecretCommand({ ...version, KmsKeyId: this.kmsKeyId })), secrets))
+  }
+
+  private async create(id: string, value: string, token: string, secrets: readonly string[]): Promise<void> {
+    const command = new CreateSecretCommand({
+      Name: id,
+      SecretString: value,
+      ClientRequestToken: token,
+      KmsKeyId: this.kmsKeyId,
+    })
+    await asked(this.client.send(command), secrets).catch((error: unknown) => {
+      // The name of a secret that was deleted by force is kept for a while.
+      const early = error instanceof AwsRefusal && error.code === 'InvalidRequestException'
+      throw early ? new ProviderError('failed', error.message, 5000) : error
+    })
+  }
+
+  private async isGone(id: string): Promise<boolean> {
+    const found = await this.described(id)
+    return found === null || found.DeletedDate !== undefined
+  }
+
+  private async described(id: string) {
+    return await asked(this.client.send(new DescribeSecretCommand({ SecretId: id })), [this.credential]).catch(
+      (error: unknown) => {
+        if (error instanceof AwsRefusal && error.reason === 'missing') return null
+        throw error
+      },
+    )
+  }
+}

@@ -1,0 +1,214 @@
+import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
+import { type Outside, OutsideError } from '../outside.ts'
+import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
+import { checkPlace, headerCredential } from './checks.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+
+// Azure Key Vault secrets (https://learn.microsoft.com/rest/api/keyvault/secrets), by plain HTTP: of what the vendor’s packages do,
+// one form and five calls are needed here.
+
+/** The newest version that all three clouds are known to have. */
+const apiVersion = '7.4'
+const clouds = {
+  public: { login: 'https://login.microsoftonline.com', resource: 'vault.azure.net' },
+  usgov: { login: 'https://login.microsoftonline.us', resource: 'vault.usgovcloudapi.net' },
+  china: { login: 'https://login.chinacloudapi.cn', resource: 'vault.azure.cn' },
+} as const
+const pagesMax = 2000
+/** A vault takes so long to end a deletion or a recovery, about. */
+const settlingMs = 5000
+
+type Place = SyncPlace<'cloud-c-key-vault'>
+
+export function describe(place: Place): SyncFacts {
+  checkPlace(place)
+  const { prefix = '', nameMode = 'dash' } = place.destination
+  return {
+    places: [`${vaultOf(place)}/prefix/${prefix}`.toLowerCase()],
+    limits: {
+      name: {
+        pattern: '^[0-9A-Za-z-]{1,127}$',
+        words: 'letters, digits and hyphens, at most 127 with the prefix',
+        reserved: [],
+        // The service tells no case apart.
+        form: nameMode === 'dash' ? 'dashed' : 'upper',
+        prefix,
+      },
+      valueBytesMax: 25 * 1024,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: 100,
+      // 300 creations in ten seconds, for the whole vault.
+      pushIntervalMs: 5000,
+    },
+    effects: [
+      'Each value that is written becomes a new version of its secret, and is what applications read next.',
+      'A secret that is removed can be recovered for as long as the vault keeps what was deleted.',
+    ],
+  }
+}
+
+export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: Outside): SyncSession {
+  checkPlace(connection)
+  const own = vaultOf(connection)
+  const vault = outside.origin('cloud-c-key-vault', own)
+  const { prefix = '', nameMode = 'dash' } = connection.destination
+  const shown = (name: string) => (nameMode === 'dash' ? dashed(name) : name.toUpperCase())
+  let token: string | undefined
+
+  async function call(request: Pick<JsonRequest, 'method' | 'url' | 'json'>, value = ''): Promise<JsonAnswer> {
+    if (token === undefined) token = await signIn(connection, outside)
+    const bearer = token
+    const { pathname, searchParams } = new URL(request.url, vault)
+    searchParams.set('api-version', apiVersion)
+    const url = `${vault}${pathname}?${searchParams}`
+    const answer = await sendJson(outside, { ...request, url, headers: { authorization: `Bearer ${bearer}` } })
+    const failure = statusFailure(answer, outside.now(), said(answer.body, [bearer, connection.credential, value]))
+    if (failure) throw conflictOf(answer, failure)
+    return answer
+  }
+
+  async function list(): Promise<SyncEntry[]> {
+    const found: SyncEntry[] = []
+    let next: string | null = '/secrets?maxresults=25'
+    for (let pages = 0; next !== null; pages++) {
+      if (pages === pagesMax) throw new ProviderError('failed', 'the list of secrets does not end')
+      const { body } = await call({ method: 'GET', url: next })
+      const { value, nextLink } = (body ?? {}) as { value?: unknown; nextLink?: unknown }
+      if (!Array.isArray(value)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+      for (const item of value) {
+        const name = nameOf(item.id)
+        if (!name.toLowerCase().startsWith(prefix.toLowerCase())) continue
+        const locked = item.managed === true ? { locked: 'It belongs to a certificate of the vault.' } : {}
+        found.push({ name: shown(name.slice(prefix.length)), revision: revisionOf(item), ...locked })
+      }
+      next = typeof nextLink === 'string' && nextLink !== '' ? ownLink(nextLink, [own, vault]) : null
+    }
+    return found
+  }
+
+  /** Deleted secrets keep their names. Such a one is recovered, with its old value, and then written over. */
+  async function put(name: string, value: string): Promise<string | null> {
+    const url = `/secrets/${encodeURIComponent(prefix + name)}`
+    const set = async () => revisionOf((await call({ method: 'PUT', url, json: { value } }, value)).body)
+    try {
+      return await set()
+    } catch (error) {
+      if (!(error instanceof RecoverableError)) throw error
+      await call({ method: 'POST', url: `/deletedsecrets/${encodeURIComponent(prefix + name)}/recover` })
+    }
+    try {
+      return await set()
+    } catch (error) {
+      // The old value must not live on where the new one is refused; where it is only too early, the next try writes it.
+      const early = error instanceof ProviderError && error.retryAfterMs !== undefined
+      if (!early) await call({ method: 'DELETE', url }).catch(() => {})
+      throw error
+    }
+  }
+
+  return {
+    async verify() {
+      await call({ method: 'GET', url: '/secrets?maxresults=1' })
+      return { notes: ['Whether the application may write shows itself with the first push.'] }
+    },
+    list,
+    push: (changes: SyncChanges) =>
+      oneByOne(changes, {
+        write: async ({ name, value }) => ({ revision: await put(name, value), memo: null }),
+        async remove({ name }) {
+          await call({ method: 'DELETE', url: `/secrets/${encodeURIComponent(prefix + name)}` }).catch(
+            (error: unknown) => {
+              if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+            },
+          )
+        },
+      }),
+  }
+}
+
+const vaultOf = ({ config, destination }: Place) =>
+  `https://${destination.vault}.${clouds[config.cloud ?? 'public'].resource}`
+
+/** The token of the application, by its secret (RFC 6749, section 4.4). */
+async function signIn({ config, credential }: SyncConnection<'cloud-c-key-vault'>, outside: Outside): Promise<string> {
+  const { login, resource } = clouds[config.cloud ?? 'public']
+  const secret = headerCredential(credential)
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: config.clientId,
+    client_secret: secret,
+    scope: `https://${resource}/.default`,
+  })
+  const answer = await outside
+    .send({
+      method: 'POST',
+      url: `${outside.origin('cloud-c-key-vault', login)}/${config.tenantId}/oauth2/v2.0/token`,
+      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      body: form.toString(),
+    })
+    .catch((error: unknown) => {
+      if (error instanceof OutsideError) throw fromOutside(error)
+      throw error
+    })
+  const body = parsed(answer.body)
+  if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
+  const text = safeText(typeof body.error_description === 'string' ? body.error_description : '', [secret])
+  const failure = statusFailure({ ...answer, body }, outside.now(), `signing in: ${text ?? ''}`)
+  // Whoever is refused here is told so with 400 as well.
+  if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
+  throw failure ?? new ProviderError('failed', 'the answer holds no access token')
+}
+
+function parsed(bytes: Uint8Array): { access_token?: unknown; error_description?: unknown } {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** The name is taken by a deleted secret that can be recovered. */
+class RecoverableError extends ProviderError {}
+
+/** What a conflict is about stands in the inner code alone. */
+function conflictOf({ body }: JsonAnswer, failure: ProviderError): ProviderError {
+  const code = (body as VaultError | undefined)?.error?.innererror?.code
+  if (code === 'ObjectIsDeletedButRecoverable') return new RecoverableError('exists', failure.message)
+  if (code === 'ObjectIsBeingDeleted' || code === 'ObjectIsBeingRecovered')
+    return new ProviderError('failed', failure.message, settlingMs)
+  return failure
+}
+
+interface VaultError {
+  error?: { code?: unknown; message?: unknown; innererror?: { code?: unknown } }
+}
+
+function said(body: unknown, secrets: readonly string[]): string | null {
+  const { code, message, innererror } = (body as VaultError | undefined)?.error ?? {}
+  const texts = [innererror?.code ?? code, message].filter((part) => typeof part === 'string')
+  return texts.length === 0 ? null : safeText(texts.join(': '), secrets)
+}
+
+const dashed = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '-')
+
+/** `https://<vault>/secrets/<name>`, and a version behind it in the answer to a write. */
+function nameOf(id: unknown): string {
+  const [, name] = /\/secrets\/([0-9A-Za-z-]{1,127})(?:\/|$)/.exec(String(id)) ?? []
+  if (name === undefined) throw new ProviderError('failed', 'the id of a secret cannot be read')
+  return name
+}
+
+function revisionOf(item: unknown): string | null {
+  const updated = (item as { attributes?: { updated?: unknown } } | undefined)?.attributes?.updated
+  return typeof updated === 'number' ? String(updated) : null
+}
+
+/** The next page is named by a whole URL, which must not lead the token elsewhere. */
+function ownLink(link: string, hosts: readonly string[]): string {
+  const url = URL.canParse(link) ? new URL(link) : null
+  if (url === null || !hosts.some((host) => new URL(host).host === url.host) || url.pathname !== '/secrets')
+    throw new ProviderError('failed', 'the next page of the list is at another place')
+  return `${url.pathname}${url.search}`
+}

@@ -1,0 +1,48 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, tokenOf } from './call.ts'
+
+// What the Cloudflare destinations share (https://developers.cloudflare.com/api): the header, and the envelope in which each
+// answer comes. All tokens of a user have 1,200 requests per five minutes together; who goes on is blocked for as long.
+
+type EdgeTag = 'edge-workers' | 'edge-pages' | 'edge-secrets-store'
+
+const ORIGIN = 'https://api.cloudflare.com'
+
+/** Tokens that are malformed, unknown or expired answer 400 as often as 401. */
+const denied = new Set([6003, 6111, 9106, 9109, 10000, 10001])
+/** No such Worker, no such legacy environment of one, no such Pages project. */
+const missing = new Set([10007, 10090, 8000007])
+
+export function edgeApi(outside: Outside, credential: string): Api {
+  return { outside, credential, headers: { authorization: `Bearer ${tokenOf(credential)}` }, said, refusal }
+}
+
+export const edgeAccount = (outside: Outside, tag: EdgeTag, accountId: string) =>
+  `${outside.origin(tag, ORIGIN)}/client/v4/accounts/${accountId}`
+
+/** The numbers by which an answer refuses, whatever its status is. */
+export function edgeCodes(body: unknown): number[] {
+  return errorsOf(body).flatMap(({ code }) => (typeof code === 'number' ? [code] : []))
+}
+
+function refusal({ status, body }: JsonAnswer, said: string | null): ProviderError | null {
+  const codes = edgeCodes(body)
+  const text = said ?? `codes ${codes.join(', ')}`
+  if (status === 429) return null
+  if (codes.some((code) => denied.has(code))) return new ProviderError('denied', text)
+  if (codes.some((code) => missing.has(code))) return new ProviderError('missing', text)
+  const refused = (body as { success?: unknown } | undefined)?.success === false
+  return refused && status < 400 ? new ProviderError('failed', text) : null
+}
+
+function said(body: unknown): string | null {
+  const errors = errorsOf(body).map(({ code, message }) => `${code} ${message}`)
+  return errors.length === 0 ? null : errors.join(', ')
+}
+
+function errorsOf(body: unknown): { code?: unknown; message?: unknown }[] {
+  const errors = (body as { errors?: unknown } | undefined)?.errors
+  return Array.isArray(errors) ? errors.filter((each) => each !== null && typeof each === 'object') : []
+}

@@ -1,0 +1,90 @@
+import type { Outside } from '../outside.ts'
+import { call, objectOf } from './call.ts'
+import { edgeAccount, edgeApi } from './edge-api.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import { done, inHalves } from './pushing.ts'
+
+// Secrets of a Cloudflare Pages project. They are fields of the project: what a PATCH does not name stays, null removes. Both
+// environments go in one call, so that none is left behind.
+
+type Environment = SyncPlace<'edge-pages'>['destination']['environments'][number]
+
+/** What is read of the settings of an environment. */
+interface Settings {
+  names: string[]
+  /** Mark of the file that the project is configured by. The vendor’s own client sends it back with each change. */
+  configHash: string | null
+}
+
+export function describe({ config, destination }: SyncPlace<'edge-pages'>): SyncFacts {
+  const project = `account/${config.accountId}/pages/${destination.projectName}`
+  return {
+    places: destination.environments.map((environment) => `${project}/${environment}`),
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_$][A-Za-z0-9_$]*$',
+        words: 'letters, digits, underscores and dollar signs, not beginning with a digit',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: 100,
+      pushIntervalMs: 0,
+    },
+    effects: [
+      'Values come into use with the next deployment of each environment; deployments that exist keep the old ones.',
+      'All branches share the values of preview.',
+      'A plain variable of the same name becomes a secret.',
+    ],
+  }
+}
+
+export function open({ config, destination, credential }: SyncConnection<'edge-pages'>, outside: Outside): SyncSession {
+  const api = edgeApi(outside, credential)
+  const url = `${edgeAccount(outside, 'edge-pages', config.accountId)}/pages/projects/${destination.projectName}`
+
+  async function read(): Promise<Map<Environment, Settings>> {
+    const { body } = await call(api, { method: 'GET', url })
+    const configs = objectOf(objectOf(objectOf(body, 'result').result, 'project').deployment_configs ?? {}, 'settings')
+    return new Map(destination.environments.map((environment) => [environment, settingsOf(configs[environment] ?? {})]))
+  }
+
+  return {
+    async verify() {
+      await read()
+      return { notes: [] }
+    },
+    async list() {
+      const names = [...(await read()).values()].flatMap((settings) => settings.names)
+      return [...new Set(names)].map((name) => ({ name, revision: null }))
+    },
+    async push(changes) {
+      const current = await read()
+      return await inHalves(changes, async (part) => {
+        const configs = [...current].flatMap(([environment, { names, configHash }]) => {
+          const vars = Object.fromEntries([
+            ...part.write.map(({ name, value }) => [name, { type: 'secret_text', value }]),
+            ...part.remove.filter(({ name }) => names.includes(name)).map(({ name }) => [name, null]),
+          ])
+          const hash = configHash === null ? {} : { wrangler_config_hash: configHash }
+          return Object.keys(vars).length === 0 ? [] : [[environment, { env_vars: vars, ...hash }]]
+        })
+        const json = { deployment_configs: Object.fromEntries(configs) }
+        const values = part.write.map(({ value }) => value)
+        if (configs.length > 0) await call(api, { method: 'PATCH', url, json }, values)
+        return done(part)
+      })
+    },
+  }
+}
+
+function settingsOf(settings: unknown): Settings {
+  const { env_vars, wrangler_config_hash } = objectOf(settings, 'settings')
+  return {
+    names: Object.keys(objectOf(env_vars ?? {}, 'variables')),
+    configHash: typeof wrangler_config_hash === 'string' ? wrangler_config_hash : null,
+  }
+}

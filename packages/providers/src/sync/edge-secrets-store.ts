@@ -1,0 +1,123 @@
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { call, ignoreMissing, listOf, objectOf, pagesMax } from './call.ts'
+import { edgeAccount, edgeApi } from './edge-api.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
+
+// Secrets of a Cloudflare Secrets Store. They are changed by id, and a deletion is accepted before it is done.
+
+const pageSize = 100
+/** Least time until the name of a deleted secret may be free again. */
+const deletionMs = 5_000
+
+type Written = Omit<SyncWritten, 'name'>
+
+interface Secret {
+  id: string
+  name: string
+  scopes: string[]
+  modified: string
+  deleted: boolean
+}
+
+export function describe({ config, destination }: SyncPlace<'edge-secrets-store'>): SyncFacts {
+  return {
+    places: [`account/${config.accountId}/store/${destination.storeId}`],
+    rules: [...destination.scopes].sort().join(),
+    limits: {
+      name: {
+        pattern: '^[A-Za-z0-9_-]+$',
+        words: 'letters, digits, underscores and hyphens',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: 65_536,
+      emptyValues: true,
+      totalBytesMax: null,
+      pushNamesMax: 50,
+      pushIntervalMs: 0,
+    },
+    effects: [
+      'Workers that are bound to a secret read the new value without a deployment.',
+      'A Worker that is bound to a secret breaks when the secret is removed.',
+    ],
+  }
+}
+
+export function open(connection: SyncConnection<'edge-secrets-store'>, outside: Outside): SyncSession {
+  const { config, destination, credential } = connection
+  const api = edgeApi(outside, credential)
+  const account = edgeAccount(outside, 'edge-secrets-store', config.accountId)
+  const url = `${account}/secrets_store/stores/${destination.storeId}/secrets`
+
+  async function readAll(): Promise<Secret[]> {
+    const secrets: Secret[] = []
+    for (let page = 1; ; page++) {
+      const { body } = await call(api, { method: 'GET', url: `${url}?page=${page}&per_page=${pageSize}` })
+      const { result, result_info } = objectOf(body, 'result')
+      const rows = listOf(result, 'secrets').map(secretOf)
+      secrets.push(...rows)
+      const pages = (result_info as { total_pages?: unknown } | undefined)?.total_pages
+      if (page >= pagesMax || (typeof pages === 'number' ? page >= pages : rows.length < pageSize)) return secrets
+    }
+  }
+
+  return {
+    async verify() {
+      await readAll()
+      return { notes: [] }
+    },
+    async list() {
+      const secrets = (await readAll()).filter(({ deleted }) => !deleted)
+      return secrets.map(({ name, modified }) => ({ name, revision: modified }))
+    },
+    async push(changes) {
+      const secrets = await readAll()
+      const byName = new Map(secrets.filter(({ deleted }) => !deleted).map((secret) => [secret.name, secret]))
+      const leaving = new Set(secrets.filter(({ deleted }) => deleted).map(({ name }) => name))
+      return await oneByOne(changes, {
+        async write({ name, value }) {
+          const known = byName.get(name)
+          return known ? await update(known, value) : await create(name, value, leaving.has(name))
+        },
+        async remove({ name }) {
+          const known = byName.get(name)
+          if (known) await call(api, { method: 'DELETE', url: `${url}/${known.id}` }).catch(ignoreMissing)
+        },
+      })
+    },
+  }
+
+  async function update(secret: Secret, value: string): Promise<Written> {
+    // Scopes that are sent replace those that are there, and other products may use the secret already.
+    const lacking = destination.scopes.filter((scope) => !secret.scopes.includes(scope))
+    const scopes = lacking.length === 0 ? {} : { scopes: [...secret.scopes, ...lacking] }
+    const json = { value, ...scopes }
+    const { body } = await call(api, { method: 'PATCH', url: `${url}/${secret.id}`, json }, [value])
+    const { modified } = secretOf(objectOf(objectOf(body, 'result').result, 'secret'))
+    return { revision: modified, memo: null }
+  }
+
+  async function create(name: string, value: string, leaving: boolean): Promise<Written> {
+    const json = [{ name, value, scopes: destination.scopes }]
+    const { body } = await call(api, { method: 'POST', url, json }, [value]).catch((error: unknown) => {
+      if (leaving && error instanceof ProviderError && error.reason === 'failed')
+        throw new ProviderError('exists', 'a secret of this name is still being deleted', deletionMs)
+      throw error
+    })
+    const made = listOf(objectOf(body, 'result').result, 'secrets').map(secretOf)
+    return { revision: made.find((secret) => secret.name === name)?.modified ?? null, memo: null }
+  }
+}
+
+function secretOf({ id, name, scopes, modified, status }: Record<string, unknown>): Secret {
+  return {
+    id: encodeURIComponent(String(id)),
+    name: String(name),
+    scopes: Array.isArray(scopes) ? scopes.map(String) : [],
+    modified: String(modified),
+    deleted: status === 'deleted',
+  }
+}

@@ -1,0 +1,198 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
+import { checkPlace } from './checks.ts'
+import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './frontend-cloud-records.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
+
+// Environment variables of a Vercel project (https://vercel.com/docs/rest-api). A name may have several records, each with
+// environments of its own: what a record holds for other environments than the destination’s is never touched.
+
+const ORIGIN = 'https://api.vercel.com'
+
+type Destination = SyncPlace<'frontend-cloud'>['destination']
+
+export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
+  checkPlace(place)
+  const { config, destination } = place
+  const { projectId, targets, gitBranch } = destination
+  const project = projectId.startsWith('prj_') ? projectId : `${config.teamId ?? 'personal'}/${projectId}`
+  return {
+    places: targets.map((target) => `project/${project}/${target}${gitBranch === undefined ? '' : `/${gitBranch}`}`),
+    limits: {
+      name: {
+        pattern: '^[A-Za-z][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, beginning with a letter',
+        reserved,
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: 65_536,
+      pushNamesMax: 50,
+      pushIntervalMs: 1000,
+    },
+    effects: [
+      'Values come into use with the next deployment; deployments that exist keep the old ones.',
+      ...(targets.includes('development')
+        ? ['Values for development stay readable at Vercel, which has no sensitive variables there.']
+        : []),
+    ],
+  }
+}
+
+const reserved = [
+  ...['AWS_SECRET_KEY', 'AWS_EXECUTION_ENV', 'AWS_LAMBDA_LOG_GROUP_NAME', 'AWS_LAMBDA_LOG_STREAM_NAME'],
+  ...['AWS_LAMBDA_FUNCTION_NAME', 'AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 'AWS_LAMBDA_FUNCTION_VERSION', 'NOW_REGION', 'TZ'],
+  ...['LAMBDA_TASK_ROOT', 'LAMBDA_RUNTIME_DIR', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+  ...['AWS_REGION', 'AWS_DEFAULT_REGION'],
+]
+
+export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outside): SyncSession {
+  const { config, destination, credential } = connection
+  const headers = { authorization: `Bearer ${tokenOf(credential)}` }
+  const api: Api = { outside, credential, headers, said, refusal, pauseMs }
+  const slots = slotsOf(destination)
+
+  const url = (version: string, path: string, query: Record<string, string> = {}) => {
+    const origin = outside.origin('frontend-cloud', ORIGIN)
+    const search = new URLSearchParams({ ...(config.teamId === undefined ? {} : { teamId: config.teamId }), ...query })
+    return `${origin}/${version}/projects/${destination.projectId}${path}${search.size === 0 ? '' : `?${search}`}`
+  }
+
+  async function readAll(): Promise<EnvRecord[]> {
+    const records: EnvRecord[] = []
+    let until: Record<string, string> = {}
+    for (let page = 0; page < pagesMax; page++) {
+      const { body } = await call(api, { method: 'GET', url: url('v10', '/env', { limit: '100', ...until }) })
+      const answer = objectOf(body, 'variables')
+      // A single variable may come without a list around it.
+      const rows = 'envs' in answer ? listOf(answer.envs, 'variables') : 'key' in answer ? [answer] : []
+      records.push(...rows.map(recordOf))
+      const next = (answer.pagination as { next?: unknown } | undefined)?.next
+      if (next === undefined || next === null) break
+      until = { until: String(next) }
+    }
+    return records
+  }
+
+  return {
+    async verify() {
+      await call(api, { method: 'GET', url: url('v9', '') })
+      await readAll()
+      return { notes: [] }
+    },
+    async list() {
+      const byName = Map.groupBy(await readAll(), ({ key }) => key)
+      return [...byName].flatMap(([name, all]) => {
+        const records = recordsOfName(all, name, destination)
+        if (records.length === 0 || records.every(({ type }) => type === 'system')) return []
+        const locked = records.some(({ ofIntegration }) => ofIntegration)
+        const revision = revisionOf(records)
+        return [{ name, revision, ...(locked ? { locked: 'It belongs to an integration of the project.' } : {}) }]
+      })
+    },
+    async push(changes) {
+      const all = await readAll()
+      const recordsOf = (name: string) => {
+        const records = recordsOfName(all, name, destination)
+        if (records.some(({ ofIntegration }) => ofIntegration))
+          throw new ProviderError('invalid', 'the name belongs to an integration of the project')
+        return records
+      }
+      return await oneByOne(changes, {
+        write: async ({ name, value }) => await write(name, value, recordsOf(name)),
+        async remove({ name }) {
+          for (const record of recordsOf(name)) await release(record, destination.targets)
+        },
+      })
+    },
+  }
+
+  async function write(name: string, value: string, records: EnvRecord[]): Promise<Omit<SyncWritten, 'name'>> {
+    const made: EnvRecord[] = []
+    for (const slot of slots) {
+      const touching = records.filter(({ targets }) => targets.some((each) => includes(slot.targets, each)))
+      const own = touching.filter(
+        ({ inCustom, targets }) => !inCustom && targets.every((each) => includes(slot.targets, each)),
+      )
+      for (const record of own) made.push(await update(record, value, slot))
+      const covered = own.flatMap(({ targets }) => targets)
+      const targets = slot.targets.filter((target) => !covered.includes(target))
+      const shared = touching.filter((record) => !own.includes(record))
+      if (targets.length > 0) made.push(await splitOff(shared, name, value, { ...slot, targets }))
+    }
+    return { revision: revisionOf(made), memo: null }
+  }
+
+  /** Records that are for other environments as well give up these, or keep them when the new one is refused. */
+  async function splitOff(shared: EnvRecord[], name: string, value: string, slot: Slot): Promise<EnvRecord> {
+    const before = shared.map((record) => ({ record, target: record.targets }))
+    for (const record of shared) await release(record, slot.targets)
+    try {
+      return await create(name, value, slot)
+    } catch (error) {
+      for (const { record, target } of before) {
+        await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json: { target } }).catch(() => {})
+        record.targets = target
+      }
+      throw error
+    }
+  }
+
+  async function create(name: string, value: string, { targets, type }: Slot): Promise<EnvRecord> {
+    const branch = destination.gitBranch === undefined ? {} : { gitBranch: destination.gitBranch }
+    const json = { key: name, value, type, target: targets, ...branch }
+    const { body } = await call(api, { method: 'POST', url: url('v10', '/env'), json }, [value])
+    const { created, failed } = objectOf(body, 'variable')
+    const [refused] = Array.isArray(failed) ? failed : []
+    if (refused !== undefined)
+      throw new ProviderError('failed', `Vercel refused it: ${said(refused) ?? 'no reason given'}`)
+    return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
+  }
+
+  async function update(record: EnvRecord, value: string, { type }: Slot): Promise<EnvRecord> {
+    // One that was plain to read becomes what a secret is; a sensitive one stays so.
+    const json = { value, ...(record.type === 'plain' ? { type } : {}) }
+    const { body } = await call(api, { method: 'PATCH', url: url('v9', `/env/${record.id}`), json }, [value])
+    return recordOf(objectOf(body, 'variable'))
+  }
+
+  /** Takes environments from a record, and removes it when none is left. */
+  async function release(record: EnvRecord, targets: Destination['targets']): Promise<void> {
+    const target = record.targets.filter((each) => !includes(targets, each))
+    const address = url('v9', `/env/${record.id}`)
+    const request =
+      target.length === 0 && !record.inCustom
+        ? ({ method: 'DELETE', url: address } as const)
+        : ({ method: 'PATCH', url: address, json: { target } } as const)
+    await call(api, request).catch(ignoreMissing)
+    record.targets = target
+  }
+}
+
+const includes = (targets: readonly string[], target: string) => targets.includes(target)
+
+/** The code alone: a refusal may hold the value in a field of its own, or quote it. */
+function said(body: unknown): string | null {
+  const code = (body as { error?: { code?: unknown } } | null | undefined)?.error?.code
+  return typeof code === 'string' ? code : null
+}
+
+/** Status 403 stands for a name that exists, too, and 400 for a project that somebody else is just changing. */
+function refusal({ status, body }: JsonAnswer, code: string | null): ProviderError | null {
+  if (/^(ENV_ALREADY_EXISTS|ENV_CONFLICT|EXISTING_KEY_AND_TARGET)$/i.test(code ?? ''))
+    return new ProviderError('failed', `HTTP ${status}: ${code}`)
+  const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
+  if (status === 400 && typeof message === 'string' && message.includes('ongoing update'))
+    return new ProviderError('unreachable', 'somebody else is changing variables of the project')
+  return null
+}
+
+function pauseMs({ body }: JsonAnswer, now: Date): number | undefined {
+  const reset = (body as { error?: { limit?: { reset?: unknown } } } | undefined)?.error?.limit?.reset
+  return typeof reset === 'number' ? reset * 1000 - now.getTime() : undefined
+}

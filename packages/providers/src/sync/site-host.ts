@@ -1,0 +1,163 @@
+import type { JsonAnswer } from '../http.ts'
+import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
+import { type Api, call, ignoreMissing, listOf, objectOf, tokenOf } from './call.ts'
+import { checkPlace } from './checks.ts'
+import { oneByOne } from './one-by-one.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
+
+// Environment variables of a Netlify site (https://open-api.netlify.com). A variable has one value for each deploy context,
+// or one for all; only the contexts of the destination are touched.
+
+const ORIGIN = 'https://api.netlify.com'
+/** Where a secret can be used: post-processing would show it. */
+const secretScopes = ['builds', 'functions', 'runtime']
+
+type Destination = SyncPlace<'site-host'>['destination']
+
+interface Context {
+  context: string
+  context_parameter?: string
+}
+
+interface Variable {
+  secret: boolean
+  values: (Context & { id: string })[]
+}
+
+export function describe(place: SyncPlace<'site-host'>): SyncFacts {
+  checkPlace(place)
+  const { config, destination } = place
+  const { siteId, contexts, branch, secret = true } = destination
+  return {
+    places: contexts.map((context) => {
+      const place = `team/${config.accountId}/site/${siteId}/${context}`
+      return context === 'branch' ? `${place}/${branch}` : place
+    }),
+    rules: secret ? 'secret' : 'readable',
+    limits: {
+      name: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        words: 'letters, digits and underscores, not beginning with a digit',
+        reserved: [],
+        form: 'exact',
+        prefix: '',
+      },
+      valueBytesMax: null,
+      emptyValues: true,
+      totalBytesMax: null,
+      // 500 requests a minute, and one for each context of a name.
+      pushNamesMax: 50,
+      pushIntervalMs: 1000,
+    },
+    effects: [
+      'Values come into use with the next deployment.',
+      'Functions have room for about 4 KB of variables together: above it deployments fail, not the push.',
+      ...(secret ? ['A variable that becomes a secret cannot be made readable again.'] : []),
+      ...(secret && contexts.includes('dev') ? ['The value for dev stays readable at Netlify, secret or not.'] : []),
+    ],
+  }
+}
+
+export function open({ config, destination, credential }: SyncConnection<'site-host'>, outside: Outside): SyncSession {
+  const headers = { authorization: `Bearer ${tokenOf(credential)}`, 'user-agent': 'skerry' }
+  const api: Api = { outside, credential, headers, said, pauseMs }
+  const origin = `${outside.origin('site-host', ORIGIN)}/api/v1`
+  const ours = contextsOf(destination)
+  const isOurs = (value: Context) => ours.some((context) => sameContext(context, value))
+
+  /** Without `site_id` a variable would be of the whole team. */
+  const url = (path = '') => `${origin}/accounts/${config.accountId}/env${path}?site_id=${destination.siteId}`
+
+  async function read(): Promise<Map<string, Variable>> {
+    const { body } = await call(api, { method: 'GET', url: url() })
+    return new Map(listOf(body, 'variables').map((row) => [String(row.key), variableOf(row)]))
+  }
+
+  return {
+    async verify() {
+      const { body } = await call(api, { method: 'GET', url: `${origin}/sites/${destination.siteId}` })
+      const { account_slug, account_id } = objectOf(body, 'site')
+      if (account_slug !== config.accountId && account_id !== config.accountId)
+        throw new ProviderError('invalid', 'the site is of another team')
+      await read()
+      return { notes: [] }
+    },
+    async list() {
+      const held = [...(await read())].filter(([, { values }]) =>
+        // A value for all contexts is there in ours as well.
+        values.some((value) => value.context === 'all' || isOurs(value)),
+      )
+      return held.map(([name]) => ({ name, revision: null }))
+    },
+    async push(changes) {
+      const variables = await read()
+      return await oneByOne(changes, {
+        write: async ({ name, value }) => await write(name, value, variables.get(name)),
+        async remove({ name }) {
+          const known = variables.get(name)
+          if (known) await remove(name, known)
+        },
+      })
+    },
+  }
+
+  async function write(name: string, value: string, known: Variable | undefined): Promise<Omit<SyncWritten, 'name'>> {
+    const { secret = true } = destination
+    const path = `/${encodeURIComponent(name)}`
+    const whole = {
+      key: name,
+      is_secret: secret,
+      ...(secret ? { scopes: secretScopes } : {}),
+      values: ours.map((context) => ({ ...context, value })),
+    }
+    if (known === undefined) await call(api, { method: 'POST', url: url(), json: [whole] }, [value])
+    else if (known.secret || !secret)
+      for (const context of ours)
+        await call(api, { method: 'PATCH', url: url(path), json: { ...context, value } }, [value])
+    else if (known.values.every(isOurs)) await call(api, { method: 'PUT', url: url(path), json: whole }, [value])
+    // The call that makes a secret of it replaces the values of all contexts.
+    else throw new ProviderError('invalid', 'it is no secret there, and has values of other contexts')
+    return { revision: null, memo: null }
+  }
+
+  async function remove(name: string, { values }: Variable): Promise<void> {
+    const path = `/${encodeURIComponent(name)}`
+    const gone = values.filter(isOurs)
+    if (gone.length === 0) return
+    if (gone.length === values.length) return void (await deleted(path))
+    for (const { id } of gone) await deleted(`${path}/value/${encodeURIComponent(id)}`)
+  }
+
+  async function deleted(path: string): Promise<void> {
+    await call(api, { method: 'DELETE', url: url(path) }).catch(ignoreMissing)
+  }
+}
+
+const contextsOf = ({ contexts, branch }: Destination): Context[] =>
+  contexts.map((context) => (context === 'branch' ? { context, context_parameter: branch ?? '' } : { context }))
+
+const sameContext = (a: Context, b: Context) =>
+  a.context === b.context && (a.context !== 'branch' || a.context_parameter === b.context_parameter)
+
+function variableOf({ is_secret, values }: Record<string, unknown>): Variable {
+  return {
+    secret: is_secret === true,
+    values: listOf(values ?? [], 'values').map(({ id, context, context_parameter }) => ({
+      id: String(id),
+      context: String(context),
+      ...(typeof context_parameter === 'string' ? { context_parameter } : {}),
+    })),
+  }
+}
+
+function said(body: unknown): string | null {
+  const { message, msg } = (body ?? {}) as { message?: unknown; msg?: unknown }
+  return ([message, msg].find((each) => typeof each === 'string') as string | undefined) ?? null
+}
+
+/** Seconds since 1970 at which the minute is over. */
+function pauseMs({ headers }: JsonAnswer, now: Date): number | undefined {
+  const reset = Number(headers['x-ratelimit-reset'])
+  return Number.isFinite(reset) ? reset * 1000 - now.getTime() : undefined
+}

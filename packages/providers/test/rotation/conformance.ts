@@ -1,0 +1,99 @@
+import type { AccountKind, RotationConfig } from '@skerry/contract/rotation-kinds'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ProviderError } from '../../src/provider-error.ts'
+import type { Account, RotationProvider } from '../../src/rotation/provider.ts'
+import { loadRotation } from '../../src/rotation/registry.ts'
+import { type TestOutside, testOutside } from '../outside.ts'
+
+/** A database with an account `app` whose password is `first-password`, and an admin that may change it. */
+export interface Scene<K extends AccountKind> {
+  target: Account<K>['target']
+  config: RotationConfig<K>
+  /** Everything that the server has kept of statements and accounts, to be searched for what must not be there. */
+  seen?(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** What every rotation adapter must do, on a real server; `more` adds what only this one must. */
+export function rotationConformance<K extends AccountKind>(
+  kind: K,
+  skip: string | undefined,
+  start: () => Promise<Scene<K>>,
+  more: (use: { account(): Account<K>; adapter(): RotationProvider<K>; outside(): TestOutside }) => void = () => {},
+): void {
+  describe.skipIf(skip !== undefined)(`${kind} rotation${skip === undefined ? '' : ` (skipped: ${skip})`}`, () => {
+    let scene: Scene<K>
+    let adapter: RotationProvider<K>
+    let outside: TestOutside
+    beforeAll(async () => {
+      scene = await start()
+      outside = testOutside()
+      adapter = await loadRotation(kind)
+    }, 60_000)
+    afterAll(() => scene?.stop())
+
+    const account = (change: object = {}): Account<K> => {
+      const config = { ...scene.config, ...change } as RotationConfig<K>
+      return { target: scene.target, username: (config as { username: string }).username, config }
+    }
+    const reasonOf = (work: Promise<unknown>) =>
+      work.then(
+        () => 'nothing was refused',
+        (error: unknown) => (error instanceof ProviderError ? error.reason : String(error)),
+      )
+
+    it('knows an account that is there from one that is not', async () => {
+      await adapter.verify(account(), outside)
+      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outside))).toBe('missing')
+    })
+
+    it('changes a password, which signs in from then on; again is fine', async () => {
+      expect(await adapter.signsIn(account(), 'first-password', outside)).toBe(true)
+      expect(await adapter.signsIn(account(), 'next-password', outside)).toBe(false)
+      await adapter.change(account(), 'next-password', 'first-password', outside)
+      await adapter.change(account(), 'next-password', 'first-password', outside)
+      expect(await adapter.signsIn(account(), 'next-password', outside)).toBe(true)
+    })
+
+    it('sets an old password again, and the new one ends', async () => {
+      await adapter.change(account(), 'new-password', null, outside)
+      await adapter.change(account(), 'old-password', 'old-password', outside)
+      const both = ['old-password', 'new-password'].map((one) => adapter.signsIn(account(), one, outside))
+      expect(await Promise.all(both)).toEqual([true, false])
+    })
+
+    it('leaves no word of a password on the server', async () => {
+      await adapter.change(account(), 'a-canary-password', null, outside)
+      expect(await scene.seen?.()).not.toContain('a-canary-password')
+    })
+
+    it('makes no account, and never touches the admin’s own', async () => {
+      expect(await reasonOf(adapter.change(account({ username: 'nobody_here' }), 'x', null, outside))).not.toMatch(
+        /^no/,
+      )
+      expect(await reasonOf(adapter.verify(account({ username: 'nobody_here' }), outside))).toBe('missing')
+      expect(await reasonOf(adapter.change(account({ username: 'skerry_admin' }), 'x', null, outside))).toBe('invalid')
+    })
+
+    it('refuses what must not stand in a statement, before anything is sent', async () => {
+      outside.forget()
+      for (const bad of [
+        { username: `x'; DROP` },
+        { username: 'x"y' },
+        { statements: ['{{password}}'] },
+        { statements: ['no placeholder'] },
+      ])
+        expect([bad, await reasonOf(adapter.change(account(bad), 'x', null, outside))]).toEqual([bad, 'invalid'])
+      expect(outside.sent()).toBe(0)
+    })
+
+    it('a target that is away did not say whether an account signs in', async () => {
+      const away = testOutside()
+      away.connect = () => Promise.reject(new ProviderError('unreachable', 'away'))
+      expect(await reasonOf(adapter.signsIn(account(), 'old-password', away))).toBe('unreachable')
+      expect(await reasonOf(adapter.change(account(), 'old-password', null, away))).toBe('unreachable')
+    })
+
+    more({ account, adapter: () => adapter, outside: () => outside })
+  })
+}

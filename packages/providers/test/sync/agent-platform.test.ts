@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/agent-platform.ts'
+import { httpFake } from '../http-fake.ts'
+import { testOutside } from '../outside.ts'
+import { connection, type DeploymentFake, deploymentFake, path } from './agent-platform-fake.ts'
+import { syncConformance } from './conformance.ts'
+
+syncConformance('agent-platform', deploymentFake)
+
+describe('agent-platform sync, what a whole list can destroy', () => {
+  const push = async (fake: DeploymentFake, write: Record<string, string>, remove: string[] = []) =>
+    await open(connection, testOutside({ 'agent-platform': fake.origin })).push({
+      runId: 'run_1',
+      write: Object.entries(write).map(([name, value]) => ({ name, value, memo: null })),
+      remove: remove.map((name) => ({ name, memo: null })),
+    })
+
+  it('a push makes one revision, however many names it has, and one that changes nothing makes none', async () => {
+    const fake = await deploymentFake()
+    await push(fake, { FIRST_NAME: 'one', SECOND_NAME: 'two' })
+    expect(fake.revisions()).toBe(1)
+    await push(fake, {}, ['NEVER_THERE'])
+    expect(fake.revisions()).toBe(1)
+    await fake.stop()
+  })
+
+  it('nothing is written where it would erase a value that the platform does not show', async () => {
+    const fake = await deploymentFake()
+    fake.put('FOREIGN_NAME', 'theirs')
+    for (const masked of ['', '********', 'lsv2_***abc', '[REDACTED]', '••••']) {
+      fake.mask(masked)
+      await expect(push(fake, { FIRST_NAME: 'one' })).rejects.toMatchObject({
+        reason: 'unsupported',
+        message: expect.stringContaining('FOREIGN_NAME'),
+      })
+    }
+    expect(fake.revisions()).toBe(0)
+    const session = open(connection, testOutside({ 'agent-platform': fake.origin }))
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('does not show 1')])
+    await push(fake, { FOREIGN_NAME: 'mentioned, so nothing is lost' })
+    expect(fake.revisions()).toBe(1)
+    await fake.stop()
+  })
+
+  it('regions have hosts of their own, and another host may have a path', async () => {
+    const asked: string[] = []
+    const outside = testOutside()
+    const spying = {
+      ...outside,
+      origin: (tag: string, own: string) => {
+        asked.push(own)
+        return outside.origin(tag, own)
+      },
+    }
+    const seen: string[] = []
+    const server = await httpFake((request) => {
+      seen.push(request.path)
+      return { status: 200, body: { secrets: [] } }
+    })
+    for (const region of ['us', 'eu', 'apac', 'aws-us'] as const)
+      open({ ...connection, config: { provider: 'agent-platform', region } }, spying)
+    expect(asked.map((origin) => new URL(origin).hostname.split('.')[0])).toEqual(['api', 'eu', 'apac', 'aws'])
+    const baseUrl = 'https://smith.example.com/api-host'
+    const own = { ...connection, config: { provider: 'agent-platform', baseUrl } } as const
+    await open(own, testOutside({ 'agent-platform': server.origin })).list()
+    expect(seen).toEqual([`/api-host${path}`])
+    expect(factsOf(own).limits.name.reserved).not.toContain('PATH')
+    expect(() => factsOf({ ...own, config: { ...own.config, region: 'eu' } })).toThrow(/not together with a region/)
+    await server.stop()
+  })
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { open } from '../../src/sync/app-platform-a.ts'
+import { testOutside } from '../outside.ts'
+import { connection, projectId, railwayFake } from './app-platform-a-fake.ts'
+import { syncConformance } from './conformance.ts'
+
+syncConformance('app-platform-a', railwayFake)
+
+it('reads all pages, and only what is the service’s own', async () => {
+  const fake = await railwayFake()
+  for (let index = 0; index < 150; index++) fake.put(`NAME_${index}`, 'x')
+  const session = open(connection, testOutside({ 'app-platform-a': fake.origin }))
+  const names = (await session.list()).map(({ name }) => name)
+  expect(names).toHaveLength(150)
+  expect(names.every((name) => name.startsWith('NAME_'))).toBe(true)
+  await fake.stop()
+})
+
+it('a value that would be read as a reference fails alone, and is never sent', async () => {
+  const fake = await railwayFake()
+  const session = open(connection, testOutside({ 'app-platform-a': fake.origin }))
+  const write = [
+    { name: 'GOOD', value: 'x', memo: null },
+    { name: 'BAD', value: 'a${{shared.OTHER}}b', memo: null },
+  ]
+  const { written, failed } = await session.push({ runId: 'run', write, remove: [] })
+  expect([written, failed]).toMatchObject([[{ name: 'GOOD' }], [{ name: 'BAD' }]])
+  expect([...fake.values().keys()]).toEqual(['GOOD'])
+  expect(fake.deploys()).toBe(1)
+  await fake.stop()
+})
+
+it('a project token has a header of its own, and must be of the environment', async () => {
+  const fake = await railwayFake({ 'project-access-token': connection.credential })
+  const config = { ...connection.config, tokenKind: 'project' as const }
+  const outside = testOutside({ 'app-platform-a': fake.origin })
+  await open({ ...connection, config }, outside).verify()
+  const destination = { ...connection.destination, environmentId: projectId }
+  const other = open({ ...connection, config, destination }, outside)
+  await expect(other.verify()).rejects.toMatchObject({ reason: 'invalid' })
+  await expect(open(connection, outside).verify()).rejects.toMatchObject({ reason: 'denied' })
+  await fake.stop()
+})

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { open } from '../../src/sync/app-platform-b.ts'
+import { testOutside } from '../outside.ts'
+import { group, renderFake, service } from './app-platform-b-fake.ts'
+import { syncConformance } from './conformance.ts'
+
+describe('service', () => syncConformance('app-platform-b', async () => await renderFake(service)))
+describe('group', () => syncConformance('app-platform-b', async () => await renderFake(group)))
+
+it('reads all pages of a service', async () => {
+  const fake = await renderFake(service)
+  for (let index = 0; index < 200; index++) fake.put(`NAME_${index}`, 'x')
+  expect(await open(service, testOutside({ 'app-platform-b': fake.origin })).list()).toHaveLength(200)
+  await fake.stop()
+})

@@ -1,0 +1,67 @@
+import { isText, mapOf, routedFake } from '../http-fake.ts'
+import { platformSamples } from './samples-platforms.ts'
+
+// From Heroku’s hyper-schema (config vars) and its reference: the version stands in `Accept`, null removes, and one name that
+// cannot be stored refuses all.
+
+export const connection = platformSamples['app-platform-f']
+
+export async function herokuFake() {
+  let vars = new Map<string, string>()
+  let releases = 0
+
+  const server = await routedFake((control) => {
+    const refuse = (status: number, message: string) => ({
+      status,
+      body: {
+        id: status === 404 ? 'not_found' : status === 429 ? 'rate_limit' : 'invalid_params',
+        message,
+        url: 'https://x',
+      },
+    })
+    const path = /^\/apps\/shop\/config-vars$/
+    return {
+      headers: {
+        authorization: `Bearer ${connection.credential}`,
+        accept: 'application/vnd.heroku+json; version=3',
+      },
+      refuse,
+      routes: [
+        { method: 'GET', path: /^\/apps\/shop$/, answer: () => ({ status: 200, body: { id: 'id', name: 'shop' } }) },
+        { method: 'GET', path, answer: () => ({ status: 200, body: Object.fromEntries(vars) }) },
+        {
+          method: 'PATCH',
+          path,
+          writes: true,
+          body: (json) => (mapOf((value) => value === null || isText(value))(json) ? null : 'no map of texts'),
+          answer({ json }) {
+            const given = Object.entries(json as Record<string, string | null>)
+            if (given.some(([name]) => !/^\w+$/.test(name) || control.isRefused(name)))
+              return refuse(422, 'Unable to modify an addon-owned config var')
+            const next = new Map(vars)
+            for (const [name, value] of given)
+              if (value === null) next.delete(name)
+              else next.set(name, value)
+            const bytes = [...next].flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+            if (bytes > 65_536) return refuse(422, 'Config vars are too large')
+            vars = next
+            releases++
+            return { status: 200, body: Object.fromEntries(vars) }
+          },
+        },
+      ],
+    }
+  })
+  return {
+    ...server,
+    connection,
+    reset() {
+      server.reset()
+      vars = new Map()
+      releases = 0
+    },
+    values: () => vars,
+    put: (name: string, value: string) => vars.set(name, value),
+    releases: () => releases,
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { open } from '../../src/sync/app-platform-f.ts'
+import { testOutside } from '../outside.ts'
+import { connection, herokuFake } from './app-platform-f-fake.ts'
+import { syncConformance } from './conformance.ts'
+
+syncConformance('app-platform-f', herokuFake)
+
+const named = (...names: string[]) => names.map((name) => ({ name, value: 'x', memo: null }))
+
+it('a push of writes and removals is one release', async () => {
+  const fake = await herokuFake()
+  fake.put('OLD', 'x')
+  const session = open(connection, testOutside({ 'app-platform-f': fake.origin }))
+  await session.push({ runId: 'run', write: named('A', 'B', 'C'), remove: [{ name: 'OLD', memo: null }] })
+  expect([fake.releases(), [...fake.values().keys()]]).toEqual([1, ['A', 'B', 'C']])
+  await session.push({ runId: 'run', write: [], remove: [{ name: 'OLD', memo: null }] })
+  expect(fake.releases()).toBe(1)
+  await fake.stop()
+})
+
+it('gives up on halves when nothing at all is taken', async () => {
+  const fake = await herokuFake()
+  const names = Array.from({ length: 64 }, (_, index) => `NAME_${index}`)
+  for (const name of names) fake.refuse(name)
+  const session = open(connection, testOutside({ 'app-platform-f': fake.origin }))
+  const { failed } = await session.push({ runId: 'run', write: named(...names), remove: [] })
+  expect(failed).toHaveLength(64)
+  expect(fake.writes()).toBeLessThan(20)
+  await fake.stop()
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/cloud-a-parameter-store.ts'
+import { testOutside } from '../outside.ts'
+import { type Connection, connection, parametersFake } from './cloud-a-parameter-store-fake.ts'
+import { oneByOneConformance } from './clouds.ts'
+
+oneByOneConformance('cloud-a-parameter-store', () => parametersFake(connection))
+oneByOneConformance('cloud-a-parameter-store', () =>
+  parametersFake({ ...connection, destination: { ...connection.destination, type: 'String', tier: 'Advanced' } }),
+)
+
+describe('cloud-a-parameter-store sync', () => {
+  it('lists what lies directly under the path, over empty pages too, and marks other types', async () => {
+    const fake = await parametersFake(connection)
+    for (const name of ['A_1', 'A_2', 'A_3', 'deeper/A_4']) fake.put(`/shop/production/${name}`, 'x')
+    fake.put('/shop/other', 'x')
+    fake.types.set('/shop/production/A_2', 'String')
+    const entries = await open(connection, testOutside({ 'cloud-a-parameter-store': fake.origin })).list()
+    expect(entries.map(({ name }) => name)).toEqual(['A_1', 'A_2', 'A_3'])
+    expect(entries.filter(({ locked }) => locked).map(({ name }) => name)).toEqual(['A_2'])
+    expect(JSON.stringify(entries)).not.toContain('AQICAHh')
+    await fake.stop()
+  })
+
+  it('paths that AWS keeps for itself, that do not end, or a key for a String, are refused', () => {
+    const at = (more: object) => () =>
+      factsOf({ ...connection, destination: { ...connection.destination, ...more } as Connection['destination'] })
+    for (const path of ['/aws/x/', '/SSMx/', '/shop', 'shop/', '/shop//', `/${'a/'.repeat(15)}`])
+      expect(at({ path }), path).toThrow(/^destination\/path/)
+    expect(at({ type: 'String', kmsKeyId: 'alias/shop' })).toThrow(/kmsKeyId: only/)
+    expect(at({ tier: 'Advanced' })().limits.valueBytesMax).toBe(8192)
+    expect(at({ path: '/' })().limits.name.prefix).toBe('/')
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/cloud-a-secrets-manager.ts'
+import { testOutside } from '../outside.ts'
+import {
+  bundle,
+  type Connection,
+  connection,
+  type StoredSecret,
+  type StoreFake,
+  storeFake,
+} from './cloud-a-secrets-manager-fake.ts'
+import { oneByOneConformance } from './clouds.ts'
+import { syncConformance } from './conformance.ts'
+
+const kmsKeyId = 'alias/shop'
+oneByOneConformance('cloud-a-secrets-manager', () => storeFake(connection))
+oneByOneConformance('cloud-a-secrets-manager', () =>
+  storeFake({ ...connection, destination: { ...connection.destination, kmsKeyId } }),
+)
+syncConformance('cloud-a-secrets-manager', () => storeFake(bundle))
+
+describe('cloud-a-secrets-manager sync', () => {
+  const session = (fake: StoreFake) => open(fake.connection, testOutside({ 'cloud-a-secrets-manager': fake.origin }))
+  const push = async (fake: StoreFake, values: Record<string, string>, runId = 'run_1') =>
+    await session(fake).push({
+      runId,
+      write: Object.entries(values).map(([name, value]) => ({ name, value, memo: null })),
+      remove: [],
+    })
+  const name = 'shop/production/FIRST_NAME'
+
+  it('a repetition within a run makes no second version, and a second value does', async () => {
+    const fake = await storeFake(connection)
+    await push(fake, { FIRST_NAME: 'one' })
+    await push(fake, { FIRST_NAME: 'one' })
+    expect(fake.secrets.get(name)?.versions.size).toBe(1)
+    await push(fake, { FIRST_NAME: 'two' })
+    await push(fake, { FIRST_NAME: 'three' }, 'run_2')
+    expect([...(fake.secrets.get(name)?.versions.values() ?? [])]).toEqual(['one', 'two', 'three'])
+    await fake.stop()
+  })
+
+  it('a secret that is scheduled for deletion is restored and written over', async () => {
+    const fake = await storeFake(connection)
+    await push(fake, { FIRST_NAME: 'one' })
+    await session(fake).push({ runId: 'run_2', write: [], remove: [{ name: 'FIRST_NAME', memo: null }] })
+    expect(fake.secrets.get(name)?.deleted).toBe(true)
+    expect(await push(fake, { FIRST_NAME: 'two' }, 'run_3')).toMatchObject({ failed: [] })
+    expect(fake.values().get(name)).toBe('two')
+    await fake.stop()
+  })
+
+  it('a list that lags behind hides nothing that the session wrote', async () => {
+    const fake = await storeFake(connection)
+    fake.put('shop/production/OLD_NAME', 'x')
+    fake.lag()
+    const writing = session(fake)
+    const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
+    await writing.push({ runId: 'run_1', write, remove: [{ name: 'OLD_NAME', memo: null }] })
+    expect((await writing.list()).map((entry) => entry.name)).toEqual(['FIRST_NAME'])
+    await fake.stop()
+  })
+
+  it('a bundle keeps what others put into it, and is restored before it is written', async () => {
+    const fake = await storeFake(bundle)
+    fake.put('FOREIGN_NAME', 'theirs')
+    const secret = fake.secrets.get('shop/production') as StoredSecret
+    secret.versions.set('t', '{"FOREIGN_NAME":{"nested":[1,2]},"__proto__":"odd"}')
+    secret.deleted = true
+    expect((await session(fake).verify()).notes).toEqual([expect.stringContaining('restores')])
+    await push(fake, { FIRST_NAME: 'one' })
+    expect(secret.versions.get(secret.current)).toBe(
+      '{"FOREIGN_NAME":{"nested":[1,2]},"__proto__":"odd","FIRST_NAME":"one"}',
+    )
+    const versions = secret.versions.size
+    await push(fake, { FIRST_NAME: 'one' }, 'run_2')
+    expect(secret.versions.size).toBe(versions)
+    expect((await session(fake).list()).find((entry) => entry.name === 'FOREIGN_NAME')?.locked).toMatch(/no text/)
+    await fake.stop()
+  })
+
+  it('a secret that is no JSON object is left as it is, and so is one that all names would overfill', async () => {
+    const fake = await storeFake(bundle)
+    for (const text of ['a password', '[]', 'null', '"text"']) {
+      fake.secrets.clear()
+      fake.put('FOREIGN_NAME', 'x')
+      const secret = fake.secrets.get('shop/production') as StoredSecret
+      secret.versions.set('t', text)
+      await expect(push(fake, { FIRST_NAME: 'one' })).rejects.toMatchObject({ reason: 'unsupported' })
+      expect(secret.current).toBe('t')
+    }
+    fake.secrets.clear()
+    await expect(push(fake, { FIRST_NAME: 'x'.repeat(65_536) })).rejects.toMatchObject({ reason: 'invalid' })
+    await fake.stop()
+  })
+
+  it('fields of the other layout, and keys of a session, are refused', () => {
+    const of = (more: object) => () =>
+      factsOf({
+        ...connection,
+        destination: { provider: 'cloud-a-secrets-manager', ...more } as Connection['destination'],
+      })
+    expect(of({ layout: 'json-bundle' })).toThrow(/secretName: needed/)
+    expect(of({ layout: 'json-bundle', secretName: 'x', pathPrefix: 'y' })).toThrow(/pathPrefix: only/)
+    expect(of({ layout: 'secret-per-name', secretName: 'x' })).toThrow(/secretName: only/)
+    const config = { ...connection.config, accessKeyId: 'ASIAIOSFODNN7EXAMPLE' }
+    expect(() => factsOf({ ...connection, config })).toThrow(/^config/)
+  })
+})

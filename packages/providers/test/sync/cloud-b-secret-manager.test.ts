@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/cloud-b-secret-manager.ts'
+import { crc32c } from '../../src/sync/crc32c.ts'
+import { testOutside } from '../outside.ts'
+import {
+  bundle,
+  type Connection,
+  connection,
+  type ProjectFake,
+  projectFake,
+  pruned,
+  type StoredSecret,
+} from './cloud-b-secret-manager-fake.ts'
+import { oneByOneConformance } from './clouds.ts'
+import { syncConformance } from './conformance.ts'
+
+oneByOneConformance('cloud-b-secret-manager', () => projectFake(connection))
+oneByOneConformance('cloud-b-secret-manager', () => projectFake(pruned))
+syncConformance('cloud-b-secret-manager', () => projectFake(bundle))
+
+describe('cloud-b-secret-manager sync', () => {
+  const session = (fake: ProjectFake) => open(fake.connection, testOutside({ 'cloud-b-secret-manager': fake.origin }))
+  const write = async (fake: ProjectFake, value: string, memo: string | null = null) => {
+    const change = { runId: 'run_1', write: [{ name: 'FIRST_NAME', value, memo }], remove: [] }
+    const { written } = await session(fake).push(change)
+    return written[0]?.memo ?? null
+  }
+  const id = 'production-FIRST_NAME'
+
+  it('a new secret is replicated as the destination says, and one that differs is told of', async () => {
+    const fake = await projectFake(connection)
+    await write(fake, 'one')
+    const replicas = [{ location: 'europe-west1' }, { location: 'europe-west4' }]
+    expect(fake.replicationAsked()).toEqual({ userManaged: { replicas } })
+    expect((await session(fake).verify()).notes).toEqual([])
+    fake.put('production-OTHER', 'automatic')
+    expect((await session(fake).verify()).notes).toEqual([expect.stringMatching(/^1 of the secrets/)])
+    await fake.stop()
+  })
+
+  it('prunes the versions that it wrote, and neither those of others nor those that an alias names', async () => {
+    const fake = await projectFake(pruned)
+    let memo = await write(fake, 'one')
+    memo = await write(fake, 'two', memo)
+    fake.put(id, 'by a person')
+    memo = await write(fake, 'three', memo)
+    expect(fake.secrets.get(id)?.versions).toEqual([null, null, 'by a person', 'three'])
+    ;(fake.secrets.get(id) as StoredSecret).aliases = { stable: '4' }
+    memo = await write(fake, 'four', memo)
+    expect(fake.secrets.get(id)?.versions).toEqual([null, null, 'by a person', 'three', 'four'])
+    expect(String(memo).length).toBeLessThan(1024)
+    await fake.stop()
+  })
+
+  it('prunes nothing of a secret that was made anew since, where numbers begin again', async () => {
+    const fake = await projectFake(pruned)
+    let memo = await write(fake, 'one')
+    memo = await write(fake, 'two', memo)
+    fake.secrets.delete(id)
+    fake.put(id, 'theirs 1')
+    fake.put(id, 'theirs 2')
+    await write(fake, 'three', memo)
+    expect(fake.secrets.get(id)?.versions).toEqual(['theirs 1', 'theirs 2', 'three'])
+    await fake.stop()
+  })
+
+  it('a bundle is one version for all names, and none where nothing changes', async () => {
+    const fake = await projectFake(bundle)
+    const all = ['A', 'B'].map((name) => ({ name, value: 'x', memo: null }))
+    await session(fake).push({ runId: 'run_1', write: all, remove: [] })
+    await session(fake).push({ runId: 'run_2', write: all, remove: [{ name: 'GONE', memo: null }] })
+    expect(fake.secrets.get('production')?.versions).toEqual(['{"A":"x","B":"x"}'])
+    await fake.stop()
+  })
+
+  it('what contradicts itself, or is no key of a service account, is refused', async () => {
+    const of = (more: object) => () => {
+      const { locations: _, ...rest } = connection.destination
+      factsOf({ ...connection, destination: { ...rest, ...more } as Connection['destination'] })
+    }
+    const key = (location: string) => `projects/p/locations/${location}/keyRings/r/cryptoKeys/k`
+    expect(of({ replication: 'user-managed' })).toThrow(/locations: needed/)
+    expect(of({ replication: 'automatic', locations: ['europe-west1'] })).toThrow(/locations: only/)
+    expect(of({ replication: 'automatic', kmsKeyName: key('europe-west1') })).toThrow(/location global/)
+    expect(of({ locations: ['a1', 'b1'], kmsKeyName: key('a1') })).toThrow(/single location/)
+    expect(of({ locations: ['a1'], kmsKeyName: key('a1') })).not.toThrow()
+    const stranger = { ...connection, credential: '{"type":"authorized_user"}' }
+    const outside = testOutside({ 'cloud-b-secret-manager': 'http://127.0.0.1:1' })
+    await expect(open(stranger, outside).list()).rejects.toMatchObject({ reason: 'invalid' })
+  })
+
+  it('sums as CRC-32C does', () => {
+    expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283)
+  })
+})

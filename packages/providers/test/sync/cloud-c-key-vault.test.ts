@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/cloud-c-key-vault.ts'
+import { testOutside } from '../outside.ts'
+import { type Connection, connection, type KeyVaultFake, keyVaultFake, own } from './cloud-c-key-vault-fake.ts'
+import { oneByOneConformance } from './clouds.ts'
+
+oneByOneConformance('cloud-c-key-vault', keyVaultFake)
+
+describe('cloud-c-key-vault sync', () => {
+  const session = (fake: KeyVaultFake, at: Connection = connection) =>
+    open(at, testOutside({ 'cloud-c-key-vault': fake.origin }))
+  const push = async (fake: KeyVaultFake, value: string) =>
+    await session(fake).push({ runId: 'run_1', write: [{ name: 'db-url', value, memo: null }], remove: [] })
+
+  it('a name that was deleted is recovered and written over', async () => {
+    const fake = await keyVaultFake()
+    fake.deleted.set('shop-db-url', 'old')
+    expect(await push(fake, 'new')).toMatchObject({ written: [{ name: 'db-url' }], failed: [] })
+    expect(fake.values().get('shop-db-url')).toBe('new')
+    await fake.stop()
+  })
+
+  it('a recovery that takes its time is tried again later, and then written over', async () => {
+    const fake = await keyVaultFake()
+    fake.deleted.set('shop-db-url', 'old')
+    fake.settle(1)
+    const outcome = await push(fake, 'new')
+    expect(outcome.failed).toMatchObject([{ name: 'db-url', retryAfterMs: expect.any(Number) }])
+    await push(fake, 'new')
+    expect(fake.values().get('shop-db-url')).toBe('new')
+    await fake.stop()
+  })
+
+  it('an old value that was recovered does not live on where the new one is refused', async () => {
+    const fake = await keyVaultFake()
+    fake.deleted.set('shop-db-url', 'old')
+    fake.refuse('shop-db-url')
+    expect(await push(fake, 'new')).toMatchObject({ written: [], failed: [{ name: 'db-url' }] })
+    expect(fake.values().has('shop-db-url')).toBe(false)
+    expect(fake.deleted.get('shop-db-url')).toBe('old')
+    await fake.stop()
+  })
+
+  it('lists its prefix alone over all pages, in the form of its names, and what belongs to certificates as locked', async () => {
+    const fake = await keyVaultFake()
+    for (const name of ['Shop-DB-URL', 'other', 'shop-tls', 'shop-c', 'shop-d']) fake.put(name, 'x')
+    fake.managed.add('shop-tls')
+    const entries = await session(fake).list()
+    expect(entries.map(({ name }) => name)).toEqual(['db-url', 'tls', 'c', 'd'])
+    expect(entries.filter(({ locked }) => locked).map(({ name }) => name)).toEqual(['tls'])
+    await fake.stop()
+  })
+
+  it('takes the token to no other host that a page names', async () => {
+    const fake = await keyVaultFake()
+    for (const name of ['shop-a', 'shop-b', 'shop-c']) fake.put(name, 'x')
+    for (const to of ['https://attacker.example', `${own}.attacker.example`, `${own}@attacker.example`]) {
+      fake.link(to)
+      await expect(session(fake).list()).rejects.toMatchObject({ reason: 'failed' })
+    }
+    await fake.stop()
+  })
+
+  it('each cloud has hosts of its own, and names become hyphens or fail', () => {
+    const asked: string[] = []
+    const outside = testOutside()
+    const origin = (_: string, usual: string) => {
+      asked.push(usual)
+      return usual
+    }
+    const spying = { ...outside, origin }
+    for (const cloud of ['usgov', 'china'] as const)
+      open({ ...connection, config: { ...connection.config, cloud } }, spying)
+    expect(asked).toEqual(['https://shop-production.vault.usgovcloudapi.net', 'https://shop-production.vault.azure.cn'])
+    expect(factsOf(connection).limits.name.form).toBe('dashed')
+    const strict = factsOf({ ...connection, destination: { ...connection.destination, nameMode: 'reject' } }).limits
+      .name
+    expect(strict.form).toBe('upper')
+    expect(new RegExp(strict.pattern).test('SHOP-DB_URL')).toBe(false)
+    for (const vault of ['ab', 'a--b', '1ab', 'ab-', 'a'.repeat(25)])
+      expect(() => factsOf({ ...connection, destination: { ...connection.destination, vault } })).toThrow(/vault/)
+  })
+})

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { open } from '../../src/sync/edge-pages.ts'
+import { testOutside } from '../outside.ts'
+import { syncConformance } from './conformance.ts'
+import { connection, pagesFake } from './edge-pages-fake.ts'
+
+syncConformance('edge-pages', pagesFake)
+
+it('an environment that the destination does not name keeps what it has', async () => {
+  const fake = await pagesFake()
+  fake.put('SHARED', 'theirs')
+  const destination = { ...connection.destination, environments: ['preview' as const] }
+  const session = open({ ...connection, destination }, testOutside({ 'edge-pages': fake.origin }))
+  const changes = { write: [{ name: 'OURS', value: 'x', memo: null }], remove: [{ name: 'SHARED', memo: null }] }
+  expect(await session.push({ runId: 'run', ...changes })).toMatchObject({ removed: ['SHARED'], failed: [] })
+  expect([...fake.only('production').keys()]).toEqual(['SHARED'])
+  expect([...fake.only('preview')]).toEqual([['OURS', { type: 'secret_text', value: 'x' }]])
+  expect(fake.writes()).toBe(1)
+  await session.push({ runId: 'run', write: [], remove: [{ name: 'SHARED', memo: null }] })
+  expect(fake.writes()).toBe(1)
+  await fake.stop()
+})

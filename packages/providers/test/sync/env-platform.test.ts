@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/env-platform.ts'
+import { testOutside } from '../outside.ts'
+import { oneByOneConformance } from './clouds.ts'
+import { connection, environment, project, variablesFake } from './env-platform-fake.ts'
+
+oneByOneConformance('env-platform', () => variablesFake(environment))
+oneByOneConformance('env-platform', async () => ({
+  ...(await variablesFake({ kind: 'project', id: 'PRJ1' })),
+  connection: project,
+}))
+
+it('lists all pages by number, and follows no link of an answer', async () => {
+  const fake = await variablesFake(environment)
+  for (const name of ['A_1', 'A_2', 'A_3', 'A_4', 'A_5']) fake.put(name, 'x')
+  const names = (await open(connection, testOutside({ 'env-platform': fake.origin })).list()).map(({ name }) => name)
+  expect(names).toEqual(['A_1', 'A_2', 'A_3', 'A_4', 'A_5'])
+  await fake.stop()
+})
+
+it('a name that somebody made since the list was read is changed, not lost', async () => {
+  const fake = await variablesFake(environment)
+  fake.put('FIRST_NAME', 'theirs')
+  fake.hide('FIRST_NAME')
+  const session = open(connection, testOutside({ 'env-platform': fake.origin }))
+  const write = [{ name: 'FIRST_NAME', value: 'ours', memo: null }]
+  expect(await session.push({ runId: 'run_1', write, remove: [] })).toMatchObject({ failed: [] })
+  expect(fake.values().get('FIRST_NAME')).toBe('ours')
+  await fake.stop()
+})
+
+it('variables are secret unless the destination says otherwise', async () => {
+  const fake = await variablesFake(environment)
+  const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
+  const outside = testOutside({ 'env-platform': fake.origin })
+  await open(connection, outside).push({ runId: 'run_1', write, remove: [] })
+  expect(fake.flags.get('FIRST_NAME')).toBe(true)
+  const plain = { ...connection, destination: { ...connection.destination, secret: false } }
+  await open(plain, outside).push({ runId: 'run_2', write, remove: [] })
+  expect(fake.flags.get('FIRST_NAME')).toBe(false)
+  expect(factsOf(plain).rules).not.toBe(factsOf(connection).rules)
+  expect(factsOf(plain).places).toEqual(factsOf(connection).places)
+  await fake.stop()
+})

@@ -1,0 +1,41 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import type { SyncConnection, SyncFacts } from '../../src/sync/provider.ts'
+import { syncProvider } from '../../src/sync/registry.ts'
+
+/** What an adapter says of a destination of its kind, and what people call it. */
+export interface DescribedDestination {
+  tag: SyncTag
+  label: string
+  facts: SyncFacts
+}
+
+type Samples = Record<string, Omit<SyncConnection<SyncTag>, 'credential'>>
+
+/** The samples of all `samples-*.ts` beside this file, by tag. */
+export async function syncSamples(): Promise<Samples> {
+  const files = readdirSync(import.meta.dirname).filter((name) => /^samples-.*\.ts$/.test(name))
+  const modules = await Promise.all(
+    files.map(async (name) => (await import(pathToFileURL(join(import.meta.dirname, name)).href)) as object),
+  )
+  const objects = modules.flatMap((module) => Object.values(module) as Samples[])
+  return Object.fromEntries(
+    objects.flatMap((samples) => Object.entries(samples).filter(([tag]) => Object.hasOwn(syncProviders, tag))),
+  )
+}
+
+/** What every adapter says of its sample, in the order of the tags. A tag without a sample is a defect. */
+export async function describedDestinations(): Promise<DescribedDestination[]> {
+  const samples = await syncSamples()
+  const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
+  return await Promise.all(
+    tags.map(async (tag) => {
+      const sample = samples[tag]
+      if (sample === undefined) throw new Error(`packages/providers/test/sync/samples-*.ts: no sample of ${tag}`)
+      const facts = (await syncProvider(tag)).describe(sample)
+      return { tag, label: syncProviders[tag].label, facts }
+    }),
+  )
+}

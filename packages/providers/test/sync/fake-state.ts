@@ -1,0 +1,88 @@
+import type { FakeAnswer, FakeRequest } from '../http-fake.ts'
+
+type Failure = 'credential' | 'rate' | 'echo' | 'missing'
+
+/** What fakes of destinations have in common: names with values that count their changes, and failures on demand. */
+export class FakeState {
+  readonly values = new Map<string, string>()
+  /** How often each name was written, its deletion included. */
+  readonly changes = new Map<string, number>()
+  private failure: Failure | undefined
+  private refused = new Set<string>()
+  private left = Number.POSITIVE_INFINITY
+  private count = 0
+  private readonly onReset: () => void
+
+  constructor(onReset: () => void = () => {}) {
+    this.onReset = onReset
+  }
+
+  set(name: string, value: string): void {
+    this.values.set(name, value)
+    this.changes.set(name, (this.changes.get(name) ?? 0) + 1)
+  }
+
+  delete(name: string): boolean {
+    this.changes.set(name, (this.changes.get(name) ?? 0) + 1)
+    return this.values.delete(name)
+  }
+
+  /** An instant that changes with the name’s value. */
+  changedAt(name: string): string {
+    return new Date(Date.UTC(2026, 0, 1) + (this.changes.get(name) ?? 0) * 1000).toISOString()
+  }
+
+  is(failure: Failure): boolean {
+    return this.failure === failure
+  }
+
+  /** To be asked once for each request that would change something, with the name as it stands there. */
+  mayWrite(name: string): 'yes' | 'refused' | 'too many' {
+    this.count++
+    if (this.failure === 'rate' || this.left <= 0) return 'too many'
+    if (this.failure === 'echo' || this.refused.has(name)) return 'refused'
+    this.left--
+    return 'yes'
+  }
+
+  /** What a `SyncFake` is made of, beside its connection and its server. */
+  controls() {
+    return {
+      reset: () => {
+        this.values.clear()
+        this.failure = undefined
+        this.refused = new Set()
+        this.left = Number.POSITIVE_INFINITY
+        this.count = 0
+        this.onReset()
+      },
+      values: () => this.values,
+      put: (name: string, value: string) => this.set(name, value),
+      writes: () => this.count,
+      fail: (how: Failure) => {
+        this.failure = how
+      },
+      refuse: (name: string) => void this.refused.add(name),
+      tire: (after: number) => {
+        this.left = after
+      },
+    }
+  }
+}
+
+/** The object that a request holds, or why it is none that the service would take. */
+export function jsonObject(
+  request: FakeRequest,
+  fields: readonly string[],
+  required: readonly string[] = [],
+): { body: Record<string, unknown> } | { problem: string } {
+  if (!/^application\/(?:json|x-amz-json-1\.1)/.test(request.headers['content-type'] ?? ''))
+    return { problem: 'wrong content type' }
+  const body = JSON.parse(request.body) as Record<string, unknown>
+  const unknown = Object.keys(body).find((name) => !fields.includes(name))
+  const missing = required.find((name) => body[name] === undefined)
+  if (unknown !== undefined) return { problem: `unknown field ${unknown}` }
+  return missing === undefined ? { body } : { problem: `missing field ${missing}` }
+}
+
+export const empty = (status: number): FakeAnswer => ({ status })

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest'
+import { describe as factsOf, open } from '../../src/sync/frontend-cloud.ts'
+import { testOutside } from '../outside.ts'
+import { syncConformance } from './conformance.ts'
+import { connection, vercelFake } from './frontend-cloud-fake.ts'
+
+syncConformance('frontend-cloud', vercelFake)
+
+const session = (fake: { origin: string }, destination: Partial<typeof connection.destination> = {}) =>
+  open(
+    { ...connection, destination: { ...connection.destination, ...destination } },
+    testOutside({ 'frontend-cloud': fake.origin }),
+  )
+const push = (name: string) => ({ runId: 'run', write: [{ name, value: 'new', memo: null }], remove: [] })
+const removal = (name: string) => ({ runId: 'run', write: [], remove: [{ name, memo: null }] })
+
+it('values are sensitive where Vercel has such variables', async () => {
+  const fake = await vercelFake()
+  await session(fake).push(push('NAME'))
+  expect(fake.held('NAME')).toEqual(['development encrypted new', 'production,preview sensitive new'])
+  await session(fake).push(push('NAME'))
+  expect(fake.held('NAME')).toHaveLength(2)
+  await fake.stop()
+})
+
+it('environments that the destination does not name keep their values', async () => {
+  const fake = await vercelFake()
+  fake.put('NAME', 'theirs')
+  await session(fake, { targets: ['production'] }).push(push('NAME'))
+  expect(fake.held('NAME')).toEqual(['preview,development encrypted theirs', 'production sensitive new'])
+  await session(fake, { targets: ['production', 'preview'] }).push(removal('NAME'))
+  expect(fake.held('NAME')).toEqual(['development encrypted theirs'])
+  await fake.stop()
+})
+
+it('separate values of environments stay separate records', async () => {
+  const fake = await vercelFake()
+  fake.add({ key: 'NAME', value: 'one', type: 'sensitive', target: ['production'] })
+  fake.add({ key: 'NAME', value: 'two', type: 'encrypted', target: ['preview'] })
+  await session(fake).push(push('NAME'))
+  expect(fake.held('NAME')).toEqual(['development encrypted new', 'preview encrypted new', 'production sensitive new'])
+  await fake.stop()
+})
+
+it('a value that is refused leaves the shared one where it was', async () => {
+  const fake = await vercelFake()
+  fake.put('NAME', 'theirs')
+  fake.refuse('NAME')
+  const { failed } = await session(fake, { targets: ['production'] }).push(push('NAME'))
+  expect(failed).toEqual([{ name: 'NAME', reason: 'Vercel refused it: KEY_RESERVED.' }])
+  expect(fake.held('NAME')).toEqual(['production,preview,development encrypted theirs'])
+  await fake.stop()
+})
+
+it('a plain variable becomes a sensitive one', async () => {
+  const fake = await vercelFake()
+  fake.add({ key: 'NAME', value: 'old', type: 'plain', target: ['production'] })
+  await session(fake, { targets: ['production'] }).push(push('NAME'))
+  expect(fake.held('NAME')).toEqual(['production sensitive new'])
+  await fake.stop()
+})
+
+it('values of a branch leave those of all branches alone', async () => {
+  const fake = await vercelFake()
+  fake.add({ key: 'NAME', value: 'theirs', type: 'encrypted', target: ['preview'] })
+  const branch = session(fake, { targets: ['preview'], gitBranch: 'staging' })
+  expect(await branch.list()).toEqual([])
+  await branch.push(push('NAME'))
+  expect(fake.held('NAME')).toEqual(['preview encrypted theirs', 'preview sensitive new staging'])
+  await branch.push(removal('NAME'))
+  expect(fake.held('NAME')).toEqual(['preview encrypted theirs'])
+  await fake.stop()
+})
+
+it('a variable of an integration is locked, and one of the system is not shown', async () => {
+  const fake = await vercelFake()
+  fake.add({ key: 'DB', value: 'x', type: 'encrypted', target: ['production'], configurationId: 'icfg' })
+  fake.add({ key: 'VERCEL_URL', value: '', type: 'system', target: ['production'] })
+  expect(await session(fake).list()).toMatchObject([{ name: 'DB', locked: expect.any(String) }])
+  expect((await session(fake).push(push('DB'))).failed).toMatchObject([{ name: 'DB' }])
+  expect(fake.writes()).toBe(0)
+  await fake.stop()
+})
+
+it('reads all pages', async () => {
+  const fake = await vercelFake()
+  for (let index = 0; index < 250; index++) fake.put(`NAME_${index}`, 'x')
+  expect(await session(fake).list()).toHaveLength(250)
+  await fake.stop()
+})
+
+it('a branch goes with preview alone', () => {
+  const destination = { ...connection.destination, gitBranch: 'main' }
+  expect(() => factsOf({ ...connection, destination })).toThrow('gitBranch')
+})

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { open } from '../../src/sync/ml-spaces.ts'
+import { testOutside } from '../outside.ts'
+import { oneByOneConformance } from './clouds.ts'
+import { connection, spaceFake } from './ml-spaces-fake.ts'
+
+oneByOneConformance('ml-spaces', spaceFake)
+
+it('a static Space, which shows its secrets to visitors, is refused before anything is written', async () => {
+  const fake = await spaceFake()
+  fake.is('static')
+  const session = () => open(connection, testOutside({ 'ml-spaces': fake.origin }))
+  const refused = { reason: 'unsupported', message: expect.stringContaining('static') }
+  await expect(session().verify()).rejects.toMatchObject(refused)
+  const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
+  await expect(session().push({ runId: 'run_1', write, remove: [] })).rejects.toMatchObject(refused)
+  expect(fake.writes()).toBe(0)
+  await fake.stop()
+})
+
+it('a public variable’s name is shown as one that cannot be written, and the end of the window as the pause', async () => {
+  const fake = await spaceFake()
+  fake.variables.add('PUBLIC_NAME')
+  const session = open(connection, testOutside({ 'ml-spaces': fake.origin }))
+  expect(await session.list()).toEqual([
+    { name: 'PUBLIC_NAME', revision: null, locked: expect.stringMatching(/variable/) },
+  ])
+  fake.fail('rate')
+  const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
+  await expect(session.push({ runId: 'run_1', write, remove: [] })).rejects.toMatchObject({ retryAfterMs: 42_000 })
+  await fake.stop()
+})

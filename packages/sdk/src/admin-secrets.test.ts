@@ -1,0 +1,52 @@
+import { newToken, parseToken } from '@skerry/crypto/token'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { describe, expect, test } from 'vitest'
+import { openAdminSecret, sealAdminSecret } from './admin-secrets.ts'
+
+const adminSecret = 'postgres://skerry:secret@db.internal:5432/shop'
+const connection = { host: 'db.internal', port: 5432, database: 'shop', tls: 'verify-full' as const }
+const config = {
+  provider: 'postgres' as const,
+  executor: 'provisioner' as const,
+  provisionerTokenId: `skt_${'0'.repeat(22)}`,
+  connection,
+  accessLevel: 'readonly' as const,
+  schema: 'app',
+}
+const mine = await newToken('skerry')
+const { privateKey } = await parseToken(mine.token)
+const wrapped = await sealAdminSecret({ adminSecret, config }, mine.publicKeyJwk)
+
+describe('the admin credential for a provisioner', () => {
+  test('is opened by its token’s key alone', async () => {
+    expect(await openAdminSecret(wrapped, config, privateKey)).toBe(adminSecret)
+    const other = await parseToken((await newToken('skerry')).token)
+    await expect(openAdminSecret(wrapped, config, other.privateKey)).rejects.toThrow()
+  })
+
+  test('is opened for the same settings in another order, as a database keeps them', async () => {
+    const stored = Object.fromEntries(Object.entries(config).toReversed())
+    expect(await openAdminSecret(wrapped, stored, privateKey)).toBe(adminSecret)
+  })
+
+  test.each([
+    ['another host', { connection: { ...connection, host: 'evil.example.com' } }],
+    ['no check of the certificate', { connection: { ...connection, tls: 'disable' } }],
+    ['statements of its own', { accessLevel: 'custom', createStatements: ['ALTER ROLE skerry SUPERUSER'] }],
+    ['a setting less', { schema: undefined }],
+  ])('is not given out for %s', async (_, change) => {
+    const opening = openAdminSecret(wrapped, { ...config, ...change }, privateKey)
+    await expect(opening).rejects.toThrow('the target’s settings are not those')
+  })
+
+  test.each([
+    ['the bare credential', adminSecret],
+    ['no object', 'null'],
+    ['another version', '{"v":2}'],
+  ])('that was wrapped as %s is refused, and not repeated', async (_, text) => {
+    const bare = await wrapKey(new TextEncoder().encode(text), mine.publicKeyJwk)
+    const error = await openAdminSecret(bare, config, privateKey).catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({ code: 'malformed_answer' })
+    expect(String(error)).not.toContain('secret@')
+  })
+})

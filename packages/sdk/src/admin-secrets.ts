@@ -1,0 +1,63 @@
+import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
+import { decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
+import { sha256 } from '@skerry/crypto/digest'
+import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import { clientError } from './errors.ts'
+
+// The admin credential of a target that a provisioner signs in to. It is wrapped together with a digest of the target's
+// settings: a server that changed a host, a certificate or a statement would be given no use of the credential.
+
+interface Sealed {
+  v: 1
+  adminSecret: string
+  configDigest: string
+}
+
+/**
+ * Wraps an admin credential and the settings that it is for to the key of a provisioner's token. The server cannot read it.
+ *
+ * @throws CryptoError `malformed_key`.
+ * @example const wrappedAdminSecret = await sealAdminSecret({ adminSecret, config }, publicKeyJwk)
+ */
+export async function sealAdminSecret(
+  { adminSecret, config }: { adminSecret: string; config: LeaseConfig<LeaseTag> },
+  publicKeyJwk: string,
+): Promise<string> {
+  const sealed: Sealed = { v: 1, adminSecret, configDigest: await digestOf(config) }
+  return wrapKey(encodeUtf8(JSON.stringify(sealed)), publicKeyJwk)
+}
+
+/**
+ * The admin credential, for the settings that it was wrapped with and for no others.
+ *
+ * @throws CryptoError where it was wrapped to another key; SkerryError `malformed_answer` where the settings are others.
+ * @example const adminSecret = await openAdminSecret(job.target.wrappedAdminSecret, config, holder)
+ */
+export async function openAdminSecret(wrapped: string, config: object, holder: KeyHolder): Promise<string> {
+  const { adminSecret, configDigest } = parse(decodeUtf8(await unwrapKey(wrapped, holder)))
+  if (configDigest !== (await digestOf(config)))
+    throw clientError('malformed_answer', 'the target’s settings are not those that its credential was given for')
+  return adminSecret
+}
+
+function parse(json: string): Sealed {
+  try {
+    const { v, adminSecret, configDigest } = JSON.parse(json)
+    if (v === 1 && typeof adminSecret === 'string' && typeof configDigest === 'string')
+      return { v, adminSecret, configDigest }
+  } catch {
+    // What it holds instead is nobody's to see.
+  }
+  throw clientError('malformed_answer', 'the admin credential was not wrapped for a provisioner')
+}
+
+const digestOf = async (config: object): Promise<string> =>
+  encodeBase64url(await sha256(encodeUtf8(JSON.stringify(sorted(config)))))
+
+/** With the members of each object in one order, because a database keeps another one than was sent. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const)
+  return Object.fromEntries(members.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -1,0 +1,98 @@
+import type { agents as agentEndpoints } from '@skerry/contract/agents'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { tasks as taskEndpoints } from '@skerry/contract/tasks'
+import { type PolicySigner, signPolicy } from '@skerry/crypto/policy'
+import { newTaskToken } from '@skerry/crypto/task-token'
+import type { Client } from './client.ts'
+import { clientError, SkerryError } from './errors.ts'
+
+export type Agent = Answer<typeof agentEndpoints.get>['agent']
+export type AgentPolicy = Answer<typeof agentEndpoints.policies>['policies'][number]
+export type AgentTask = Answer<typeof taskEndpoints.get>['task']
+
+/** As many as the server gives on one page. */
+const pageLimit = 100
+
+/**
+ * Every agent of an organization.
+ *
+ * @throws RefusedError `forbidden`; UnavailableError.
+ * @example const agents = await listAgents(client, orgId)
+ */
+export async function listAgents(client: Client, orgId: string): Promise<Agent[]> {
+  const all: Agent[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.agents.list({
+      params: { orgId },
+      query: { limit: pageLimit, ...(cursor === undefined ? {} : { cursor }) },
+    })
+    all.push(...page.agents)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return all
+}
+
+/**
+ * An agent by its slug or id.
+ *
+ * @throws SkerryError `not_found`; RefusedError; UnavailableError.
+ * @example const agent = await findAgent(client, orgId, 'builder')
+ */
+export async function findAgent(client: Client, orgId: string, wanted: string): Promise<Agent> {
+  const found = (await listAgents(client, orgId)).find(({ id, slug }) => id === wanted || slug === wanted)
+  if (!found) throw new SkerryError('not_found', `there is no agent ${wanted}`)
+  return found
+}
+
+/** What is to be published; times are milliseconds since 1970. */
+export interface PolicyWish {
+  agent: Agent
+  orgId: string
+  rules: readonly PolicyRule[]
+  issuedAtMs: number
+  expiresAtMs: number
+}
+
+/**
+ * Signs rules as the next version of an agent's policy, and publishes them.
+ *
+ * @throws CryptoError `policy_invalid`, with the place; RefusedError `conflict` where somebody else was faster.
+ * @example await publishPolicy(client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs })
+ */
+export async function publishPolicy(client: Client, signer: PolicySigner, wish: PolicyWish): Promise<AgentPolicy> {
+  const { agent, orgId, rules } = wish
+  const bundle = await signPolicy(
+    {
+      org: orgId,
+      agent: agent.id,
+      agentSlug: agent.slug,
+      policyVersion: agent.policyVersion + 1,
+      issuedAt: Math.floor(wish.issuedAtMs / 1000),
+      expiresAt: Math.floor(wish.expiresAtMs / 1000),
+      rules,
+    },
+    signer,
+  )
+  return (await client.agents.publish({ params: { orgId, agentId: agent.id }, body: { bundle } })).policy
+}
+
+/**
+ * Gives an agent a task: its token is made here, and only its hash is registered. `scopes` narrow the policy to these names;
+ * without them all of it counts.
+ *
+ * @returns the token, shown this once, and the header in which the agent presents it.
+ * @throws RefusedError `invalid_request` for a name that the policy does not permit, `forbidden`; UnavailableError.
+ * @example const { token, header } = await dispatchTask(client, 'builder', { scopes: ['API_KEY'], ttlSeconds: 900 })
+ */
+export async function dispatchTask(
+  client: Client,
+  agentRef: string,
+  wish: { scopes?: string[]; ttlSeconds?: number; label?: string } = {},
+): Promise<{ token: string; task: AgentTask; header: string }> {
+  const { token, taskRef, tokenHash } = await newTaskToken()
+  const { task, header } = await client.tasks.dispatch({ params: { agentRef }, body: { taskRef, tokenHash, ...wish } })
+  if (task.taskRef !== taskRef) throw clientError('malformed_answer', 'another task than the one that was registered')
+  return { token, task, header }
+}

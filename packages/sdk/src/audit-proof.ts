@@ -1,0 +1,171 @@
+import type { auditProof } from '@skerry/contract/audit-proof'
+import type { Answer } from '@skerry/contract/endpoint'
+import { type Bytes, decodeBase64url } from '@skerry/crypto/base64url'
+import { type Checkpoint, decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
+import { growTree, type Hasher, isSameHash, openHasher, rootsOfConsistency } from '@skerry/crypto/merkle'
+import type { Client } from './client.ts'
+import { SkerryError } from './errors.ts'
+
+/** What a client keeps of a trail, to notice when a server goes back on it. Nothing of it is secret. */
+export interface SeenCheckpoint {
+  /** The note, as it was signed. */
+  note: string
+  /** The server's key, base64url. */
+  publicKey: string
+}
+
+/** Something that an honest server never shows. `index` and `entryId` name the row, where one can be told. */
+export interface Finding {
+  kind: 'changed' | 'removed' | 'put_between' | 'other_history' | 'shorter' | 'other_key' | 'not_as_signed'
+  message: string
+  index?: number
+  entryId?: string
+}
+
+export interface Verified {
+  size: number
+  checkpoint: string
+  publicKey: string
+  findings: Finding[]
+}
+
+type Leaf = Answer<typeof auditProof.leaves>['leaves'][number]
+
+/** @returns the checkpoint of now, its signature checked. @throws CryptoError, and as `client`. */
+export async function fetchCheckpoint(client: Client, orgId: string): Promise<SeenCheckpoint & { parsed: Checkpoint }> {
+  const [{ checkpoint: note }, { publicKey }] = await Promise.all([
+    client.auditProof.checkpoint({ params: { orgId } }),
+    client.auditProof.exportKey({}),
+  ])
+  return { note, publicKey, parsed: await open({ note, publicKey }, orgId) }
+}
+
+const open = ({ note, publicKey }: SeenCheckpoint, orgId: string): Promise<Checkpoint> =>
+  openCheckpoint(note, decodeBase64url(publicKey), `skerry/${orgId}`)
+
+/** Entries come in the order of their transactions; a slow one may be this much behind. */
+const lateMs = 10 * 60 * 1000
+
+/**
+ * Reads the whole trail and checks, with nothing but hashes and one signature, that it is what was signed, and that it goes
+ * on from what was seen before.
+ *
+ * @param seen the checkpoint that this client saw last, if any
+ * @example const { findings, ...next } = await verifyTrail(client, orgId, seen) // keep `next` if there are none
+ */
+export async function verifyTrail(client: Client, orgId: string, seen?: SeenCheckpoint): Promise<Verified> {
+  // First, so that all that is listed here and was written a while ago must be sealed by then.
+  const listed = await listEntries(client, orgId)
+  const { note, publicKey, parsed } = await fetchCheckpoint(client, orgId)
+  const findings: Finding[] = []
+  if (seen && seen.publicKey !== publicKey)
+    findings.push({ kind: 'other_key', message: 'the server signs with another key than before' })
+  const before = seen && (await open(seen, orgId))
+  if (before && before.size > parsed.size)
+    findings.push({ kind: 'shorter', message: `the trail had ${before.size} entries, and now has ${parsed.size}` })
+  const hasher = await openHasher()
+  const walk = { hasher, tree: growTree(hasher), findings, sealed: new Set<string>(), newest: '' }
+  for await (const leaf of leavesOf(client, orgId, parsed.size)) {
+    checkLeaf(walk, leaf)
+    if (walk.tree.size === before?.size && !isSameHash(walk.tree.root(), before.root))
+      findings.push(otherHistory(before.size))
+  }
+  if (!isSameHash(walk.tree.root(), parsed.root) && findings.length === 0)
+    findings.push({
+      kind: 'not_as_signed',
+      message: 'the hashes of the entries do not give what the server has signed',
+    })
+  findings.push(...unsealed(listed, walk.sealed, walk.newest))
+  return { size: parsed.size, checkpoint: note, publicKey, findings }
+}
+
+const otherHistory = (size: number): Finding => ({
+  kind: 'other_history',
+  message: `the first ${size} entries are not those of the checkpoint that was seen before`,
+})
+
+interface Walk {
+  hasher: Hasher
+  tree: ReturnType<typeof growTree>
+  findings: Finding[]
+  sealed: Set<string>
+  newest: string
+}
+
+/** The tree is built from what the entries are, and from the server's hash only where there is no entry any more. */
+function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf): void {
+  const place = { index, entryId }
+  const told = decodeBase64(hash)
+  const own = entry ? walk.hasher.leaf(entry) : told
+  if (entry && (entry.id !== entryId || !isSameHash(own, told)))
+    walk.findings.push({ kind: 'changed', message: `entry ${entryId} was changed after it was sealed`, ...place })
+  if (!entry)
+    walk.findings.push({ kind: 'removed', message: `entry ${entryId} was removed after it was sealed`, ...place })
+  if (isLate(createdAt, walk.newest))
+    walk.findings.push({ kind: 'put_between', message: `entry ${entryId} came later than it says`, ...place })
+  walk.tree.append(own)
+  walk.sealed.add(entryId)
+  if (createdAt > walk.newest) walk.newest = createdAt
+}
+
+const isLate = (createdAt: string, newest: string) =>
+  newest !== '' && Date.parse(newest) - Date.parse(createdAt) > lateMs
+
+/** What the trail shows and no tree holds, although younger entries are sealed. */
+const unsealed = (listed: { id: string; createdAt: string }[], sealed: Set<string>, newest: string): Finding[] =>
+  listed
+    .filter(({ id, createdAt }) => !sealed.has(id) && isLate(createdAt, newest))
+    .map(({ id }) => ({ kind: 'put_between', message: `entry ${id} was never sealed`, entryId: id }))
+
+async function listEntries(client: Client, orgId: string): Promise<{ id: string; createdAt: string }[]> {
+  const found: { id: string; createdAt: string }[] = []
+  let cursor: string | null = null
+  do {
+    const page: { entries: { id: string; createdAt: string }[]; nextCursor: string | null } = await client.audit.list({
+      params: { orgId },
+      query: { limit: 200, ...(cursor === null ? {} : { cursor }) },
+    })
+    found.push(...page.entries.map(({ id, createdAt }) => ({ id, createdAt })))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
+}
+
+/** Exactly as many as the checkpoint is about, one after the other. */
+async function* leavesOf(client: Client, orgId: string, size: number): AsyncGenerator<Leaf> {
+  for (let from = 0; from < size; ) {
+    const { leaves } = await client.auditProof.leaves({ params: { orgId }, query: { from } })
+    if (leaves.length === 0 || leaves.some(({ index }, place) => index !== from + place))
+      throw new SkerryError('malformed_answer', `the server leaves out the entry at ${from}`)
+    for (const leaf of leaves.slice(0, size - from)) yield leaf
+    from += leaves.length
+  }
+}
+
+/**
+ * Holds two checkpoints of one trail against each other: yours, and one that somebody else was shown. A server that shows
+ * two histories cannot prove that one goes on from the other.
+ *
+ * @returns null where they agree.
+ * @throws CryptoError where one is not signed with this key or is about another trail.
+ */
+export async function compareCheckpoints(
+  client: Client,
+  orgId: string,
+  { publicKey, notes }: { publicKey: string; notes: readonly [string, string] },
+): Promise<Finding | null> {
+  const opened = await Promise.all(notes.map((note) => open({ note, publicKey }, orgId)))
+  const [older, newer] = opened.toSorted((one, other) => one.size - other.size) as [Checkpoint, Checkpoint]
+  if (older.size === 0) return null
+  if (older.size === newer.size) return isSameHash(older.root, newer.root) ? null : otherHistory(older.size)
+  const query = { from: older.size, to: newer.size }
+  const { proof } = await client.auditProof.consistency({ params: { orgId }, query })
+  return (await isBeginning(older, newer, proof.hashes.map(decodeBase64))) ? null : otherHistory(older.size)
+}
+
+/** Whether a proof shows that the older tree is the beginning of the newer one. Asks nobody. */
+export async function isBeginning(older: Checkpoint, newer: Checkpoint, hashes: readonly Bytes[]): Promise<boolean> {
+  const sizes = { from: older.size, to: newer.size, fromRoot: older.root, hashes }
+  const roots = rootsOfConsistency(await openHasher(), sizes)
+  return isSameHash(roots.from, older.root) && isSameHash(roots.to, newer.root)
+}

@@ -1,0 +1,289 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { kms } from '@skerry/contract/kms'
+import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
+import type { Bytes } from '@skerry/crypto/base64url'
+import { CryptoError } from '@skerry/crypto/errors'
+import {
+  importSealingKey,
+  materialFingerprint,
+  newDataKey,
+  newSealingMaterial,
+  openDataKey,
+  openManaged,
+  type SealingKey,
+  sealManaged,
+  versionOf,
+} from '@skerry/crypto/kms'
+import {
+  formatSignature,
+  importSigningKey,
+  newSigningMaterial,
+  parseSignature,
+  type SigningKey,
+  type SigningSpec,
+  signMessage,
+  verifyingKeyFingerprint,
+  verifyMessage,
+} from '@skerry/crypto/kms-sign'
+import { openStream, sealStream } from '@skerry/crypto/kms-stream'
+import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import type { Client } from './client.ts'
+import { clientError, invalid, SkerryError } from './errors.ts'
+import type { Grantee } from './secrets.ts'
+
+export type ManagedKey = Answer<typeof kms.get>['key']
+
+/** Where a managed key is. */
+export interface KeyPlace {
+  orgId: string
+  kmsKeyId: string
+}
+
+/**
+ * What a server shows of one version: for clients that remember which key they have used, since whoever runs the server could
+ * wrap one of their own. The fingerprint tells nothing of the key.
+ */
+export interface ShownVersion {
+  keyId: string
+  version: number
+  fingerprint: string
+}
+
+/** Compares what is shown with what was seen before, and throws where it is another. */
+export type CheckVersions = (shown: readonly ShownVersion[], currentVersion: number) => void | Promise<void>
+
+interface Material {
+  bytes: Bytes
+  publicKeyJwk: string | undefined
+  fingerprint: string
+}
+
+async function newMaterial(spec: KmsSpec): Promise<Material> {
+  if (kmsSpecs[spec].purpose === 'sign') {
+    const { pkcs8: bytes, publicKeyJwk } = await newSigningMaterial(spec as SigningSpec)
+    return { bytes, publicKeyJwk, fingerprint: await verifyingKeyFingerprint(spec as SigningSpec, publicKeyJwk) }
+  }
+  const bytes = newSealingMaterial()
+  return { bytes, publicKeyJwk: undefined, fingerprint: await materialFingerprint(bytes) }
+}
+
+const wrapTo = (bytes: Bytes, grantees: readonly Grantee[]) =>
+  Promise.all(
+    grantees.map(async ({ principalType, principalId, publicKeyJwk }) => ({
+      principalType,
+      principalId,
+      wrappedKey: await wrapKey(bytes, publicKeyJwk),
+    })),
+  )
+
+/**
+ * Makes a managed key here, wraps it to each grantee, and registers it.
+ *
+ * @param grantees at least one, the caller among them if the caller is to use it.
+ * @throws RefusedError `conflict` (the name is taken), `invalid_request`, `forbidden`; CryptoError `malformed_key`;
+ *   UnavailableError.
+ * @example
+ * const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees: [me] })
+ */
+export async function createManagedKey(
+  client: Client,
+  wish: {
+    orgId: string
+    name: string
+    spec: KmsSpec
+    applicationId?: string | undefined
+    groupId?: string | undefined
+    grantees: readonly Grantee[]
+  },
+): Promise<{ key: ManagedKey; shown: ShownVersion }> {
+  const { orgId, name, spec, applicationId, groupId, grantees } = wish
+  const { bytes, publicKeyJwk, fingerprint } = await newMaterial(spec)
+  const body = {
+    name,
+    purpose: kmsSpecs[spec].purpose,
+    spec,
+    ...(applicationId === undefined ? {} : { applicationId }),
+    ...(groupId === undefined ? {} : { groupId }),
+    ...(publicKeyJwk === undefined ? {} : { publicKeyJwk }),
+    grants: await wrapTo(bytes, grantees),
+  }
+  const { key } = await client.kms.create({ params: { orgId }, body })
+  return { key, shown: { keyId: key.id, version: key.currentVersion, fingerprint } }
+}
+
+/**
+ * Adds a version, wrapped to each grantee. Who is left out goes on opening what was encrypted before.
+ *
+ * @throws as `createManagedKey`; RefusedError `conflict` for a disabled key.
+ * @example await rotateManagedKey(client, { orgId, key, grantees })
+ */
+export async function rotateManagedKey(
+  client: Client,
+  { orgId, key, grantees }: { orgId: string; key: Pick<ManagedKey, 'id' | 'spec'>; grantees: readonly Grantee[] },
+): Promise<{ key: ManagedKey; shown: ShownVersion }> {
+  const { bytes, publicKeyJwk, fingerprint } = await newMaterial(key.spec)
+  const body = { ...(publicKeyJwk === undefined ? {} : { publicKeyJwk }), grants: await wrapTo(bytes, grantees) }
+  const answer = await client.kms.rotate({ params: { orgId, kmsKeyId: key.id }, body })
+  return { key: answer.key, shown: { keyId: key.id, version: answer.key.currentVersion, fingerprint } }
+}
+
+/** What a caller can do with the versions of a managed key that were granted to them. */
+export interface OpenedKey {
+  readonly keyId: string
+  readonly spec: KmsSpec
+  readonly currentVersion: number
+  /** Those held, in ascending order. */
+  readonly versions: readonly number[]
+  /** Grants the current version to someone. */
+  grantTo(grantee: Grantee): Promise<void>
+  encrypt(plaintext: Bytes, context?: string): Promise<string>
+  decrypt(blob: string, context?: string): Promise<Bytes>
+  encryptStream(source: AsyncIterable<Bytes>, context?: string): AsyncIterable<Bytes>
+  decryptStream(source: AsyncIterable<Bytes>, context?: string): AsyncIterable<Bytes>
+  newDataKey(lengthBytes?: number): Promise<{ plaintext: Bytes; wrapped: string }>
+  openDataKey(wrapped: string): Promise<Bytes>
+  /** `sg1.` of a message. */
+  sign(message: Bytes): Promise<string>
+  /** For what signs by other means; secret. */
+  signingKey(): SigningKey
+}
+
+/**
+ * Fetches what the caller was granted of a managed key, and opens it.
+ *
+ * New things are made with the current version alone: whoever holds only earlier ones can still open what those made.
+ *
+ * @param holder the private key, or whatever keeps it.
+ * @param check asked about every version before any is used.
+ * @throws RefusedError `forbidden` (no grant, or the key is disabled), `not_found`; SkerryError `decryption_failed` for a grant
+ *   that is not for this private key; what `check` throws; UnavailableError. The operations throw CryptoError
+ *   `decryption_failed`, and SkerryError `forbidden` for a version that the caller does not hold.
+ * @example
+ * const key = await openManagedKey(client, { orgId, kmsKeyId }, privateKey)
+ * const blob = await key.encrypt(encodeUtf8('4111...'), 'customer/17')
+ */
+export async function openManagedKey(
+  client: Client,
+  place: KeyPlace,
+  holder: KeyHolder,
+  check?: CheckVersions,
+): Promise<OpenedKey> {
+  const { orgId, kmsKeyId: keyId } = place
+  const { spec, currentVersion, grants } = await client.kms.own({ params: place })
+  if (!Object.hasOwn(kmsSpecs, spec)) throw clientError('malformed_answer', 'a spec that there is not')
+  const held = await Promise.all(grants.map((one) => openGrant(one, { keyId, spec, holder })))
+  held.sort((a, b) => a.shown.version - b.shown.version)
+  await check?.(
+    held.map(({ shown }) => shown),
+    currentVersion,
+  )
+  const checkPurpose = (use: 'sealing' | 'signing') => {
+    const needed = use === 'sealing' ? 'encrypt' : 'sign'
+    if (kmsSpecs[spec].purpose !== needed) throw new SkerryError('forbidden', `this key is not one to ${needed} with`)
+  }
+  const heldAt = <K extends 'sealing' | 'signing'>(use: K, version = currentVersion): NonNullable<Held[K]> => {
+    checkPurpose(use)
+    const found = held.find(({ shown }) => shown.version === version)?.[use]
+    if (!found) throw notHeld(version, version === currentVersion)
+    return found
+  }
+  const sealingOf = (blob: string, prefix: 'ce1' | 'dk1') => {
+    const made = versionOf(blob, prefix)
+    if (made.keyId !== keyId) throw invalid(`it was made with another key, ${made.keyId}`)
+    return heldAt('sealing', made.version)
+  }
+  return {
+    keyId,
+    spec,
+    currentVersion,
+    versions: held.map(({ shown }) => shown.version),
+    grantTo: async (grantee) => {
+      const bytes = held.find(({ shown }) => shown.version === currentVersion)?.bytes
+      if (!bytes) throw notHeld(currentVersion, true)
+      const [grant] = await wrapTo(bytes, [grantee])
+      await client.kms.grant({ params: { orgId, kmsKeyId: keyId }, body: { ...grant!, version: currentVersion } })
+    },
+    encrypt: async (plaintext, context) => sealManaged(plaintext, heldAt('sealing'), context),
+    decrypt: async (blob, context) => openManaged(blob, sealingOf(blob, 'ce1'), context),
+    encryptStream: (source, context) => sealStream(source, heldAt('sealing'), context),
+    decryptStream: (source, context) =>
+      openStream(source, (_, wrapped) => openDataKey(wrapped, sealingOf(wrapped, 'dk1')), context),
+    newDataKey: async (lengthBytes) => newDataKey(heldAt('sealing'), lengthBytes),
+    openDataKey: async (wrapped) => openDataKey(wrapped, sealingOf(wrapped, 'dk1')),
+    sign: async (message) => {
+      const key = heldAt('signing')
+      return formatSignature(key, await signMessage(message, key))
+    },
+    signingKey: () => heldAt('signing'),
+  }
+}
+
+interface Held {
+  shown: ShownVersion
+  bytes: Bytes
+  sealing?: SealingKey
+  signing?: SigningKey
+}
+
+async function openGrant(
+  { version, wrappedKey }: { version: number; wrappedKey: string },
+  { keyId, spec, holder }: { keyId: string; spec: KmsSpec; holder: KeyHolder },
+): Promise<Held> {
+  try {
+    const bytes = await unwrapKey(wrappedKey, holder)
+    if (spec === 'aes-256-gcm') {
+      const sealing = await importSealingKey(bytes, { keyId, version })
+      return { shown: { keyId, version, fingerprint: await materialFingerprint(bytes) }, bytes, sealing }
+    }
+    const signing = await importSigningKey(spec, bytes, { keyId, version })
+    const fingerprint = await verifyingKeyFingerprint(spec, signing.publicKeyJwk)
+    return { shown: { keyId, version, fingerprint }, bytes, signing }
+  } catch (error) {
+    if (!(error instanceof CryptoError)) throw error
+    throw new SkerryError('decryption_failed', `version ${version} of the key was not wrapped to this private key`)
+  }
+}
+
+const notHeld = (version: number, isCurrent: boolean) =>
+  new SkerryError('forbidden', `you do not hold version ${version} of this key${isCurrent ? ', the current one' : ''}`)
+
+/** Public keys of a key that signs. */
+export interface VerifyingKeys {
+  readonly spec: SigningSpec
+  readonly keys: readonly (ShownVersion & { publicKeyJwk: string })[]
+}
+
+/**
+ * The public keys of every version. They are the server's word: `check` compares them with what was seen before.
+ *
+ * @throws RefusedError `not_found`, `invalid_request` for a key that encrypts; CryptoError `malformed_key`; what `check` throws;
+ *   UnavailableError.
+ * @example const keys = await verifyingKeys(client, { orgId, kmsKeyId })
+ */
+export async function verifyingKeys(client: Client, place: KeyPlace, check?: CheckVersions): Promise<VerifyingKeys> {
+  const answer = await client.kms.public({ params: place })
+  const spec = answer.spec as SigningSpec
+  if (kmsSpecs[spec]?.purpose !== 'sign') throw clientError('malformed_answer', 'the key is not one that signs')
+  const keys = await Promise.all(
+    answer.keys.map(async ({ version, publicKeyJwk }) => ({
+      keyId: place.kmsKeyId,
+      version,
+      publicKeyJwk,
+      fingerprint: await verifyingKeyFingerprint(spec, publicKeyJwk),
+    })),
+  )
+  await check?.(keys, answer.currentVersion)
+  return { spec, keys }
+}
+
+/**
+ * Whether an `sg1.` signature is of this message, by the version of the key that it names.
+ *
+ * @throws CryptoError `malformed_blob`, `unsupported_prefix`.
+ * @example if (!(await verifySignature(message, blob, await verifyingKeys(client, place)))) refuse()
+ */
+export async function verifySignature(message: Bytes, blob: string, keys: VerifyingKeys): Promise<boolean> {
+  const { keyId, version, signature } = parseSignature(blob)
+  const found = keys.keys.find((one) => one.keyId === keyId && one.version === version)
+  return found !== undefined && verifyMessage(message, signature, { spec: keys.spec, ...found })
+}

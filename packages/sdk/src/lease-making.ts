@@ -1,0 +1,231 @@
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import type { LeaseConfig, LeaseResult, LeaseTag } from '@skerry/contract/lease-providers'
+import type { leases } from '@skerry/contract/leases'
+import { decodeUtf8 } from '@skerry/crypto/base64url'
+import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'
+import { nativePasswordHash, newLeasePassword, redisVerifier, scramVerifier } from '@skerry/crypto/lease-verifiers'
+import { newId } from '@skerry/crypto/random'
+import { newSshKeyPair, readSshCertificate, type SshKeyPair } from '@skerry/crypto/ssh'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import { clientError, invalid } from './errors.ts'
+
+// For each kind of lease: what is made here before it is asked for, and how what comes back is checked and opened.
+
+type MintBody = Body<typeof leases.create>
+type MintAnswer = Answer<typeof leases.create>
+type Lease = MintAnswer['lease']
+type Target = LeaseWish['target']
+
+export type LeaseTarget = Answer<typeof leases.createTarget>['target']
+
+export interface LeaseWish {
+  orgId: string
+  target: Pick<LeaseTarget, 'id' | 'provider' | 'config'>
+  ttlSeconds: number
+  /** Name of the account, for databases; a fresh one unless given. It must not exist on the target. */
+  roleName?: string | undefined
+  /** Login names of an SSH certificate; needed there. */
+  principals?: readonly string[] | undefined
+  signal?: AbortSignal | undefined
+}
+
+type DatabaseTag = 'postgres' | 'mysql' | 'redis'
+type LeaseConnection = LeaseResult<'postgres'>
+
+/** A lease with everything that is needed to use it. What is secret in it exists nowhere else. */
+export type MadeLease =
+  | { provider: DatabaseTag; lease: Lease; connection: LeaseConnection; password: string }
+  | { provider: 'ssh'; lease: Lease; certificate: string; principals: string[]; key: SshKeyPair }
+  | { provider: 'cloud-a'; lease: Lease; region: string; roleArn: string; credential: RoleSession }
+  | { provider: 'cloud-b'; lease: Lease; serviceAccount: string; scopes: string[]; accessToken: string }
+  | { provider: 'mongodb'; lease: Lease; connection: LeaseConnection & { authSource: string }; password: string }
+
+interface RoleSession {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken: string
+}
+
+export interface Prepared {
+  body: Pick<MintBody, 'roleName' | 'verifier' | 'publicKey' | 'principals' | 'recipientPublicKey'>
+  open: (answer: MintAnswer) => Promise<MadeLease>
+}
+
+/**
+ * Makes what a lease is asked for with: the verifier of a new password, or a new key. `open` checks what came back against
+ * the wish. `createLease` does all of it; this is for who sends the request elsewhere than where the secrets are made.
+ *
+ * @throws SkerryError `invalid_request` for a wish that its provider cannot grant; of `open` `malformed_answer`, after which
+ *   the lease is to be revoked.
+ * @example const { body, open } = await prepareLease({ orgId, target, ttlSeconds: 600 })
+ */
+export async function prepareLease(wish: LeaseWish): Promise<Prepared> {
+  const { provider } = wish.target
+  if (wish.principals !== undefined && provider !== 'ssh')
+    throw invalid('principals: only certificates of SSH have them')
+  if (wish.roleName !== undefined && !(provider in verifiers))
+    throw invalid('roleName: only accounts of databases have one')
+  const { body, open } = await preparations[provider](wish)
+  const checkedOpen: Prepared['open'] = async (answer) => {
+    checkLease(answer.lease, wish)
+    return open(answer)
+  }
+  return { body, open: checkedOpen }
+}
+
+function checkLease(lease: Lease, { target, ttlSeconds }: LeaseWish): void {
+  const livesMs = Date.parse(lease.expiresAt) - Date.parse(lease.createdAt)
+  if (lease.targetId !== target.id || lease.provider !== target.provider)
+    throw clientError('malformed_answer', 'the lease is one of another target')
+  if (livesMs !== ttlSeconds * 1000) throw clientError('malformed_answer', 'the lease has another lifetime than asked')
+  if (lease.status !== 'active') throw clientError('malformed_answer', `the lease is ${lease.status}`)
+}
+
+const verifiers = { postgres: scramVerifier, mysql: nativePasswordHash, redis: redisVerifier } as const
+
+const preparations: Record<LeaseTag, (wish: LeaseWish) => Promise<Prepared>> = {
+  postgres: (wish) => prepareAccount('postgres', wish),
+  mysql: (wish) => prepareAccount('mysql', wish),
+  redis: (wish) => prepareAccount('redis', wish),
+  ssh: prepareCertificate,
+  'cloud-a': prepareRole,
+  'cloud-b': prepareAccessToken,
+  mongodb: prepareMongodb,
+}
+
+/** `lease_` and 16 letters and digits: nobody has such a name by chance. */
+function newRoleName(): string {
+  const id = newId('lease')
+  return `lease_${id.slice(-16).toLowerCase()}`
+}
+
+async function prepareAccount(provider: DatabaseTag, wish: LeaseWish): Promise<Prepared> {
+  const { roleName = newRoleName(), target } = wish
+  const password = newLeasePassword()
+  const verifier = await verifiers[provider](password)
+  return {
+    body: { roleName, verifier },
+    open: async ({ lease, connection }) => {
+      const { expiresAt } = lease
+      check(connection, { ...addressOf(provider, target), username: roleName, expiresAt })
+      return { provider, lease, connection: connection!, password }
+    },
+  }
+}
+
+/** Where a target’s leases sign in; the logical database of Redis is 0 unless it says otherwise. */
+function addressOf(provider: DatabaseTag, target: Target): Pick<LeaseConnection, 'host' | 'port' | 'database'> {
+  if (provider === 'redis') {
+    const { host, port, db = 0 } = configOf<'redis'>(target).connection
+    return { host, port, database: db }
+  }
+  const { host, port, database } = configOf<'postgres' | 'mysql'>(target).connection
+  return { host, port, database }
+}
+
+async function prepareCertificate({ target, principals }: LeaseWish): Promise<Prepared> {
+  if (principals === undefined || principals.length === 0) throw invalid('principals: a certificate names at least one')
+  const key = await newSshKeyPair()
+  return {
+    body: { publicKey: key.publicKey, principals: [...principals] },
+    open: async ({ lease, ssh }) => {
+      const { caPublicKey } = configOf<'ssh'>(target)
+      check(ssh, { principals: [...principals], caPublicKey, expiresAt: lease.expiresAt })
+      checkCertificate(ssh!.certificate, { key, lease, principals, caPublicKey })
+      return { provider: 'ssh', lease, certificate: ssh!.certificate, principals: [...principals], key }
+    },
+  }
+}
+
+interface CertificateWish {
+  key: SshKeyPair
+  lease: Lease
+  principals: readonly string[]
+  caPublicKey: string
+}
+
+function checkCertificate(certificate: string, { key, lease, principals, caPublicKey }: CertificateWish): void {
+  const read = readSshCertificate(certificate)
+  check(
+    {
+      publicKey: read.publicKey,
+      principals: read.principals,
+      validBeforeSeconds: read.validBeforeSeconds,
+      keyId: read.keyId,
+      caPublicKey: read.caPublicKey,
+    },
+    {
+      publicKey: key.publicKey,
+      principals: [...principals],
+      validBeforeSeconds: Math.floor(Date.parse(lease.expiresAt) / 1000),
+      keyId: lease.id,
+      // Without the comment that people write behind a key.
+      caPublicKey: caPublicKey.split(' ').slice(0, 2).join(' '),
+    },
+  )
+}
+
+async function prepareRole({ target }: LeaseWish): Promise<Prepared> {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  return {
+    body: { recipientPublicKey: publicKeyJwk },
+    open: async ({ lease, cloudA }) => {
+      const { region, roleArn } = configOf<'cloud-a'>(target)
+      check(cloudA, { region, roleArn })
+      const credential = parseSession(await opened(cloudA!, privateKey))
+      return { provider: 'cloud-a', lease, region, roleArn, credential }
+    },
+  }
+}
+
+function parseSession(json: string): RoleSession {
+  try {
+    const { accessKeyId, secretAccessKey, sessionToken } = JSON.parse(json)
+    if ([accessKeyId, secretAccessKey, sessionToken].every((one) => typeof one === 'string'))
+      return { accessKeyId, secretAccessKey, sessionToken }
+  } catch {
+    // What it holds instead is nobody's to see.
+  }
+  throw clientError('malformed_answer', 'the credential is no access key with its token')
+}
+
+async function prepareAccessToken({ target }: LeaseWish): Promise<Prepared> {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  return {
+    body: { recipientPublicKey: publicKeyJwk },
+    open: async ({ lease, cloudB }) => {
+      const { serviceAccount } = configOf<'cloud-b'>(target)
+      check(cloudB, { serviceAccount })
+      const { scopes } = cloudB!
+      return { provider: 'cloud-b', lease, serviceAccount, scopes, accessToken: await opened(cloudB!, privateKey) }
+    },
+  }
+}
+
+async function prepareMongodb({ target }: LeaseWish): Promise<Prepared> {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  return {
+    body: { recipientPublicKey: publicKeyJwk },
+    open: async ({ lease, mongodb }) => {
+      const { connection: address, authSource = 'admin' } = configOf<'mongodb'>(target)
+      const { host, port, database } = address
+      check(mongodb, { host, port, database, authSource })
+      const { username, expiresAt } = mongodb!
+      const connection = { host, port, database, username, authSource, expiresAt }
+      return { provider: 'mongodb', lease, connection, password: await opened(mongodb!, privateKey) }
+    },
+  }
+}
+
+const opened = async ({ wrappedCredential }: { wrappedCredential: string }, privateKey: PrivateKey) =>
+  decodeUtf8(await unwrapKey(wrappedCredential, privateKey))
+
+/** The rows of the contract say what the config of each provider holds. */
+const configOf = <T extends LeaseTag>({ config }: Target) => config as unknown as LeaseConfig<T>
+
+/** Each member that was asked for must have come back as it was. */
+function check(came: object | undefined, wanted: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(wanted))
+    if (JSON.stringify((came as Record<string, unknown> | undefined)?.[name]) !== JSON.stringify(value))
+      throw clientError('malformed_answer', `the lease has another ${name} than asked`)
+}

@@ -1,0 +1,134 @@
+import type { PolicyBody } from '@skerry/contract/policy-body'
+import { CryptoError } from '@skerry/crypto/errors'
+import { verifyPolicy } from '@skerry/crypto/policy'
+import type { Cache } from './cache.ts'
+import type { Client } from './client.ts'
+import { clientError, SkerryError } from './errors.ts'
+import { openMemory } from './history-memory.ts'
+
+/** One row of a ceiling: to this host no policy may permit other secrets than these. */
+export interface CeilingRow {
+  host: string
+  allow: readonly string[]
+}
+
+export interface PolicySourceSettings {
+  client: Client
+  /** Id of the token, for what is remembered. */
+  principalId: string
+  /** Slug or id of the agent. */
+  agent: string
+  /** Thumbprints of the keys that may sign. Without one, nothing is trusted. */
+  signers: readonly string[]
+  /** Id of the organization; any unless given. */
+  org?: string | undefined
+  /** A policy that permits more is refused as a whole. */
+  ceiling?: readonly CeilingRow[] | undefined
+  /** Takes a lower version than was seen before: for a server on which an admin went back by `rollback`. */
+  acceptRollback?: boolean | undefined
+  /** Remembers the highest version through restarts, for example `diskMemory()`. This process alone unless given. */
+  store?: Cache | undefined
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined
+  warn?: ((message: string) => void) | undefined
+}
+
+export interface PolicySource {
+  /**
+   * Asks the server. A policy that is refused changes nothing: the one in force stays until its own expiry.
+   *
+   * @throws CryptoError `policy_...`; SkerryError `rollback`, `policy_above_ceiling`; RefusedError; UnavailableError.
+   */
+  refresh(): Promise<PolicyBody>
+  /** The policy in force; undefined before the first, and when it has expired: that permits nothing. */
+  current(): PolicyBody | undefined
+}
+
+/**
+ * The policy of an agent, as an enforcement point gets it. The server is believed nothing: the bundle has to be signed by a
+ * pinned key, be of this agent, still be valid, and be no older than what was seen before.
+ *
+ * @throws CryptoError `policy_no_signers` at once, before anything is asked.
+ * @example
+ * const source = createPolicySource({ client, principalId, agent: 'builder', signers: [thumbprint] })
+ * await source.refresh()
+ * decide(source.current()?.rules ?? [], operation)
+ */
+export function createPolicySource(settings: PolicySourceSettings): PolicySource {
+  const { client, agent, signers, org, now = Date.now } = settings
+  if (signers.length === 0) throw new CryptoError('policy_no_signers')
+  const memory = openSeen(settings)
+  let inForce: { body: PolicyBody; etag: string | undefined } | undefined
+
+  const isValid = (body: PolicyBody) => now() / 1000 < body.expires_at
+  const fetchBundle = async () => {
+    // Only a policy that is in force can be unchanged.
+    const etag = inForce && isValid(inForce.body) ? inForce.etag : undefined
+    const options = etag === undefined ? {} : { etag }
+    return client.request('agents', 'policy', { params: { agentRef: agent } }, options)
+  }
+  const refresh = async (): Promise<PolicyBody> => {
+    try {
+      const received = await fetchBundle()
+      if (received.status === 304) {
+        if (!inForce) throw clientError('malformed_answer', '304 to a request without a condition')
+        return inForce.body
+      }
+      const body = await verifyPolicy(bundleOf(received.text), { signers, agent, org, now: now() / 1000 })
+      checkCeiling(body, settings.ceiling)
+      await memory.check(body)
+      inForce = { body, etag: received.etag ?? undefined }
+      return body
+    } catch (error) {
+      // Whatever comes next is looked at as a whole again.
+      if (inForce) inForce.etag = undefined
+      throw error
+    }
+  }
+  return Object.freeze({
+    refresh,
+    current: () => (inForce && isValid(inForce.body) ? inForce.body : undefined),
+  })
+}
+
+function bundleOf(text: string): string {
+  let bundle: unknown
+  try {
+    bundle = JSON.parse(text).bundle
+  } catch {
+    bundle = undefined
+  }
+  if (typeof bundle !== 'string') throw clientError('malformed_answer', 'there is no bundle in it')
+  return bundle
+}
+
+function checkCeiling({ rules }: PolicyBody, ceiling: readonly CeilingRow[] | undefined): void {
+  if (ceiling === undefined) return
+  const names = new Map(ceiling.map(({ host, allow }) => [host.toLowerCase(), allow]))
+  for (const { host, allow } of rules) {
+    const above = allow.find((name) => !names.get(host.toLowerCase())?.includes(name))
+    if (above !== undefined)
+      throw new SkerryError(
+        'policy_above_ceiling',
+        `the policy permits ${above} to ${host}, which the ceiling does not`,
+      )
+  }
+}
+
+/** The highest version that was seen of each agent, here and, with a store, before this process. */
+function openSeen({ store, client, principalId, acceptRollback = false, warn }: PolicySourceSettings) {
+  const { baseUrl } = client
+  const memory = store && openMemory({ store, baseUrl, principalId, ...(warn ? { warn } : {}) })
+  const highest = new Map<string, number>()
+  return {
+    check: async ({ agent, policy_version: version }: PolicyBody) => {
+      const place = await memory?.ownPlace('policy', agent)
+      const kept = place === undefined ? undefined : await memory?.read<number>(place)
+      const seen = Math.max(highest.get(agent) ?? 0, Number.isSafeInteger(kept) ? (kept as number) : 0)
+      if (version < seen && !acceptRollback)
+        throw new SkerryError('rollback', `the server shows policy ${version}, and has shown ${seen} before`)
+      highest.set(agent, version)
+      if (place !== undefined && version !== kept) await memory?.write(place, version)
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import type { recovery, recoveryRequests } from '@skerry/contract/recovery'
+import type { Bytes } from '@skerry/crypto/base64url'
+import { CryptoError } from '@skerry/crypto/errors'
+import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'
+import { combineShares, isShareOf, type Share, splitRecoveryKey } from '@skerry/crypto/recovery'
+import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import type { Client } from './client.ts'
+import { SkerryError } from './errors.ts'
+
+export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
+export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
+
+/**
+ * A fresh recovery key, shared out among custodians, and wrapped keys of environments: the body that sets recovery up or
+ * rotates it. The private key is forgotten here; from now on only enough custodians together have it.
+ *
+ * @param plan.custodians whom each share is wrapped to, in the order of the shares; compare their keys' words before.
+ * @throws CryptoError `invalid_argument` unless 2 <= threshold <= custodians <= 255, `malformed_key`.
+ * @example await client.recovery.enable({ params: { orgId }, body: await newRecoveryKey({ orgId, threshold: 3, ... }) })
+ */
+export async function newRecoveryKey(plan: {
+  orgId: string
+  threshold: number
+  custodians: readonly { userId: string; publicKeyJwk: string }[]
+  environments: readonly { environmentId: string; key: Bytes }[]
+}): Promise<Body<typeof recovery.enable>> {
+  const { orgId, threshold, custodians, environments } = plan
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const shares = await splitRecoveryKey(privateKey, { orgId, threshold, count: custodians.length })
+  const wrappedShares = custodians.map(async ({ userId, publicKeyJwk }, index) => ({
+    userId,
+    shareIndex: index + 1,
+    wrappedShare: await wrapKey(shares[index] as Share, publicKeyJwk),
+  }))
+  return {
+    recoveryPublicKeyJwk: publicKeyJwk,
+    threshold,
+    shares: await Promise.all(wrappedShares),
+    grants: await coverEnvironments(environments, publicKeyJwk),
+  }
+}
+
+/**
+ * Keys of environments, wrapped to the recovery key.
+ *
+ * @throws CryptoError `malformed_key`.
+ * @example await client.recovery.cover({ params: { orgId }, body: { grants: await coverEnvironments(opened, jwk) } })
+ */
+export const coverEnvironments = (
+  environments: readonly { environmentId: string; key: Bytes }[],
+  recoveryPublicKeyJwk: string,
+) =>
+  Promise.all(
+    environments.map(async ({ environmentId, key }) => ({
+      environmentId,
+      wrappedDek: await wrapKey(key, recoveryPublicKeyJwk),
+    })),
+  )
+
+/** Too few of the shares are of the recovery key. `falseShares` says whose are not. */
+export class FalseSharesError extends SkerryError {
+  override readonly name: string = 'FalseSharesError'
+  readonly falseShares: readonly ContributedShare[]
+
+  constructor(falseShares: readonly ContributedShare[], message: string) {
+    super('decryption_failed', message)
+    this.falseShares = falseShares
+  }
+}
+
+/**
+ * Puts the recovery key together from the shares that custodians wrapped to the caller. Each is looked at by itself, so a
+ * false one is known, and left out where there are enough others.
+ *
+ * @param recoveryPublicKeyJwk the recovery key that the caller knows: shares of any other are false.
+ * @throws FalseSharesError where fewer than the threshold are left; SkerryError `conflict` where fewer were contributed.
+ * @example const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, jwk)
+ */
+export async function gatherRecoveryKey(
+  { orgId, request, shares }: { orgId: string; request: RecoveryRequest; shares: readonly ContributedShare[] },
+  holder: KeyHolder,
+  recoveryPublicKeyJwk: string,
+): Promise<{ recoveryKey: PrivateKey; falseShares: ContributedShare[] }> {
+  const { threshold } = request
+  if (shares.length < threshold)
+    throw new SkerryError('conflict', `${shares.length} of ${threshold} shares were contributed`)
+  const good: Share[] = []
+  const falseShares: ContributedShare[] = []
+  for (const one of shares) {
+    const share = await openShare(one, holder)
+    const place = { orgId, shareIndex: one.shareIndex, threshold }
+    if (share && (await isShareOf(share, recoveryPublicKeyJwk, place))) good.push(share)
+    else falseShares.push(one)
+  }
+  if (good.length < threshold) {
+    const whose = falseShares.map(({ userId, shareIndex }) => `${shareIndex} (${userId})`).join(', ')
+    throw new FalseSharesError(falseShares, `not shares of the recovery key: ${whose}`)
+  }
+  return { recoveryKey: await combineShares(good, recoveryPublicKeyJwk), falseShares }
+}
+
+/** Undefined for what is not wrapped to the holder: false like any other share that does not fit. */
+async function openShare({ contributedShare }: ContributedShare, holder: KeyHolder): Promise<Share | undefined> {
+  if (contributedShare === null) return undefined
+  try {
+    return await unwrapKey(contributedShare, holder)
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
+}
+
+/**
+ * With the recovery key in hand: opens the keys of environments and wraps them to the target, ready to be granted.
+ *
+ * @param chosen which environments; all that are covered unless given.
+ * @returns `unreadable` are those whose key was wrapped to another recovery key.
+ * @throws RefusedError `forbidden` before the threshold is met; CryptoError `malformed_key`; UnavailableError.
+ * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
+ */
+export async function recoverKeys(
+  client: Client,
+  { orgId, targetPublicKeyJwk, chosen }: { orgId: string; targetPublicKeyJwk: string; chosen?: ReadonlySet<string> },
+  recoveryKey: PrivateKey,
+): Promise<{ grants: { environmentId: string; wrappedDek: string }[]; unreadable: string[] }> {
+  const covered = (await client.recovery.envKeys({ params: { orgId } })).grants
+  const wanted = chosen ? covered.filter(({ environmentId }) => chosen.has(environmentId)) : covered
+  const grants: { environmentId: string; wrappedDek: string }[] = []
+  const unreadable: string[] = []
+  for (const { environmentId, wrappedDek } of wanted) {
+    try {
+      const key = await unwrapKey(wrappedDek, recoveryKey)
+      grants.push({ environmentId, wrappedDek: await wrapKey(key, targetPublicKeyJwk) })
+    } catch (error) {
+      if (!(error instanceof CryptoError) || error.code !== 'decryption_failed') throw error
+      unreadable.push(environmentId)
+    }
+  }
+  return { grants, unreadable }
+}

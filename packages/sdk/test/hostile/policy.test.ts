@@ -1,0 +1,117 @@
+import { fingerprint } from '@skerry/crypto/digest'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { type PolicySigner, policySigner, signPolicy } from '@skerry/crypto/policy'
+import { beforeAll, expect, test } from 'vitest'
+import type { Cache } from '../../src/cache.ts'
+import { createClient } from '../../src/client.ts'
+import { createPolicySource, type PolicySourceSettings } from '../../src/policy-source.ts'
+import { startServer } from '../server.ts'
+
+// A server that shows an enforcement point what it should not take. What was in force before stays, until it expires.
+
+const agent = 'agt_aaaaaaaaaaaaaaaaaaaaaa'
+const other = 'agt_bbbbbbbbbbbbbbbbbbbbbb'
+const org = 'org_aaaaaaaaaaaaaaaaaaaaaa'
+const nowSeconds = 1_000_000
+const rules = [{ host: 'api.example.com', methods: [], paths: [], allow: ['API_KEY'] }]
+
+let signer: PolicySigner
+let stranger: PolicySigner
+let pinned: string
+
+beforeAll(async () => {
+  const [mine, theirs] = [await generateKeyPair(), await generateKeyPair()]
+  signer = await policySigner(mine.privateKey)
+  stranger = await policySigner(theirs.privateKey)
+  pinned = await fingerprint(mine.publicKeyJwk)
+})
+
+const bundleOf = (more: object = {}, by = signer) =>
+  signPolicy(
+    {
+      org,
+      agent,
+      agentSlug: 'builder',
+      policyVersion: 2,
+      issuedAt: 1,
+      expiresAt: nowSeconds + 100,
+      rules,
+      ...more,
+    },
+    by,
+  )
+
+/** A server that shows one bundle after another, and a proxy's source of policies. */
+async function source(more: Partial<PolicySourceSettings> = {}) {
+  const server = await startServer()
+  const shows = (bundle: string) =>
+    server.on('agents.policy', () => ({
+      text: JSON.stringify({ bundle }),
+      headers: { etag: `"${bundle.slice(-8)}"` },
+    }))
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'x' }, retry: { attempts: 1 } })
+  const clock = { seconds: nowSeconds }
+  const settings = { client, principalId: 'skt_1', agent: 'builder', signers: [pinned], org }
+  const made = createPolicySource({ ...settings, now: () => clock.seconds * 1000, ...more })
+  return { ...made, shows, server, clock }
+}
+
+test('a lower version than was seen, a forged policy, another agent’s or none changes nothing', async () => {
+  const { refresh, current, shows, server } = await source()
+  shows(await bundleOf())
+  const good = await refresh()
+  const hostile: [string, string][] = [
+    [await bundleOf({ policyVersion: 1 }), 'rollback'],
+    [await bundleOf({ policyVersion: 3 }, stranger), 'policy_unpinned_signer'],
+    [await bundleOf({ policyVersion: 3, agent: other, agentSlug: 'other' }), 'policy_other_agent'],
+    [await bundleOf({ policyVersion: 3, org: 'org_bbbbbbbbbbbbbbbbbbbbbb' }), 'policy_other_org'],
+    [await bundleOf({ policyVersion: 3, expiresAt: nowSeconds }), 'policy_expired'],
+    [`${(await bundleOf()).slice(0, -4)}AAAA`, 'policy_bad_signature'],
+    ['', 'policy_malformed'],
+  ]
+  for (const [bundle, code] of hostile) {
+    shows(bundle)
+    await expect(refresh()).rejects.toMatchObject({ code })
+    expect(current()).toEqual(good)
+  }
+  server.on('agents.policy', () => ({ text: '{}' }))
+  await expect(refresh()).rejects.toMatchObject({ code: 'malformed_answer' })
+  expect(current()).toEqual(good)
+})
+
+test('a policy that is in force permits nothing any more once it has expired, whatever the server does', async () => {
+  const { refresh, current, shows, clock } = await source()
+  expect(current()).toBeUndefined()
+  shows(await bundleOf())
+  await refresh()
+  clock.seconds += 100
+  expect(current()).toBeUndefined()
+})
+
+test('the highest version is remembered through a restart, unless going back is accepted', async () => {
+  const kept = new Map<string, string>()
+  const store: Cache = {
+    read: async (key) => kept.get(key),
+    write: async (key, text) => void kept.set(key, text),
+    delete: async (key) => void kept.delete(key),
+  }
+  const server = await startServer()
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'x' }, retry: { attempts: 1 } })
+  const shown = async (policyVersion: number, acceptRollback = false) => {
+    const bundle = await bundleOf({ policyVersion })
+    server.on('agents.policy', () => ({ text: JSON.stringify({ bundle }) }))
+    const now = () => nowSeconds * 1000
+    const settings = { client, principalId: 'skt_1', agent: 'builder', signers: [pinned], store, now }
+    return createPolicySource({ ...settings, acceptRollback }).refresh()
+  }
+  await shown(5)
+  await expect(shown(4)).rejects.toMatchObject({ code: 'rollback' })
+  await expect(shown(4, true)).resolves.toMatchObject({ policy_version: 4 })
+})
+
+test('a policy above the ceiling is refused as a whole; without a pinned signer nothing is asked', async () => {
+  const { refresh, shows } = await source({ ceiling: [{ host: 'API.example.com', allow: ['OTHER'] }] })
+  shows(await bundleOf())
+  await expect(refresh()).rejects.toMatchObject({ code: 'policy_above_ceiling' })
+  await expect(source({ signers: [] })).rejects.toMatchObject({ code: 'policy_no_signers' })
+})

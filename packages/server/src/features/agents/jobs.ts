@@ -1,0 +1,27 @@
+import { job } from '../../jobs/job.ts'
+import type { Context } from '../../kernel/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { recordLosses } from './store.ts'
+
+export const jobs = [job('agents.record_losses', { cron: '* * * * *' }, recordDisabled)]
+
+/** Few enough that the transaction stays short. */
+const atOnce = 100
+
+/** An agent is disabled in the moment in which its environment goes; here the trail learns of it, and of the cause. */
+export async function recordDisabled(context: Context): Promise<void> {
+  for (;;) {
+    const count = await unit(context, system, async (tx, record) => {
+      const lost = await recordLosses(tx, atOnce)
+      for (const { orgId, id, lostEnvironmentId } of lost)
+        record({
+          orgId,
+          action: 'agent.updated',
+          resourceId: id,
+          metadata: { enabled: false, cause: 'its environment was deleted', environmentId: lostEnvironmentId },
+        })
+      return lost.length
+    })
+    if (count < atOnce) return
+  }
+}

@@ -1,0 +1,85 @@
+import type { Agent as AgentRow } from '@skerry/contract/agents'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { accessOf, type Checked, narrowed, signedIn } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { type InOrg, isAdmin, member, type Org, within } from '../orgs/scope.ts'
+
+/** With what only the server uses: the environment that was deleted under it. */
+export type Agent = Checked<Static<typeof AgentRow> & { orgId: string; lostEnvironmentId: string | null }>
+
+export type OnAgent = InOrg & { agent: Agent }
+
+/** Of `agents a`. */
+export const agentColumns = `a.org_id, a.id, a.name, a.slug, a.environment_id, a.lost_environment_id, a.enabled,
+  a.policy_version, a.last_policy_fetch_at, a.created_at, a.updated_at`
+
+const findAgent = (db: Sql, org: Org, agentId: string) =>
+  db.row<Agent>(`select ${agentColumns} from agents a where a.org_id = $1 and a.id = $2`, [org.id, agentId])
+
+export const agent = within<'agent', 'agentId', Agent>(
+  'agent',
+  'agentId',
+  'As inside; the agent is one of the organization',
+  findAgent,
+)
+
+/** Of a row with `org_id`: one in an organization of this principal. Arguments: the parameters of its own and of its id. */
+export const ofPrincipal = (orgId: string, ownOrg: `$${number}`, userId: `$${number}`) =>
+  `(${orgId} = ${ownOrg} or exists (select from memberships m where m.org_id = ${orgId} and m.user_id = ${userId}))`
+
+/** The organization of a token or machine client, and the id of a person: the one or the other is null. */
+export const reachOf = (principal: Principal): [orgId: string | null, userId: string | null] =>
+  principal.type === 'user' ? [null, principal.id] : [principal.orgId, null]
+
+const findAgents = (db: Sql, principal: Principal, ref: string) =>
+  db.rows<Agent>(
+    `select ${agentColumns} from agents a where (a.id = $1 or a.slug = $1) and ${ofPrincipal('a.org_id', '$2', '$3')}
+      limit 2`,
+    [ref, ...reachOf(principal)],
+  )
+
+/** An agent by its id, or by its slug in whichever organization the caller is in. */
+export const agentRef = accessOf<OnAgent, 'agentRef'>(
+  'agentRef',
+  'A caller who belongs to the organization of the agent, which is named by its id or slug',
+  async (call, params) => {
+    const { principal } = await signedIn.resolve(call, {})
+    const [found, another] = await findAgents(call.db, principal, params.agentRef)
+    if (!found) throw fail('not_found', 'no such agent')
+    if (another)
+      throw fail('invalid_request', 'path: several of your organizations have an agent of this slug: use its id')
+    return { ...(await member.resolve(call, { orgId: found.orgId })), agent: found }
+  },
+)
+
+/** A token that is bound to an environment has to do with the agents that are bound there. */
+export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('inReach', 'As inside; no service token that is bound to another environment', base, async (scope) => {
+    checkReach(scope)
+    return scope
+  })
+
+export function checkReach({ principal, role, agent }: OnAgent): void {
+  const boundTo = principal.type === 'service_token' ? principal.environmentId : null
+  if (boundTo === null || boundTo === agent.environmentId) return
+  // What a bound token manages is of its environment; what it enforces may also be of the whole organization.
+  if (agent.environmentId === null && !isAdmin({ role })) return
+  throw fail('forbidden', 'this token is bound to another environment than the agent')
+}
+
+/** Of those who reach an agent by its slug, whoever may give it work. */
+export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('dispatcher', 'As inside; an admin in person or by a token, or a machine client', base, async (scope) => {
+    if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
+    return scope
+  })
+
+/** Evidence comes from what enforces a policy: no person, no machine client. */
+export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('reporter', 'As inside; a service token', base, async (scope) => {
+    if (scope.principal.type !== 'service_token') throw fail('forbidden', 'only a service token may report activity')
+    return scope
+  })

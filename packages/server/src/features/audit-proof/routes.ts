@@ -1,0 +1,13 @@
+import { auditProof } from '@skerry/contract/audit-proof'
+import { open } from '../../http/access.ts'
+import { route } from '../../http/route.ts'
+import { admin, unbound } from '../orgs/scope.ts'
+import { checkpoint, consistency, exportKey, inclusion, leaves } from './audit-proof.ts'
+
+export const routes = [
+  route(auditProof.checkpoint, unbound(admin), checkpoint),
+  route(auditProof.inclusion, unbound(admin), inclusion),
+  route(auditProof.consistency, unbound(admin), consistency),
+  route(auditProof.leaves, unbound(admin), leaves),
+  route(auditProof.exportKey, open('a public key'), exportKey),
+]

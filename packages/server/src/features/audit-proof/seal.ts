@@ -1,0 +1,138 @@
+import type { Tx } from '../../db/database.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import type { Signer } from '../../keys/export-key.ts'
+import { signCheckpoint } from './note.ts'
+import {
+  type Cursor,
+  findNodes,
+  findTrees,
+  insertLeaves,
+  insertNodes,
+  listUnsealed,
+  listUnsigned,
+  lockSealing,
+  markBroken,
+  moveSealing,
+  type NewLeaf,
+  type StoredNode,
+  saveTrees,
+  type Tree,
+} from './store.ts'
+import { type Get, grownNodes, leafHash, nodesFor, rangeHash } from './tree.ts'
+
+/** What one transaction seals: short enough for the one connection of the embedded database. */
+const batchRows = 1000
+
+/** Puts every entry that is not in its organization's tree into it, and signs what the trees are then. */
+export async function seal(context: Context): Promise<void> {
+  let cursor: Cursor | undefined
+  do cursor = await context.db.transaction((tx) => sealBatch(context, tx))
+  while (cursor)
+  await context.db.transaction((tx) => signUnsigned(context, tx))
+}
+
+/** -> whether there may be more. */
+async function sealBatch(context: Context, tx: Tx): Promise<Cursor | undefined> {
+  const cursor = await lockSealing(tx)
+  const rows = await listUnsealed(tx, cursor, batchRows)
+  const leaves: NewLeaves = new Map()
+  for (const { orgId, xid, isBeforeHorizon, ...entry } of rows) {
+    const { id: entryId, createdAt } = entry
+    const leaf = { orgId, entryId, createdAt, hash: leafHash(entry).toString('base64') }
+    const known = leaves.get(orgId)
+    if (known) known.push(leaf)
+    else leaves.set(orgId, [leaf])
+  }
+  if (rows.length > 0) await grow(context, tx, leaves)
+  const last = rows.length === batchRows ? rows.at(-1) : undefined
+  if (!last) await moveSealing(tx, { xid: cursor.horizon, createdAt: '-infinity', entryId: '' })
+  else if (last.isBeforeHorizon) await moveSealing(tx, { xid: last.xid, createdAt: last.createdAt, entryId: last.id })
+  return last && cursor
+}
+
+type NewLeaves = Map<string, Omit<NewLeaf, 'position'>[]>
+
+/** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
+async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {
+  const trees = new Map((await findTrees(tx, [...leaves.keys()])).map((tree) => [tree.orgId, tree]))
+  const growths = [...leaves].map(([orgId, added]) => growthOf(orgId, trees.get(orgId), added))
+  const needed = growths.flatMap(({ orgId, compute }) => nodesFor(compute).map((node) => ({ orgId, ...node })))
+  const stored = keyed(needed.length === 0 ? [] : await findNodes(tx, needed))
+  const signer = await context.exportKey.signer(tx)
+  const broken: string[] = []
+  const grown = growths.flatMap(({ orgId, before, after, added, compute }) => {
+    const { rootBefore, nodes, root } = compute(stored(orgId))
+    const known = trees.get(orgId)
+    if (known && known.root !== rootBefore.toString('base64')) {
+      broken.push(orgId)
+      return []
+    }
+    const checkpoint = signer && signCheckpoint(signer, orgId, after, root)
+    const tree = { orgId, size: after, root: root.toString('base64'), checkpoint }
+    const placed = added.map((leaf, index) => ({ ...leaf, position: before + index }))
+    const inner = nodes.map((node) => ({ orgId, ...node, hash: node.hash.toString('base64') }))
+    return [{ tree, placed, inner }]
+  })
+  await insertLeaves(
+    tx,
+    grown.flatMap(({ placed }) => placed),
+  )
+  await insertNodes(
+    tx,
+    grown.flatMap(({ inner }) => inner),
+  )
+  await saveTrees(
+    tx,
+    grown.map(({ tree }) => tree),
+    instant(context),
+  )
+  if (broken.length === 0) return
+  await markBroken(tx, broken, instant(context))
+  context.log.error('sealed audit entries were changed by hand', { orgIds: broken })
+}
+
+/** What a tree becomes: the root that it should have now, the subtrees that become complete, the root then. */
+function growthOf(orgId: string, tree: Tree | undefined, added: Omit<NewLeaf, 'position'>[]) {
+  const before = tree?.size ?? 0
+  const after = before + added.length
+  const fresh = added.map((leaf) => Buffer.from(leaf.hash, 'base64'))
+  const compute = (get: Get) => {
+    const known: Get = (level, position) =>
+      level === 0 && position >= before ? (fresh[position - before] as Buffer) : get(level, position)
+    const rootBefore = rangeHash(get, 0, before)
+    const nodes = grownNodes(known, before, after)
+    const complete = new Map(nodes.map((node) => [`${node.level} ${node.position}`, node.hash]))
+    const root = rangeHash(
+      (level, position) => complete.get(`${level} ${position}`) ?? known(level, position),
+      0,
+      after,
+    )
+    return { rootBefore, nodes, root }
+  }
+  return { orgId, before, after, added, compute }
+}
+
+const missing = Buffer.alloc(32)
+
+/** One that is not there makes another root, which is noticed. */
+function keyed(nodes: StoredNode[]): (orgId: string) => Get {
+  const hashes = new Map(
+    nodes.map(({ orgId, level, position, hash }) => [
+      `${orgId} ${level} ${position}`,
+      Buffer.from(hash ?? '', 'base64'),
+    ]),
+  )
+  return (orgId) => (level, position) => hashes.get(`${orgId} ${level} ${position}`) ?? missing
+}
+
+async function signUnsigned(context: Context, tx: Tx): Promise<void> {
+  const signer: Signer | null = await context.exportKey.signer(tx)
+  if (!signer) return
+  await lockSealing(tx)
+  const trees = await listUnsigned(tx, batchRows)
+  const signed = trees.map((tree) => ({
+    ...tree,
+    checkpoint: signCheckpoint(signer, tree.orgId, tree.size, Buffer.from(tree.root, 'base64')),
+  }))
+  if (signed.length > 0) await saveTrees(tx, signed, instant(context))
+}

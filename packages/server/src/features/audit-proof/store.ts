@@ -1,0 +1,173 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import { type Entry, entryColumnsOf } from '../audit/scope.ts'
+import type { Node } from './tree.ts'
+
+/** Up to where everything is sealed, and `horizon`: transactions before it have all ended. */
+export interface Cursor {
+  xid: string
+  createdAt: string
+  entryId: string
+  horizon: string
+}
+
+/**
+ * Waits for whoever seals. A database that was restored elsewhere counts transactions from the beginning: what was sealed
+ * there says nothing of what comes here, so everything is looked at once more.
+ */
+export const lockSealing = async (tx: Tx): Promise<Cursor> =>
+  (await tx.row<Cursor>(
+    `select case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '0' else s.xid::text end as xid,
+            case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '-infinity' else s.created_at::text end as created_at,
+            case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '' else s.entry_id end as entry_id,
+            pg_snapshot_xmin(pg_current_snapshot())::text as horizon
+       from audit_sealing s for update`,
+  )) as Cursor
+
+export const moveSealing = (tx: Tx, to: { xid: string; createdAt: string; entryId: string }) =>
+  tx.rows('update audit_sealing set xid = $1::text::xid8, created_at = $2::text::timestamptz, entry_id = $3', [
+    to.xid,
+    to.createdAt,
+    to.entryId,
+  ])
+
+/** Entries that no tree has yet, in the order in which their transactions began to write. */
+export const listUnsealed = (tx: Tx, { xid, createdAt, entryId }: Cursor, take: number) =>
+  tx.rows<Entry & { orgId: string; xid: string; isBeforeHorizon: boolean }>(
+    `select e.org_id, e.xid::text, e.xid < pg_snapshot_xmin(pg_current_snapshot()) as is_before_horizon,
+            ${entryColumnsOf('e')}
+       from audit_entries e
+      where e.xid >= $1::text::xid8 and (e.xid, e.created_at, e.id) > ($1::text::xid8, $2::text::timestamptz, $3)
+        and e.org_id is not null
+        and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)
+        and not exists (select from audit_trees t where t.org_id = e.org_id and t.broken_at is not null)
+      order by e.xid, e.created_at, e.id limit $4`,
+    [xid, createdAt, entryId, take],
+  )
+
+export interface Tree {
+  orgId: string
+  size: number
+  /** Base64, as all hashes here. */
+  root: string
+  checkpoint: string | null
+  brokenAt: string | null
+}
+
+const treeColumns = `org_id, size, translate(encode(root, 'base64'), E'\\n', '') as root, checkpoint, broken_at`
+
+export const findTrees = (db: Sql, orgIds: string[]) =>
+  db.rows<Tree>(`select ${treeColumns} from audit_trees where org_id = any($1::text[]) and broken_at is null`, [orgIds])
+
+export const findTree = (db: Sql, org: { id: string }) =>
+  db.row<Tree>(`select ${treeColumns} from audit_trees where org_id = $1`, [org.id])
+
+export const markBroken = (tx: Tx, orgIds: string[], now: string) =>
+  tx.rows('update audit_trees set broken_at = $2 where org_id = any($1::text[])', [orgIds, now])
+
+/** Of a server that had no key when they were sealed. */
+export const listUnsigned = (db: Sql, take: number) =>
+  db.rows<Tree>(
+    `select ${treeColumns} from audit_trees where checkpoint is null and broken_at is null order by org_id limit $1`,
+    [take],
+  )
+
+export interface StoredNode extends Node {
+  orgId: string
+  hash: string
+}
+
+/** Leaves are level 0. */
+export const findNodes = (db: Sql, nodes: (Node & { orgId: string })[]) =>
+  db.rows<StoredNode>(
+    `select w.org_id, w.level, w.position,
+            translate(encode(coalesce(n.hash, l.hash), 'base64'), E'\\n', '') as hash
+       from unnest($1::text[], $2::int[], $3::bigint[]) as w(org_id, level, position)
+       left join audit_nodes n on w.level > 0 and n.org_id = w.org_id and n.level = w.level and n.position = w.position
+       left join audit_leaves l on w.level = 0 and l.org_id = w.org_id and l.position = w.position`,
+    [nodes.map((node) => node.orgId), nodes.map((node) => node.level), nodes.map((node) => node.position)],
+  )
+
+export interface NewLeaf {
+  orgId: string
+  position: number
+  entryId: string
+  createdAt: string
+  hash: string
+}
+
+export const insertLeaves = (tx: Tx, leaves: NewLeaf[]) =>
+  tx.rows(
+    `insert into audit_leaves (org_id, position, entry_id, created_at, hash)
+     select org_id, position, entry_id, created_at, decode(hash, 'base64')
+       from unnest($1::text[], $2::bigint[], $3::text[], $4::timestamptz[], $5::text[])
+         as given(org_id, position, entry_id, created_at, hash)`,
+    [
+      leaves.map((leaf) => leaf.orgId),
+      leaves.map((leaf) => leaf.position),
+      leaves.map((leaf) => leaf.entryId),
+      leaves.map((leaf) => leaf.createdAt),
+      leaves.map((leaf) => leaf.hash),
+    ],
+  )
+
+export const insertNodes = (tx: Tx, nodes: StoredNode[]) =>
+  tx.rows(
+    `insert into audit_nodes (org_id, level, position, hash)
+     select org_id, level, position, decode(hash, 'base64')
+       from unnest($1::text[], $2::int[], $3::bigint[], $4::text[]) as given(org_id, level, position, hash)`,
+    [
+      nodes.map((node) => node.orgId),
+      nodes.map((node) => node.level),
+      nodes.map((node) => node.position),
+      nodes.map((node) => node.hash),
+    ],
+  )
+
+export const saveTrees = (tx: Tx, trees: Omit<Tree, 'brokenAt'>[], now: string) =>
+  tx.rows(
+    `insert into audit_trees (org_id, size, root, checkpoint, grown_at)
+     select org_id, size, decode(root, 'base64'), checkpoint, $5::timestamptz
+       from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as given(org_id, size, root, checkpoint)
+     on conflict (org_id) do update
+       set size = excluded.size, root = excluded.root, checkpoint = excluded.checkpoint, grown_at = excluded.grown_at`,
+    [
+      trees.map((tree) => tree.orgId),
+      trees.map((tree) => tree.size),
+      trees.map((tree) => tree.root),
+      trees.map((tree) => tree.checkpoint),
+      now,
+    ],
+  )
+
+export const findLeaf = (db: Sql, org: { id: string }, entryId: string) =>
+  db.row<{ position: number }>('select position from audit_leaves where org_id = $1 and entry_id = $2', [
+    org.id,
+    entryId,
+  ])
+
+export interface Leaf {
+  index: number
+  entryId: string
+  createdAt: string
+  hash: string
+  entry: Entry | null
+}
+
+/** In the order of the tree, each with its entry,unless somebody has taken it away. */
+export async function listLeaves(db: Sql, org: { id: string }, from: number, to: number): Promise<Leaf[]> {
+  const rows = await db.rows<Entry & { position: number; entryId: string; sealedAt: string; hash: string }>(
+    `select l.position, l.entry_id, l.created_at as sealed_at,
+            translate(encode(l.hash, 'base64'), E'\\n', '') as hash, ${entryColumnsOf('e')}
+       from audit_leaves l
+       left join audit_entries e on e.org_id = l.org_id and e.created_at = l.created_at and e.id = l.entry_id
+      where l.org_id = $1 and l.position >= $2 and l.position < $3 order by l.position`,
+    [org.id, from, to],
+  )
+  return rows.map(({ position, entryId, sealedAt, hash, ...entry }) => ({
+    index: position,
+    entryId,
+    createdAt: sealedAt,
+    hash,
+    entry: entry.id === null ? null : entry,
+  }))
+}

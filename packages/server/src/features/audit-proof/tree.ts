@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+
+// RFC 6962, section 2.1: hashes of leaves and nodes are told apart by their first byte, so that none can pass for the other.
+
+const leafPrefix = Buffer.of(0)
+const nodePrefix = Buffer.of(1)
+
+export const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
+
+/** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
+export const leafHash = (entry: object): Buffer => sha256(leafPrefix, Buffer.from(canonicalize(entry) as string))
+
+const nodeHash = (left: Buffer, right: Buffer): Buffer => sha256(nodePrefix, left, right)
+
+/** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them is made of at most eight. */
+export const levelStep = 4
+const fanOut = 2 ** levelStep
+
+/** The hash of a complete subtree: of 2^level leaves, the position counts such subtrees from the left. */
+export type Get = (level: number, position: number) => Buffer
+
+export interface Node {
+  level: number
+  position: number
+}
+
+/** The hash of the leaves from `start` to before `end`, where `start` is a multiple of the size of the subtree. */
+export function rangeHash(get: Get, start: number, end: number): Buffer {
+  const size = end - start
+  if (size === 0) return sha256()
+  const level = Math.floor(Math.log2(size))
+  if (2 ** level === size) return completeHash(get, level, start / size)
+  const middle = start + 2 ** level
+  return nodeHash(rangeHash(get, start, middle), rangeHash(get, middle, end))
+}
+
+function completeHash(get: Get, level: number, position: number): Buffer {
+  if (level % levelStep === 0) return get(level, position)
+  return nodeHash(completeHash(get, level - 1, 2 * position), completeHash(get, level - 1, 2 * position + 1))
+}
+
+/** What stands beside the way from a leaf to the root of a tree of `size` leaves, from below. */
+export function inclusionProof(get: Get, index: number, size: number): Buffer[] {
+  const path = (start: number, end: number): Buffer[] => {
+    if (end - start === 1) return []
+    const middle = start + splitOf(end - start)
+    return index < middle
+      ? [...path(start, middle), rangeHash(get, middle, end)]
+      : [...path(middle, end), rangeHash(get, start, middle)]
+  }
+  return path(0, size)
+}
+
+/** What shows that a tree of `from` leaves is the beginning of one of `to` leaves. */
+export function consistencyProof(get: Get, from: number, to: number): Buffer[] {
+  const subproof = (start: number, end: number, isWhole: boolean): Buffer[] => {
+    if (end === from) return isWhole ? [] : [rangeHash(get, start, end)]
+    const middle = start + splitOf(end - start)
+    return from <= middle
+      ? [...subproof(start, middle, isWhole), rangeHash(get, middle, end)]
+      : [...subproof(middle, end, false), rangeHash(get, start, middle)]
+  }
+  return from === 0 || from === to ? [] : subproof(0, to, true)
+}
+
+/** The largest power of two below `size`. */
+const splitOf = (size: number): number => 2 ** (Math.ceil(Math.log2(size)) - 1)
+
+/** The subtrees that become complete when a tree grows, with their hashes. `get` also finds those that came before them here. */
+export function grownNodes(get: Get, before: number, after: number): (Node & { hash: Buffer })[] {
+  const grown = new Map<string, Node & { hash: Buffer }>()
+  const known: Get = (level, position) => grown.get(`${level} ${position}`)?.hash ?? get(level, position)
+  for (let level = levelStep; 2 ** level <= after; level += levelStep) {
+    const size = 2 ** level
+    for (let position = Math.floor(before / size); (position + 1) * size <= after; position++) {
+      const halves = Array.from({ length: fanOut }, (_, child) => known(level - levelStep, position * fanOut + child))
+      grown.set(`${level} ${position}`, { level, position, hash: joinAll(halves) })
+    }
+  }
+  return [...grown.values()]
+}
+
+function joinAll(hashes: Buffer[]): Buffer {
+  if (hashes.length === 1) return hashes[0] as Buffer
+  const half = hashes.length / 2
+  return nodeHash(joinAll(hashes.slice(0, half)), joinAll(hashes.slice(half)))
+}
+
+const nothing = Buffer.alloc(32)
+
+/** Which stored hashes a computation asks for: it is done with none, and then again with those. */
+export function nodesFor(compute: (get: Get) => unknown): Node[] {
+  const asked = new Map<string, Node>()
+  compute((level, position) => {
+    asked.set(`${level} ${position}`, { level, position })
+    return nothing
+  })
+  return [...asked.values()]
+}

@@ -1,0 +1,29 @@
+import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../kernel/context.ts'
+import { recordIn } from '../../kernel/unit.ts'
+import { type DecoyId, endMinute, lockMinute, type Minute } from './store.ts'
+
+/** Puts what is left of a decoy's minute into the trail, as one entry. Of a minute that began then, where it is named. */
+export async function closeMinute(context: Context, tx: Tx, decoy: DecoyId, beganAt?: string): Promise<void> {
+  const minute = await lockMinute(tx, decoy)
+  if (!minute?.minuteBeganAt || (beganAt !== undefined && minute.minuteBeganAt !== beganAt)) return
+  await writeRest(context, tx, decoy, minute)
+}
+
+export async function writeRest(context: Context, tx: Tx, decoy: DecoyId, minute: Minute): Promise<void> {
+  const { tokenId, placement, minuteBeganAt, minuteCount, minuteAddresses, lastTripAt } = minute
+  if (minuteCount > 0) {
+    const metadata = {
+      tokenId,
+      placement,
+      count: minuteCount,
+      since: minuteBeganAt,
+      at: lastTripAt,
+      addresses: minuteAddresses,
+    }
+    const last = { ipAddress: minute.lastTripIp, userAgent: minute.lastTripUserAgent, requestId: null }
+    const entry = { orgId: decoy.orgId, action: 'honey_token.tripped', resourceId: decoy.id, metadata } as const
+    recordIn(context, tx, { principal: null, ...last }, entry)
+  }
+  await endMinute(tx, decoy)
+}

@@ -1,0 +1,94 @@
+import type { KmsVersion } from '@skerry/contract/kms'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import type { Org } from '../orgs/scope.ts'
+import { type KmsKey, kmsKeyColumns } from './scope.ts'
+
+/** `holder` null: whoever holds them. */
+export const listKeys = (db: Sql, org: Org, holder: Principal | null, { at, id, take }: KeysetCursor) =>
+  db.rows<KmsKey>(
+    `select ${kmsKeyColumns} from kms_keys k
+      where k.org_id = $1 and k.deleted_at is null
+        and ($2::text is null or exists (
+          select from kms_grants g
+           where g.org_id = k.org_id and g.key_id = k.id and g.principal_type = $2 and g.principal_id = $3))
+        and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
+      order by k.created_at, k.id limit $6`,
+    [org.id, holder?.type ?? null, holder?.id ?? null, at, id, take],
+  )
+
+/** Whether the organization has it; held until commit. */
+export const owns = async (db: Tx, org: Org, table: 'applications' | 'groups', id: string): Promise<boolean> =>
+  (await db.row(`select 1 from ${table} where org_id = $1 and id = $2 for key share`, [org.id, id])) !== undefined
+
+interface NewKey {
+  id: string
+  name: string
+  purpose: string
+  spec: string
+  applicationId: string | null
+  groupId: string | null
+  now: string
+}
+
+/** Undefined where the name is taken. */
+export const insertKey = (db: Tx, org: Org, one: NewKey) =>
+  db.row<KmsKey>(
+    `insert into kms_keys as k (org_id, id, name, purpose, spec, application_id, group_id, current_version, created_at,
+                                updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, 1, $8, $8)
+     on conflict (org_id, name) where deleted_at is null do nothing
+     returning ${kmsKeyColumns}`,
+    [org.id, one.id, one.name, one.purpose, one.spec, one.applicationId, one.groupId, one.now],
+  )
+
+/** The key as it is now, held until commit. */
+export const holdKey = (db: Tx, { orgId, id }: KmsKey) =>
+  db.row<KmsKey>(
+    `select ${kmsKeyColumns} from kms_keys k where k.org_id = $1 and k.id = $2 and k.deleted_at is null for share`,
+    [orgId, id],
+  )
+
+/** Undefined where it is disabled or was deleted. */
+export const addVersion = (db: Tx, { orgId, id }: KmsKey, now: string) =>
+  db.row<KmsKey>(
+    `update kms_keys k set current_version = k.current_version + 1, updated_at = $3
+      where k.org_id = $1 and k.id = $2 and k.deleted_at is null and k.disabled_at is null
+     returning ${kmsKeyColumns}`,
+    [orgId, id, now],
+  )
+
+/** The current one. */
+export const insertVersion = (
+  db: Tx,
+  { orgId, id, currentVersion }: KmsKey,
+  { publicKeyJwk, now }: { publicKeyJwk: string | null; now: string },
+) =>
+  db.rows(
+    'insert into kms_key_versions (org_id, key_id, version, public_key_jwk, created_at) values ($1, $2, $3, $4, $5)',
+    [orgId, id, currentVersion, publicKeyJwk, now],
+  )
+
+export const listVersions = (db: Sql, { orgId, id }: KmsKey) =>
+  db.rows<Static<typeof KmsVersion>>(
+    `select version, public_key_jwk, created_at from kms_key_versions where org_id = $1 and key_id = $2 order by version`,
+    [orgId, id],
+  )
+
+/** Undefined where it is so already. */
+export const setDisabled = (db: Tx, { orgId, id }: KmsKey, disabled: boolean, now: string) =>
+  db.row<KmsKey>(
+    `update kms_keys k set disabled_at = case when $3 then $4::timestamptz end, updated_at = $4::timestamptz
+      where k.org_id = $1 and k.id = $2 and k.deleted_at is null and (k.disabled_at is not null) <> $3
+     returning ${kmsKeyColumns}`,
+    [orgId, id, disabled, now],
+  )
+
+export const deleteKey = async (db: Tx, { orgId, id }: KmsKey, now: string): Promise<boolean> =>
+  (await db.row(
+    `update kms_keys set deleted_at = $3, updated_at = $3 where org_id = $1 and id = $2 and deleted_at is null
+     returning id`,
+    [orgId, id, now],
+  )) !== undefined

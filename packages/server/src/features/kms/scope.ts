@@ -1,0 +1,38 @@
+import type { KmsKey as KmsKeyRow } from '@skerry/contract/kms'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { type Checked, narrowed } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import { type InOrg, isAdmin, type Org, within } from '../orgs/scope.ts'
+
+export type KmsKey = Checked<Static<typeof KmsKeyRow> & { orgId: string }>
+
+export type OnKey = InOrg & { kmsKey: KmsKey }
+
+/** Of `kms_keys k`. */
+export const kmsKeyColumns = `k.org_id, k.id, k.name, k.purpose, k.spec, k.application_id, k.group_id, k.current_version,
+  k.disabled_at is not null as disabled, k.created_at, k.updated_at`
+
+const findKey = (db: Sql, org: Org, keyId: string) =>
+  db.row<KmsKey>(`select ${kmsKeyColumns} from kms_keys k where k.org_id = $1 and k.id = $2 and k.deleted_at is null`, [
+    org.id,
+    keyId,
+  ])
+
+export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
+  'kmsKey',
+  'kmsKeyId',
+  'As inside; the managed key is one of the organization',
+  findKey,
+  'managed key',
+)
+
+/** A bound token that is an admin is one of its environment: what admins see and do here is not for it. */
+export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('noBoundAdmin', 'As inside; no admin token that is bound to an environment', base, async (scope) => {
+    const { principal } = scope
+    if (principal.type === 'service_token' && principal.environmentId !== null && isAdmin(scope))
+      throw fail('forbidden', 'this token is bound to an environment')
+    return scope
+  })

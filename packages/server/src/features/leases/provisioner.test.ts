@@ -1,0 +1,320 @@
+import { leases } from '@skerry/contract/leases'
+import { provisioner } from '@skerry/contract/provisioner'
+import { tokens } from '@skerry/contract/tokens'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { roleName, verifierOf } from '../../../../providers/test/leases/mint.ts'
+import { wrappedKey } from '../../../test/blobs.ts'
+import { claimJob, newProvisionedTarget, provisionedConfig } from '../../../test/lease-steps.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { auditRows } from '../../../test/state.ts'
+import { newToken, signUp } from '../../../test/tenant.ts'
+import { endDue } from './ending.ts'
+
+// What the server does of it: whoever claims here makes nothing. With a real database: cli/test/provisioner.test.ts.
+
+const { world, tenant } = await openTenant()
+const { orgId } = tenant
+const { as } = tenant.admin
+const params = { orgId }
+const { context } = world.server
+
+/** Of each test its own: the clock moves, and what one has left behind would be the next one's work. */
+let token: Awaited<ReturnType<typeof newToken>>
+let target: Awaited<ReturnType<typeof newProvisionedTarget>>
+let count = 0
+beforeEach(async () => {
+  token = await newToken(world, tenant)
+  target = await newProvisionedTarget(world, tenant, token, { name: `database ${++count}` })
+})
+
+const claim = async (by = token, waitSeconds = 0) =>
+  (await world.call(provisioner.claim, { as: by.as, body: { waitSeconds } })).body.job
+const report = (jobId: string, body: object = { ok: true }, by = token) =>
+  world.call(provisioner.report, { as: by.as, params: { jobId }, body: body as { ok: boolean } })
+const failure = (changedNothing: boolean) => ({ ok: false, error: { message: 'it said no', changedNothing } })
+
+const mint = (more: object = {}) => {
+  const body = { provider: 'postgres' as const, targetId: target.id, roleName: roleName(), ttlSeconds: 600 }
+  return world.call(leases.create, { as, params, body: { ...body, verifier: verifierOf.postgres('one'), ...more } })
+}
+const stored = async () => (await world.call(leases.targets, { as, params })).body.targets
+const read = async (leaseId: string) => (await world.call(leases.get, { as, params: { orgId, leaseId } })).body.lease
+const newest = async () => (await world.call(leases.list, { as, params, query: { limit: 1 } })).body.leases[0]
+const revoke = (leaseId: string) => world.call(leases.revoke, { as, params: { orgId, leaseId } })
+const jobOf = (by = token) => claimJob(world, by)
+
+/** Lets the time be up that a request waits for a provisioner. */
+const waitOut = async <T>(answer: Promise<T>): Promise<T> => {
+  world.clock.advance(21)
+  return answer
+}
+
+async function made(more: object = {}) {
+  const answer = mint(more)
+  const job = await jobOf()
+  expect((await report(job.id)).status).toBe(200)
+  const { status, body } = await answer
+  expect([status, body.lease.status]).toEqual([201, 'active'])
+  return body.lease
+}
+
+describe('a target of a provisioner', () => {
+  test('is untested until its provisioner has said what it found, and never shows its credential to others', async () => {
+    const name = 'checked'
+    const body = { name, config: provisionedConfig(token.id), wrappedAdminSecret: wrappedKey() }
+    const asked = world.call(leases.createTarget, { as, params, body })
+    const job = await jobOf()
+    expect(job).toMatchObject({ kind: 'verify', attempt: 1, lease: null, target: { name } })
+    expect(job.target.wrappedAdminSecret).toMatch(/^wd1\./)
+    const shown = await stored()
+    expect(shown.find((one) => one.name === name)).toMatchObject({ status: 'untested', server: null })
+    expect(JSON.stringify(shown)).not.toContain('wd1.')
+    await report(job.id, { ok: true, server: 'PostgreSQL 17.1', notes: ['a note'] })
+    expect((await asked).body.target).toMatchObject({ status: 'ready', server: 'PostgreSQL 17.1', notes: ['a note'] })
+    expect((await auditRows(world)).at(-1)).toMatchObject({
+      action: 'lease_target.verified',
+      actorType: 'service_token',
+      actorId: token.id,
+    })
+  })
+
+  test('is answered as untested where nobody comes', async () => {
+    const body = { name: 'alone', config: provisionedConfig(token.id), wrappedAdminSecret: wrappedKey() }
+    const asked = world.call(leases.createTarget, { as, params, body })
+    await expect.poll(async () => (await stored()).map(({ name }) => name)).toContain('alone')
+    expect((await waitOut(asked)).body.target).toMatchObject({ status: 'untested', lastError: null, server: null })
+    const { id } = await jobOf()
+    await report(id)
+  })
+
+  test('tells what its provisioner could not do', async () => {
+    const answer = world.call(leases.verifyTarget, { as, params: { orgId, targetId: target.id } })
+    const job = await jobOf()
+    await report(job.id, failure(true))
+    expect((await answer).body.target).toMatchObject({ status: 'failing', lastError: 'target: it said no' })
+  })
+
+  test('is refused for a token that does not work here, and nothing is stored', async () => {
+    const foreign = await newToken(world, await signUp(world))
+    const config = provisionedConfig(foreign.id)
+    const body = { name: 'foreign', config, wrappedAdminSecret: wrappedKey() }
+    const answer = await world.call(leases.createTarget, { as, params, body })
+    expect([answer.status, answer.error?.message]).toEqual([409, expect.stringContaining('provisionerTokenId')])
+    expect((await stored()).map(({ name }) => name)).not.toContain('foreign')
+  })
+
+  test('with a new credential is checked again, by a job that has the new one', async () => {
+    const wrappedAdminSecret = wrappedKey()
+    const answer = world.call(leases.updateTarget, {
+      as,
+      params: { orgId, targetId: target.id },
+      body: { wrappedAdminSecret },
+    })
+    const job = await jobOf()
+    expect(job.target).toMatchObject({ id: target.id, wrappedAdminSecret })
+    await report(job.id, { ok: true, server: 'PostgreSQL 17.1' })
+    expect((await answer).body.target.status).toBe('ready')
+  })
+})
+
+describe('work', () => {
+  test('is given to the token that its target names, and to no other', async () => {
+    const other = await newToken(world, tenant, { role: 'admin' })
+    const answer = mint()
+    await expect.poll(async () => (await newest())?.status).toBe('pending')
+    expect(await claim(other)).toBeNull()
+    const job = await jobOf()
+    expect((await report(job.id, { ok: true }, other)).status).toBe(404)
+    expect((await report(job.id)).status).toBe(200)
+    expect((await answer).status).toBe(201)
+  })
+
+  test('is lost by a token that is revoked, and what it was asked to make is refused', async () => {
+    const brief = await newToken(world, tenant)
+    const its = await newProvisionedTarget(world, tenant, brief, { name: 'brief' })
+    const answer = mint({ targetId: its.id })
+    const job = await jobOf(brief)
+    await world.call(tokens.revoke, { as, params: { orgId, tokenId: brief.id } })
+    const refused = await world.call(provisioner.claim, { as: brief.as, body: {} })
+    expect([refused.status, (await report(job.id, { ok: true }, brief)).status]).toEqual([401, 401])
+    expect((await waitOut(answer)).body.lease.status).toBe('creating')
+    const next = await mint({ targetId: its.id })
+    expect([next.status, next.error?.message]).toEqual([409, expect.stringContaining('provisionerTokenId')])
+  })
+
+  test('that was given out and never reported is given out again, under another id', async () => {
+    const answer = mint()
+    const first = await jobOf()
+    expect(await claim()).toBeNull()
+    world.clock.advance(61)
+    const second = await jobOf()
+    expect(second).toMatchObject({ kind: 'create', attempt: 2, lease: { id: first.lease?.id } })
+    expect((await report(first.id)).status).toBe(404)
+    expect((await report(second.id)).status).toBe(200)
+    expect((await read(second.lease!.id)).status).toBe('active')
+    expect((await answer).status).toBe(201)
+  })
+
+  test('is not given out twice at once', async () => {
+    const answer = mint()
+    await expect.poll(async () => (await newest())?.status).toBe('pending')
+    const claimed = (await Promise.all(Array.from({ length: 6 }, () => claim()))).filter((job) => job !== null)
+    expect(claimed).toHaveLength(1)
+    await report(claimed[0]!.id)
+    expect((await answer).status).toBe(201)
+  })
+
+  test('that a caller asks for who has hung up is kept for the next', async () => {
+    const gone = new AbortController()
+    const url = `${world.url}/v1/provisioner/jobs/claim`
+    const headers = { authorization: token.as, 'content-type': 'application/json' }
+    const waiting = fetch(url, { method: 'POST', headers, body: '{"waitSeconds":25}', signal: gone.signal })
+    await new Promise((done) => setTimeout(done, 100))
+    gone.abort()
+    await expect(waiting).rejects.toThrow()
+    await made()
+  })
+
+  test.each([
+    ['a failure without a reason', { ok: false }, 'body.error: needed'],
+    ['a success with one', { ok: true, error: { message: 'no', changedNothing: true } }, 'body.error: only where'],
+    ['control characters', { ok: true, server: 'a\u001b[2J' }, 'body.server'],
+  ])('reported with %s is refused, and stays in hand', async (_, body, message) => {
+    const answer = mint()
+    const job = await jobOf()
+    const refused = await report(job.id, body)
+    expect([refused.status, refused.error?.message]).toEqual([400, expect.stringContaining(message)])
+    await report(job.id)
+    expect((await answer).status).toBe(201)
+  })
+})
+
+describe('a lease that a provisioner makes', () => {
+  test('is answered once it is there, and its verifier is kept no longer', async () => {
+    const name = roleName()
+    const verifier = verifierOf.postgres('one')
+    const answer = mint({ roleName: name, verifier })
+    const job = await jobOf()
+    expect(job).toMatchObject({ kind: 'create', lease: { resourceRef: name, verifier } })
+    expect((await read(job.lease!.id)).status).toBe('creating')
+    await report(job.id)
+    const { status, body } = await answer
+    expect(status).toBe(201)
+    expect(body.connection).toMatchObject({ host: 'db.internal', port: 5432, database: 'shop', username: name })
+    expect(await context.db.rows('select 1 from provisioner_jobs where target_id = $1', [target.id])).toEqual([])
+    const entries = (await auditRows(world)).filter(({ resourceId }) => resourceId === body.lease.id)
+    expect(entries.map(({ action, actorId }) => [action, actorId])).toEqual([
+      ['lease.requested', tenant.admin.id],
+      ['lease.created', token.id],
+    ])
+  })
+
+  test('is answered as pending after 20 seconds, and becomes active later', async () => {
+    const answer = mint()
+    await expect.poll(async () => (await newest())?.status).toBe('pending')
+    const { status, body } = await waitOut(answer)
+    expect([status, body.lease.status]).toEqual([201, 'pending'])
+    const job = await jobOf()
+    await report(job.id)
+    expect((await read(body.lease.id)).status).toBe('active')
+  })
+
+  test('has failed where the target said that it changed nothing', async () => {
+    const answer = mint()
+    const job = await jobOf()
+    await report(job.id, failure(true))
+    const { status, error } = await answer
+    expect([status, error?.message]).toEqual([409, 'target: it said no'])
+    expect(await read(job.lease!.id)).toMatchObject({ status: 'failed', lastError: 'target: it said no' })
+    expect(await claim()).toBeNull()
+  })
+
+  test.each([
+    ['that may have been made half-way', 1, false],
+    ['that exists already when somebody tries for the second time', 2, true],
+  ])('%s is removed before it counts as failed', async (_, attempts, changedNothing) => {
+    const answer = mint()
+    let job = await jobOf()
+    for (let attempt = 1; attempt < attempts; attempt++) {
+      world.clock.advance(61)
+      job = await jobOf()
+    }
+    await report(job.id, failure(changedNothing))
+    expect((await read(job.lease!.id)).status).toBe('revoking')
+    const removal = await jobOf()
+    expect(removal).toMatchObject({ kind: 'revoke', lease: { id: job.lease?.id, verifier: null } })
+    await report(removal.id)
+    expect((await read(job.lease!.id)).status).toBe('failed')
+    await answer
+  })
+
+  test('nobody takes has failed after a while, and is not made any more', async () => {
+    const answer = mint()
+    await expect.poll(async () => (await newest())?.status).toBe('pending')
+    const { body } = await waitOut(answer)
+    world.clock.advance(91)
+    await endDue(context, orgId, target.id)
+    expect(await read(body.lease.id)).toMatchObject({
+      status: 'failed',
+      lastError: 'the target was not reached in time',
+    })
+    expect(await claim()).toBeNull()
+  })
+
+  test('is removed by its provisioner when it is revoked', async () => {
+    const lease = await made()
+    const answer = revoke(lease.id)
+    const job = await jobOf()
+    expect(job).toMatchObject({ kind: 'revoke', lease: { id: lease.id, resourceRef: lease.resourceRef } })
+    await report(job.id)
+    expect((await answer).body.lease).toMatchObject({ status: 'revoked', lastError: null })
+  })
+
+  test('that is revoked before anybody took it is not made', async () => {
+    const answer = mint()
+    await expect.poll(async () => (await newest())?.status).toBe('pending')
+    expect((await revoke((await newest())!.id)).body.lease.status).toBe('revoked')
+    expect(await claim()).toBeNull()
+    expect((await waitOut(answer)).status).toBe(409)
+  })
+
+  test('that is revoked while it is made is removed once it is there, and never meanwhile', async () => {
+    const answer = mint()
+    const job = await jobOf()
+    const revoked = revoke(job.lease!.id)
+    await expect.poll(async () => (await read(job.lease!.id)).status).toBe('revoking')
+    expect(await claim()).toBeNull()
+    await report(job.id)
+    const removal = await jobOf()
+    expect(removal.kind).toBe('revoke')
+    await report(removal.id)
+    expect((await revoked).body.lease.status).toBe('revoked')
+    await answer
+  })
+
+  test('is removed when its time is up, and tried again where that fails', async () => {
+    const lease = await made({ ttlSeconds: 60 })
+    world.clock.advance(61)
+    await endDue(context, orgId, target.id)
+    const first = await jobOf()
+    expect(first).toMatchObject({ kind: 'revoke', lease: { id: lease.id } })
+    await report(first.id, failure(false))
+    expect(await read(lease.id)).toMatchObject({ status: 'revoking', lastError: 'target: it said no' })
+    world.clock.advance(30)
+    await endDue(context, orgId, target.id)
+    await report((await jobOf()).id)
+    expect((await read(lease.id)).status).toBe('expired')
+    expect((await auditRows(world)).at(-1)).toMatchObject({ action: 'lease.expired', resourceId: lease.id })
+  })
+
+  test('is orphaned when its provisioner was away for a day, and then nobody’s work', async () => {
+    const lease = await made({ ttlSeconds: 60 })
+    world.clock.advance(61)
+    await endDue(context, orgId, target.id)
+    expect((await read(lease.id)).status).toBe('revoking')
+    world.clock.advance(25 * 3600)
+    await endDue(context, orgId, target.id)
+    expect((await read(lease.id)).status).toBe('orphaned')
+    expect(await claim()).toBeNull()
+  })
+})

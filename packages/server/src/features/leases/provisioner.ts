@@ -1,0 +1,156 @@
+import type { provisioner } from '@skerry/contract/provisioner'
+import { accessOf, signedIn } from '../../http/access.ts'
+import type { In, Out } from '../../http/route.ts'
+import { type Context, newId } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { TokenPrincipal } from '../../kernel/principal.ts'
+import { failedTry, gone } from './ending.ts'
+import { beginEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
+import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
+import { findLease, findTarget, type Lease, type LeaseTarget } from './scope.ts'
+import { recordReach } from './target-store.ts'
+import { ring, waitFor } from './waiting.ts'
+
+interface ByToken {
+  principal: TokenPrincipal
+}
+
+/** Which targets a token is the provisioner of, their settings say: it needs no role and no grant. */
+export const serviceToken = accessOf<ByToken>(
+  'serviceToken',
+  'A service token of any role, bound or not; what it gets is the work of targets that name it',
+  async (call) => {
+    const { principal } = await signedIn.resolve(call, {})
+    if (principal.type !== 'service_token') throw fail('forbidden', 'only a service token may do this')
+    return { principal }
+  },
+)
+
+/** Longer than a provisioner works on a job. What is not reported by then is given out again. */
+const claimSeconds = 60
+const waitSecondsDefault = 20
+
+type Claim = In<typeof provisioner.claim, ByToken>
+
+export async function claim(input: Claim): Out<typeof provisioner.claim> {
+  const { context, body, isGone, principal } = input
+  const seconds = body.waitSeconds ?? waitSecondsDefault
+  // Nothing is given to a caller who has hung up: it would be in nobody's hands for a minute.
+  const look = async () => (isGone() ? undefined : take(input))
+  return { job: (await waitFor(principal.id, { context, seconds, isGone }, look)) ?? null }
+}
+
+/** From here on the target may be touched, so a lease that is to be made is `creating`. */
+const take = ({ context, principal, transaction }: Claim) =>
+  transaction(async ({ db }) => {
+    const now = context.now()
+    const until = new Date(now.getTime() + claimSeconds * 1000).toISOString()
+    const job = await takeJob(db, principal, { id: newId('provisionerJob'), until, now: now.toISOString() })
+    if (!job) return undefined
+    const target = (await findTarget(db, { id: job.orgId }, job.targetId)) as LeaseTarget
+    const lease = job.leaseId === null ? undefined : await findLease(db, { id: job.orgId }, job.leaseId)
+    if (lease?.status === 'pending') await moveLease(db, lease, 'create', 'creating')
+    return toResponse(job, target, lease)
+  })
+
+function toResponse({ id, kind, attempt, verifier }: ProvisionerJob, target: LeaseTarget, lease: Lease | undefined) {
+  const { id: targetId, name, config, wrappedAdminSecret } = target
+  return {
+    id,
+    kind,
+    attempt,
+    target: { id: targetId, name, config, wrappedAdminSecret },
+    lease: lease ? leaseOf(lease, verifier) : null,
+  }
+}
+
+const leaseOf = ({ id, resourceRef, verifierDigest, expiresAt }: Lease, verifier: string | null) => ({
+  id,
+  resourceRef: resourceRef as string,
+  verifier,
+  verifierDigest,
+  expiresAt,
+})
+
+type Report = In<typeof provisioner.report, ByToken>
+type ReportWork = Parameters<Parameters<Report['transaction']>[0]>[0]
+
+export async function report(input: Report): Out<typeof provisioner.report> {
+  const { context, principal, params, body, transaction } = input
+  if (body.ok !== (body.error === undefined))
+    throw fail('invalid_request', body.ok ? 'body.error: only where ok is false' : 'body.error: needed')
+  const { job, ending } = await transaction(async (work) => {
+    const job = await lockJob(work.db, principal, params.jobId)
+    if (!job) throw fail('not_found', 'no such job: it is done, was given out again, or its target is gone')
+    return { job, ending: await reports[job.kind](input, work, job) }
+  })
+  if (ending) await removed(context, ending, body)
+  ring(job.leaseId ?? job.targetId)
+  // What failed half-way is work again.
+  ring(principal.id)
+  return { ok: true }
+}
+
+type Told = (input: Report, work: ReportWork, job: ProvisionerJob) => Promise<Ending | undefined>
+
+const reports: Record<ProvisionerJob['kind'], Told> = {
+  async verify({ body, now }, { db, audit }, job) {
+    const target = (await findTarget(db, { id: job.orgId }, job.targetId)) as LeaseTarget
+    const { server, notes, error } = body
+    const lastError = error ? `target: ${error.message}` : null
+    await recordReach(db, target, {
+      lastError,
+      ...(server === undefined ? {} : { server }),
+      ...(error ? {} : { notes: notes ?? [] }),
+      now,
+    })
+    await deleteJob(db, job)
+    audit('lease_target.verified', target.id, { ok: lastError === null }, { orgId: job.orgId })
+    return undefined
+  },
+
+  async create(input, work, job) {
+    const lease = await lockLease(work.db, { orgId: job.orgId, id: job.leaseId as string })
+    // It was revoked, or its time was up, while it was made: the account is removed now.
+    if (lease?.status !== 'creating') await releaseJob(work.db, job)
+    else if (input.body.error) await failed(input, work, { job, lease, error: input.body.error })
+    else await made(work, job, lease)
+    return undefined
+  },
+
+  async revoke(_, { db }, job) {
+    await deleteJob(db, job)
+    return findEnding(db, { orgId: job.orgId, id: job.leaseId as string })
+  },
+}
+
+async function made({ db, audit }: ReportWork, job: ProvisionerJob, lease: Lease): Promise<void> {
+  await moveLease(db, lease, 'activate', 'active')
+  await deleteJob(db, job)
+  const { orgId, targetId, provider, resourceRef, expiresAt, requestedById } = lease
+  audit('lease.created', lease.id, { targetId, provider, resourceRef, expiresAt, requestedById }, { orgId })
+}
+
+interface Failed {
+  job: ProvisionerJob
+  lease: Lease
+  error: { message: string; changedNothing: boolean }
+}
+
+/** Whoever does a job for the second time cannot know what was left by the first. */
+async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, error }: Failed): Promise<void> {
+  const lastError = `target: ${error.message}`
+  const isClean = error.changedNothing && job.attempt === 1
+  const { orgId, targetId } = lease
+  if (isClean) {
+    await moveLease(db, lease, 'fail', 'failed', { lastError })
+    await deleteJob(db, job)
+  } else {
+    await beginEnd(db, lease, { as: 'failed', now, lastError })
+    await releaseJob(db, job)
+  }
+  audit('lease.failed', lease.id, { targetId, isClean }, { orgId })
+}
+
+const removed = (context: Context, ending: Ending, { error }: Report['body']) =>
+  error ? failedTry(context, ending, `target: ${error.message}`) : gone(context, ending)

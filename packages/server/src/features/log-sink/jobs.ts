@@ -1,0 +1,64 @@
+import { job } from '../../jobs/job.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { deliver, type Outcome } from './deliver.ts'
+import { disableSink, findSink, listDueSinks, listNext, recordAccepted, recordFailed, type Sink } from './store.ts'
+
+const batchEntries = 500
+const firstPauseSeconds = 15
+const pauseMaxSeconds = 600
+
+/** One at a time for each organization, on whichever server: so its entries arrive in order. */
+const ship = job<{ orgId: string }>(
+  'log_sink.ship',
+  { concurrency: 4, perKey: ({ orgId }) => orgId, deadLetter: false },
+  (context, { orgId }) => shipAll(context, orgId),
+)
+
+export const jobs = [ship, job('log_sink.sweep', { cron: '* * * * *' }, sweep)]
+
+export async function sweep(context: Context): Promise<void> {
+  for (const { orgId } of await listDueSinks(context.db, instant(context))) {
+    await context.queue.enqueue(context.db, ship, { orgId })
+    context.queue.nudge(ship)
+  }
+}
+
+/** Sends all that waits. What a collector has not accepted is sent again: nothing is left out, some may come twice. */
+export async function shipAll(context: Context, orgId: string): Promise<void> {
+  for (;;) {
+    const sink = await findSink(context.db, { id: orgId })
+    if (!sink?.enabled) return
+    const { entries, next, isLast } = await listNext(context.db, sink, batchEntries)
+    if (next === sink.position) return
+    const outcome: Outcome =
+      entries.length === 0 ? { kind: 'accepted', status: 200, rejected: 0 } : await deliver(context, sink, entries)
+    const goesOn = await record(context, sink, next, outcome)
+    if (!goesOn || isLast) return
+  }
+}
+
+async function record(context: Context, sink: Sink, next: number, outcome: Outcome): Promise<boolean> {
+  const now = instant(context)
+  if (outcome.kind === 'refused') await disable(context, sink, outcome.error)
+  if (outcome.kind === 'again') {
+    const pause = Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** Math.min(sink.tries, 10))
+    const dueAt = new Date(Date.parse(now) + (outcome.afterSeconds ?? pause) * 1000).toISOString()
+    await recordFailed(context.db, sink, { lastError: outcome.error, dueAt, now })
+  }
+  if (outcome.kind !== 'accepted') return false
+  const { rejected } = outcome
+  const lastError = rejected === 0 ? null : `took no record of ${rejected} entries`
+  return (await recordAccepted(context.db, sink, { next, rejected, lastError, now })) !== undefined
+}
+
+/** It would refuse the same again: an admin has to look. What it was not sent waits. */
+async function disable(context: Context, sink: Sink, error: string): Promise<void> {
+  const { orgId } = sink
+  await unit(context, system, async (db, recordEntry) => {
+    if (!(await disableSink(db, sink, error, instant(context)))) return
+    const endpoint = new URL(sink.endpoint).host
+    recordEntry({ orgId, action: 'log_sink.disabled', resourceId: orgId, metadata: { endpoint, error } })
+    await context.events.emit(db, 'log_sink.disabled', orgId, { endpoint, error })
+  })
+}

@@ -1,0 +1,11 @@
+import { logSink } from '@skerry/contract/log-sink'
+import { route } from '../../http/route.ts'
+import { admin, unbound } from '../orgs/scope.ts'
+import { get, remove, set, test } from './log-sink.ts'
+
+export const routes = [
+  route(logSink.get, unbound(admin), get),
+  route(logSink.set, unbound(admin), set),
+  route(logSink.delete, unbound(admin), remove),
+  route(logSink.test, unbound(admin), test),
+]

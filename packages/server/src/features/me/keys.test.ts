@@ -1,0 +1,189 @@
+import { audit } from '@skerry/contract/audit'
+import { branches } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { me } from '@skerry/contract/me'
+import { passkeys } from '@skerry/contract/passkeys'
+import { tokens } from '@skerry/contract/tokens'
+import { describe, expect, test } from 'vitest'
+import { newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
+import { openEnv } from '../../../test/scene.ts'
+import {
+  type Actor,
+  grantKey,
+  newCliSession,
+  newGroup,
+  newGroupEnv,
+  newMember,
+  newPerson,
+  newToken,
+  sessionOf,
+  withFactor,
+} from '../../../test/tenant.ts'
+
+const { world, tenant, envId } = await openEnv()
+const { orgId } = tenant
+
+const keysOf = async ({ as }: Actor) => (await world.call(me.getKeys, { as })).body
+const reseal = ({ as }: Pick<Actor, 'as'>, body: object) => world.call(me.patchKeys, { as, body: body as never })
+const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() })
+const replace = ({ as }: Pick<Actor, 'as'>, body = keys()) => world.call(me.replaceKeys, { as, body })
+const canRead = async ({ as }: Actor, id = envId) =>
+  (await world.call(grants.own, { as, params: { orgId, envId: id } })).status === 200
+const trail = async (action: string, resourceId: string) =>
+  (await world.call(audit.list, { as: tenant.admin.as, params: { orgId }, query: { action, resourceId } })).body.entries
+
+let count = 0
+/** Someone whose second factor was entered too long ago, and the same person after entering it anew. */
+async function withStaleFactor() {
+  const email = `factor-${++count}@example.com`
+  const stale = await newMember(world, tenant, 'member', { email, claims: withFactor(world, 601) })
+  return { stale, fresh: { ...stale, as: await sessionOf(world, email, withFactor(world)) } }
+}
+
+describe('another passphrase', () => {
+  test('seals the same key anew: public key, grants and passkeys stay', async () => {
+    const person = await newMember(world, tenant)
+    await grantKey(world, tenant, envId, person)
+    await world.call(passkeys.create, { as: person.as, body: newPasskeyBody() })
+    const before = await keysOf(person)
+    const encryptedPrivateKey = sealedPrivateKey()
+    expect((await reseal(person, { encryptedPrivateKey })).status).toBe(200)
+    expect(await keysOf(person)).toEqual({ ...before, encryptedPrivateKey })
+    expect(await canRead(person)).toBe(true)
+    expect((await world.call(passkeys.list, { as: person.as })).body.passkeys).toHaveLength(1)
+    expect(await trail('user.keys_resealed', person.id)).toHaveLength(1)
+  })
+
+  test('is not written over a keypair that came meanwhile, for who names the one that was meant', async () => {
+    const person = await newMember(world, tenant)
+    const { publicKeyJwk: old } = await keysOf(person)
+    const newer = keys()
+    await replace(person, newer)
+    const late = await reseal(person, { encryptedPrivateKey: sealedPrivateKey(), publicKeyJwk: old })
+    expect([late.status, late.error?.code]).toEqual([409, 'conflict'])
+    expect(await keysOf(person)).toEqual(newer)
+  })
+
+  test('needs keys, and a key that is sealed under a passphrase', async () => {
+    const person = await newMember(world, tenant, 'member', { keys: false })
+    expect((await reseal(person, { encryptedPrivateKey: sealedPrivateKey() })).status).toBe(409)
+    expect(await keysOf(person)).toEqual({ publicKeyJwk: null, encryptedPrivateKey: null })
+    const holder = await newMember(world, tenant)
+    const before = await keysOf(holder)
+    for (const encryptedPrivateKey of ['pkcs8', newPasskeyBody().encryptedPrivateKey, before.publicKeyJwk])
+      expect((await reseal(holder, { encryptedPrivateKey })).status).toBe(400)
+    expect(await keysOf(holder)).toEqual(before)
+  })
+})
+
+test.each(['reseal', 'replace'] as const)(
+  'whoever has a second factor has just entered it, at a browser and in a terminal: to %s',
+  async (what) => {
+    const { stale, fresh } = await withStaleFactor()
+    const attempt = (as: Pick<Actor, 'as'>) =>
+      what === 'replace' ? replace(as) : reseal(as, { encryptedPrivateKey: sealedPrivateKey() })
+    const before = await keysOf(stale)
+    const terminal = await newCliSession(world, fresh)
+    expect((await attempt(stale)).error?.code).toBe('mfa_required')
+    expect(await keysOf(stale)).toEqual(before)
+    expect((await attempt(fresh)).status).toBe(200)
+    expect((await attempt(terminal)).status).toBe(200)
+    world.clock.advance(601)
+    expect((await attempt(terminal)).error?.code).toBe('mfa_required')
+    for (const { as } of [tenant.admin, tenant.machine]) expect((await attempt({ as })).status).toBe(403)
+  },
+)
+
+describe('another keypair', () => {
+  test('is what others are shown from then on, and nothing that was wrapped to the old one is left', async () => {
+    const person = await newMember(world, tenant)
+    const other = await newMember(world, tenant)
+    for (const one of [person, other]) await grantKey(world, tenant, envId, one)
+    await world.call(passkeys.create, { as: person.as, body: newPasskeyBody() })
+    const given = keys()
+    expect((await replace(person, given)).status).toBe(200)
+    expect(await keysOf(person)).toEqual(given)
+    expect([await canRead(person), await canRead(other)]).toEqual([false, true])
+    expect((await world.call(passkeys.list, { as: person.as })).body.passkeys).toEqual([])
+    await grantKey(world, tenant, envId, person)
+    expect(await canRead(person)).toBe(true)
+  })
+
+  test('takes the keys of every organization, and the trail of each says of which environments', async () => {
+    const person = await newMember(world, tenant)
+    await grantKey(world, tenant, envId, person)
+    const { body } = await replace(person)
+    expect(body.lost.map(({ environmentId }) => environmentId)).toEqual([envId])
+    const [entry] = await trail('user.keys_replaced', person.id)
+    expect(entry?.metadata).toEqual({ environmentIds: [envId] })
+  })
+
+  test('is one: without keys, and with the same public key, nothing changes', async () => {
+    const person = await newMember(world, tenant, 'member', { keys: false })
+    expect((await replace(person)).status).toBe(409)
+    const holder = await newMember(world, tenant)
+    await grantKey(world, tenant, envId, holder)
+    const before = await keysOf(holder)
+    const same = { publicKeyJwk: before.publicKeyJwk as string, encryptedPrivateKey: sealedPrivateKey() }
+    expect((await replace(holder, same)).status).toBe(409)
+    const malformed = await replace(holder, { ...keys(), publicKeyJwk: '{"kty":"EC"}' })
+    expect([malformed.status, malformed.error?.message]).toEqual([400, expect.stringMatching(/^body\.publicKeyJwk: /)])
+    expect([await keysOf(holder), await canRead(holder)]).toEqual([before, true])
+  })
+
+  test('leaves no grant that was being made at the same time', async () => {
+    for (let round = 0; round < 5; round++) {
+      const person = await newMember(world, tenant)
+      const body = { principalType: 'user' as const, principalId: person.id, wrappedDek: wrappedKey() }
+      const given = world.call(grants.create, { as: tenant.admin.as, params: { orgId, envId }, body })
+      const { body: replaced } = await replace(person)
+      const isAfter = (await given).status === 201 && (await canRead(person))
+      // Either it came after, as any later one does, or it was seen and went.
+      if (isAfter) expect(replaced.lost).toEqual([])
+    }
+  })
+})
+
+describe('who would have to grant anew', () => {
+  const holdings = async ({ as }: Actor) => (await world.call(me.keyHoldings, { as })).body.holdings
+
+  test('is told before, with environments as people write them, and in the answer', async () => {
+    const person = await newMember(world, tenant)
+    const groupId = (await newGroup(world, tenant, 'shared')).id
+    const groupEnvId = (await newGroupEnv(world, tenant, groupId, 'live')).id
+    const fork = { slug: 'pr-7', wrappedDek: wrappedKey() }
+    const made = await world.call(branches.create, { as: tenant.admin.as, params: { orgId, envId }, body: fork })
+    for (const id of [envId, groupEnvId, made.body.branch.id]) await grantKey(world, tenant, id, person)
+    const before = await holdings(person)
+    expect(before.map(({ label }) => label)).toEqual([
+      expect.stringMatching(/^app-\d+\/production$/),
+      expect.stringMatching(/^app-\d+\/production@pr-7$/),
+      'shared:live',
+    ])
+    expect(before[0]).toMatchObject({ orgId, orgSlug: tenant.slug, environmentId: envId })
+    expect((await replace(person)).body.lost).toEqual(before)
+    expect(await holdings(person)).toEqual([])
+  })
+
+  test('are admins who hold the key, in person or by a token in force, and nobody else', async () => {
+    const person = await newMember(world, tenant)
+    const revoked = await newToken(world, tenant, { role: 'admin' })
+    const admin = await newMember(world, tenant, 'admin', { email: `holder-${++count}@example.com` })
+    const others = [revoked, admin, await newMember(world, tenant), await newToken(world, tenant)]
+    for (const one of [person, ...others]) await grantKey(world, tenant, envId, one)
+    await world.call(tokens.revoke, { as: tenant.admin.as, params: { orgId, tokenId: revoked.id } })
+    const [holding] = await holdings(person)
+    expect(holding?.grantableBy.map(({ principalId }) => principalId)).toEqual([tenant.admin.id, admin.id])
+    expect(holding?.grantableBy[1]).toEqual({
+      principalType: 'user',
+      principalId: admin.id,
+      name: `holder-${count}@example.com`,
+    })
+  })
+
+  test('is a person’s own affair', async () => {
+    for (const { as } of [tenant.admin, tenant.machine])
+      expect((await world.call(me.keyHoldings, { as })).status).toBe(403)
+    expect(await holdings(await newPerson(world, 'holds-nothing@example.com'))).toEqual([])
+  })
+})

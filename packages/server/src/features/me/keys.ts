@@ -1,0 +1,64 @@
+import type { me } from '@skerry/contract/me'
+import { publicKeyProblem } from '@skerry/contract/public-key'
+import type { In, Out } from '../../http/route.ts'
+import { findPerson, listOrgIds } from '../../identity/store.ts'
+import { auditPerson } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
+import { dropGrants } from '../kms/grantees.ts'
+import { removeCustodianships } from '../recovery/custodians.ts'
+import {
+  dropKeyringPasskeys,
+  dropOwnGrants,
+  listHoldings,
+  lockOwnPrincipals,
+  replaceKeys,
+  resealKeys,
+} from './keys-store.ts'
+
+interface Person {
+  principal: UserPrincipal
+}
+
+/** The public key is what others wrapped to, so it stays. Whoever names it does not write over a keypair that is newer. */
+export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof me.patchKeys> {
+  const { db, principal, body } = input
+  if (body.publicKeyJwk !== undefined) checkPublicKey(body.publicKeyJwk)
+  const stored = await resealKeys(db, principal.id, body.encryptedPrivateKey, body.publicKeyJwk ?? null)
+  if (!stored) throw fail('conflict', 'there are no keys of that public key')
+  await auditPerson(input, principal.id, 'user.keys_resealed', principal.id)
+  return { ok: true }
+}
+
+export async function holdings({ db, principal, now }: In<typeof me.keyHoldings, Person>): Out<typeof me.keyHoldings> {
+  return { holdings: await listHoldings(db, principal.id, now) }
+}
+
+/** What was wrapped to the old key goes with it, and others must look at the new one before they wrap to it. */
+export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typeof me.replaceKeys> {
+  const { db, principal, body, now, audit, emit } = input
+  checkPublicKey(body.publicKeyJwk)
+  const replaced = await replaceKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
+  if (!replaced) throw fail('conflict', 'there is no other keypair to replace')
+  await lockOwnPrincipals(db, principal.id)
+  const lost = await listHoldings(db, principal.id, now)
+  await dropOwnGrants(db, principal.id)
+  await dropKeyringPasskeys(db, principal.id)
+  const { email, name } = (await findPerson(db, principal.id)) ?? {}
+  const orgIds = await listOrgIds(db, principal.id)
+  for (const orgId of orgIds) {
+    const environmentIds = lost.filter((one) => one.orgId === orgId).map((one) => one.environmentId)
+    audit('user.keys_replaced', principal.id, { environmentIds }, { orgId })
+    await dropGrants({ db, audit }, orgId, { principalType: 'user', principalId: principal.id }, 'user.keys_replaced')
+    const person = email ?? name ?? principal.id
+    await emit('user.keys_replaced', { userId: principal.id, person, environments: environmentIds.length }, orgId)
+  }
+  await removeCustodianships(input, principal.id, 'user.keys_replaced')
+  if (orgIds.length === 0) audit('user.keys_replaced', principal.id, { environmentIds: [] }, { orgId: null })
+  return { lost }
+}
+
+function checkPublicKey(publicKeyJwk: string): void {
+  const problem = publicKeyProblem(publicKeyJwk)
+  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
+}

@@ -1,0 +1,39 @@
+import type { OwnInvite } from '@skerry/contract/own-invites'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Org, Role } from './scope.ts'
+
+export const listOwnInvites = (db: Sql, userId: string, now: string, cursor: KeysetCursor) =>
+  db.rows<Static<typeof OwnInvite>>(
+    `select i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by, i.created_at, i.expires_at
+       from users u
+       join invitations i on i.email = u.verified_email
+       join organizations o on o.id = i.org_id
+       left join users by on by.id = i.invited_by_id
+      where u.id = $1 and i.expires_at > $2 and ($3::timestamptz is null or (i.created_at, i.id) > ($3, $4))
+      order by i.created_at, i.id limit $5`,
+    [userId, now, cursor.at, cursor.id, cursor.take],
+  )
+
+/** Of two that take it at once, the second finds it gone. */
+export const takeOwnInvite = (db: Tx, userId: string, inviteId: string, now: string) =>
+  db.row<{ orgId: string; id: string; role: 'admin' | 'member' }>(
+    `delete from invitations i using users u
+      where u.id = $1 and i.email = u.verified_email and i.id = $2 and i.expires_at > $3
+     returning i.org_id, i.id, i.role`,
+    [userId, inviteId, now],
+  )
+
+/** The role afterwards: an invitation raises a member to what it offers, and never lowers anyone. */
+export async function acceptMembership(db: Tx, org: Org, userId: string, role: Role, now: string): Promise<Role> {
+  const row = await db.row<{ role: Role }>(
+    `insert into memberships as m (org_id, user_id, role, created_at) values ($1, $2, $3, $4)
+     on conflict (org_id, user_id) do update
+       set role = case when m.role = 'member' or excluded.role = 'owner' then excluded.role else m.role end
+     returning role`,
+    [org.id, userId, role, now],
+  )
+  if (!row) throw new Error('an upsert returns its row')
+  return row.role
+}

@@ -1,0 +1,60 @@
+import type { ownInvites } from '@skerry/contract/own-invites'
+import type { Tx } from '../../db/database.ts'
+import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import type { In, Out } from '../../http/route.ts'
+import type { Audit } from '../../identity/trail.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { UserPrincipal } from '../../kernel/principal.ts'
+import { hasOwner, lockOrg } from './members-store.ts'
+import { acceptMembership, listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
+import type { Org } from './scope.ts'
+import { getOrg } from './store.ts'
+
+interface Person {
+  principal: UserPrincipal
+}
+
+export async function list({
+  db,
+  principal,
+  query,
+  now,
+}: In<typeof ownInvites.list, Person>): Out<typeof ownInvites.list> {
+  const cursor = pageFrom(query, 'invitation')
+  const page = pageOf(await listOwnInvites(db, principal.id, now, cursor), cursor, byCreation)
+  return { invites: page.rows, nextCursor: page.nextCursor }
+}
+
+export async function accept(input: In<typeof ownInvites.accept, Person>): Out<typeof ownInvites.accept> {
+  const { db, principal, params } = input
+  const joined = await acceptInvite(input, principal.id, params.inviteId)
+  if (!joined) throw fail('not_found', 'no such invite')
+  return { org: { ...(await getOrg(db, joined.org)), role: joined.role } }
+}
+
+export async function decline(input: In<typeof ownInvites.decline, Person>): Out<typeof ownInvites.decline> {
+  const { db, principal, params, now, audit } = input
+  const invite = await takeOwnInvite(db, principal.id, params.inviteId, now)
+  if (!invite) throw fail('not_found', 'no such invite')
+  audit('invite.declined', invite.id, { role: invite.role }, { orgId: invite.orgId })
+  return { ok: true }
+}
+
+/**
+ * Undefined where no invitation of this id waits for the person’s verified address. An organization that a program signed up
+ * has no owner: the first admin in person is, for somebody must be able to make another.
+ */
+export async function acceptInvite(
+  { db, now, audit }: { db: Tx; now: string; audit: Audit<'member.joined'> },
+  userId: string,
+  inviteId: string,
+) {
+  const invite = await takeOwnInvite(db, userId, inviteId, now)
+  if (!invite) return undefined
+  const org = { id: invite.orgId } as Org
+  await lockOrg(db, org)
+  const offered = invite.role === 'admin' && !(await hasOwner(db, org)) ? 'owner' : invite.role
+  const role = await acceptMembership(db, org, userId, offered, now)
+  audit('member.joined', userId, { inviteId, role }, { orgId: org.id, actor: { type: 'user', id: userId } })
+  return { org, role }
+}

@@ -1,0 +1,14 @@
+import { job } from '../../jobs/job.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { expireRequests } from './request-store.ts'
+
+export const jobs = [job('recovery.expire', { cron: '* * * * *' }, expire)]
+
+/** Closes requests whose time is up. Until then every route shows them as expired already. */
+export function expire(context: Context): Promise<void> {
+  return unit(context, system, async (tx, record) => {
+    for (const { orgId, id, contributed } of await expireRequests(tx, instant(context)))
+      record({ orgId, action: 'recovery_request.expired', resourceId: id, metadata: { contributed } })
+  })
+}

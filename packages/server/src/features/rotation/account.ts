@@ -1,0 +1,68 @@
+import type { AccountKind, RotationConfig, RotationKind } from '@skerry/contract/rotation-kinds'
+import type { LeaseTarget } from '@skerry/providers/leases/provider'
+import type { Account, RotationProvider } from '@skerry/providers/rotation/provider'
+import { loadRotation } from '@skerry/providers/rotation/registry'
+import type { Context } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import { brokerOf } from '../../keys/keypairs.ts'
+import { findTarget, type LeaseTarget as StoredTarget } from '../leases/scope.ts'
+import { asRefusal } from '../leases/session.ts'
+import type { Rotation } from './scope.ts'
+
+type Config = RotationConfig<AccountKind>
+
+/** The accounts of a policy on their target. Each call signs in by itself; what the target refuses is a refusal of ours. */
+export interface Accounts {
+  verify(username: string): Promise<void>
+  change(username: string, password: string, keep: string | null): Promise<void>
+  signsIn(username: string, password: string): Promise<boolean>
+}
+
+/** As its kind’s schema has checked it. */
+export const configOf = ({ config }: Pick<Rotation, 'config'>) => config as RotationConfig<RotationKind>
+
+/** The secrets that a policy writes. */
+export function namesOf(rotation: Pick<Rotation, 'config' | 'secretName'>): string[] {
+  const config = configOf(rotation)
+  const named = 'usernameSecret' in config ? config.usernameSecret : undefined
+  return [rotation.secretName, ...(named === undefined ? [] : [named])]
+}
+
+export const isOfAccount = (config: { kind: RotationKind }): config is Config => config.kind !== 'generated'
+
+/** Every account that a policy may change. */
+export const usernamesOf = (config: Config): string[] => [
+  config.username,
+  ...('alternateUsername' in config && config.alternateUsername !== undefined ? [config.alternateUsername] : []),
+]
+
+/** The credential of the target is opened for one call, and for nothing else. */
+export async function openAccounts(
+  context: Context,
+  policy: { orgId: string; targetId: string | null; config: Config },
+): Promise<Accounts> {
+  const { orgId, targetId, config } = policy
+  const stored = targetId === null ? undefined : await findTarget(context.db, { id: orgId }, targetId)
+  if (!stored) throw fail('conflict', 'the lease target of this policy was removed: configure it with another one')
+  const adapter = (await loadRotation(config.kind)) as RotationProvider<AccountKind>
+  const on = async <T>(username: string, use: (account: Account<AccountKind>) => Promise<T>): Promise<T> => {
+    const target = { config: stored.config, credential: await openCredential(context, stored) }
+    try {
+      return await use({ target: target as unknown as LeaseTarget<AccountKind>, username, config })
+    } catch (error) {
+      throw asRefusal(error)
+    }
+  }
+  const { outbound } = context
+  return {
+    verify: (username) => on(username, (account) => adapter.verify(account, outbound)),
+    change: (username, password, keep) => on(username, (account) => adapter.change(account, password, keep, outbound)),
+    signsIn: (username, password) => on(username, (account) => adapter.signsIn(account, password, outbound)),
+  }
+}
+
+async function openCredential(context: Context, { orgId, wrappedAdminSecret }: StoredTarget): Promise<string> {
+  const opened = await context.keypairs.openWrapped(context.db, brokerOf(orgId), wrappedAdminSecret)
+  if (!opened) throw fail('conflict', 'the credential of the lease target is not wrapped to the broker key any more')
+  return new TextDecoder().decode(opened)
+}

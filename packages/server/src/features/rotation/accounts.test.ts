@@ -1,0 +1,273 @@
+import { rekey } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { rotation } from '@skerry/contract/rotation'
+import { newDek, sealSecret } from '@skerry/crypto/secret'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../../test/blobs.ts'
+import { type KeyedEnv, keyedEnv, newKeyedEnv, wrappedForRotator } from '../../../test/rotation-steps.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { missingPostgres } from '../../../test/services/postgres.ts'
+import { adminPassword, newShopTarget, openShop, type Shop } from '../../../test/shop.ts'
+import { stateOf, stopSchedules } from '../../../test/state.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+
+const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+await stopSchedules(world)
+const { orgId } = tenant
+const { as } = tenant.admin
+const { context } = world.server
+const real = context.outbound.connect
+
+describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
+  let shop: Shop
+  let targetId: string
+  let env: KeyedEnv
+  let rotationId: string
+  beforeAll(async () => {
+    shop = await openShop(['app', 'app_b', 'app_a'])
+    targetId = await newShopTarget(world, tenant, shop)
+  })
+  afterAll(() => shop.stop())
+  beforeEach(async () => {
+    context.outbound.connect = real
+    env = await newKeyedEnv(world, tenant)
+    await shop.root.query(`ALTER ROLE app PASSWORD 'first-password'; ALTER ROLE app LOGIN`)
+    await env.put('DB_PASSWORD', 'first-password')
+  })
+
+  const create = async (more: object = {}) => {
+    const answer = await world.call(rotation.create, {
+      as,
+      params: { orgId },
+      body: {
+        environmentId: env.envId,
+        secretName: 'DB_PASSWORD',
+        config: { kind: 'postgres', username: 'app' },
+        intervalSeconds: 3600,
+        targetId,
+        wrappedDek: await wrappedForRotator(world, tenant, env.bytes),
+        ...more,
+      } as never,
+    })
+    if (answer.status < 300) rotationId = answer.body.rotation.id
+    return answer
+  }
+  const params = () => ({ orgId, rotationId })
+  const rotate = () => world.call(rotation.rotate, { as, params: params() })
+  const read = async () => (await world.call(rotation.get, { as, params: params() })).body.rotation
+  const pending = () => context.db.rows('select 1 from rotation_pending where rotation_id = $1', [rotationId])
+  /** What the application would find: the current version, and whether it signs in. */
+  const works = async () => shop.signsIn('app', await env.read('DB_PASSWORD'))
+
+  test('signs in with the new password and with the old one no more, and the target has seen neither', async () => {
+    const { status, body } = await create({ rotateNow: true })
+    expect([status, body.version, body.rotation.lastError]).toEqual([201, 2, null])
+    expect([await works(), await shop.signsIn('app', 'first-password')]).toEqual([true, false])
+    const stored = await shop.root.query(`SELECT rolpassword FROM pg_authid WHERE rolname = 'app'`)
+    expect(stored.rows[0].rolpassword).toMatch(/^SCRAM-SHA-256\$/)
+    expect(await pending()).toEqual([])
+  })
+
+  test('leaves open sessions open', async () => {
+    await create()
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ ...shop.connection, user: 'app', password: 'first-password' })
+    await client.connect()
+    expect((await rotate()).status).toBe(200)
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await client.end()
+  })
+
+  test.each([
+    ['that is not there', { username: 'nobody_here' }, 409, 'target: there is no account nobody_here'],
+    ['that is the target’s own admin', { username: 'skerry_admin' }, 400, 'own admin account'],
+    ['with a name that could leave its quotes', { username: `x"; DROP ROLE app; --` }, 400, 'body.config.username'],
+    ['with statements without the verifier', { statements: ['ALTER ROLE {{username}}'] }, 400, '{{verifier}}'],
+    ['with a placeholder of nothing', { statements: ['ALTER ROLE {{password}}'] }, 400, '{{password}}'],
+    ['that takes turns with itself', { alternateUsername: 'app', usernameSecret: 'DB_USER' }, 400, 'the same account'],
+    ['whose turns are told nowhere', { alternateUsername: 'app_b' }, 400, 'usernameSecret: needed'],
+  ])('%s is refused, and nothing is changed', async (_, more, status, message) => {
+    await wrappedForRotator(world, tenant, env.bytes)
+    const before = await stateOf(world)
+    const answer = await create({ config: { kind: 'postgres', username: 'app', ...more } })
+    expect([answer.status, answer.error?.message]).toEqual([status, expect.stringContaining(message)])
+    expect(await stateOf(world)).toEqual(before)
+    expect(await works()).toBe(true)
+  })
+
+  test('takes statements of one’s own', async () => {
+    const statements = [
+      `ALTER ROLE "{{username}}" PASSWORD '{{verifier}}'`,
+      `COMMENT ON ROLE {{username}} IS 'rotated'`,
+    ]
+    const config = { kind: 'postgres', username: 'app', statements }
+    await shop.root.query(`GRANT app TO skerry_admin WITH ADMIN OPTION`)
+    expect((await create({ config, rotateNow: true })).body.version).toBe(2)
+    expect(await works()).toBe(true)
+  })
+
+  test('that cannot sign in with its new password has the old one again', async () => {
+    await create()
+    // The second connection of the run is the one that tries the new password.
+    let count = 0
+    context.outbound.connect = async (to) => {
+      if (++count === 2) await shop.root.query(`ALTER ROLE app PASSWORD 'meddled-with'`)
+      return real(to)
+    }
+    const answer = await rotate()
+    expect([answer.status, answer.error?.message]).toEqual([409, expect.stringContaining('does not sign in')])
+    expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
+    expect([(await read()).failureStreak, await pending()]).toEqual([1, []])
+  })
+
+  test('of a target that is away fails, is told so, and is as before', async () => {
+    await create()
+    context.outbound.connect = async () => {
+      const { OutsideError } = await import('@skerry/providers/outside')
+      throw new OutsideError('unreachable', 'shop: no connection')
+    }
+    const answer = await rotate()
+    expect([answer.status, answer.error?.message]).toEqual([409, expect.stringContaining('target: ')])
+    context.outbound.connect = real
+    expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
+    expect((await rotate()).status).toBe(200)
+    expect([await works(), await pending()]).toEqual([true, []])
+  })
+
+  /** Stands for a server that dies: from here on it reaches nothing and writes nothing down. */
+  const dying = (at: number): { outbound: Outbound['connect'] } => {
+    let count = 0
+    return {
+      outbound: async (to) => {
+        if (++count >= at) throw new Error('the server has died')
+        return real(to)
+      },
+    }
+  }
+
+  test.each([
+    [1, 'before the target was changed', 'first-password'],
+    [2, 'after the target was changed', null],
+  ])('that was cut off at connection %i, %s, works after the next run, and nothing is pending', async (at, _, left) => {
+    await create()
+    context.outbound.connect = dying(at).outbound
+    expect((await rotate()).status).toBe(409)
+    expect(await pending()).toHaveLength(1)
+    // Nobody has settled it: the version is the old one, whatever the target takes.
+    expect(await env.read('DB_PASSWORD')).toBe('first-password')
+    expect(await shop.signsIn('app', 'first-password')).toBe(left !== null)
+    context.outbound.connect = real
+    world.clock.advance(60)
+    expect((await rotate()).status).toBe(200)
+    expect([await works(), await pending()]).toEqual([true, []])
+  })
+
+  test('that was cut off before its version was written is finished by the next run, with that very password', async () => {
+    await create()
+    await context.db.script(`create function die() returns trigger language plpgsql as $$
+        begin raise exception 'the server has died'; end $$;
+      create trigger die before insert on secret_versions for each row execute function die()`)
+    expect((await rotate()).status).toBe(500)
+    await context.db.script('drop trigger die on secret_versions; drop function die()')
+    const before = await shop.root.query(`SELECT rolpassword FROM pg_authid WHERE rolname = 'app'`)
+    expect([await works(), (await pending()).length]).toEqual([false, 1])
+    world.clock.advance(60)
+    expect((await rotate()).body.version).toBe(2)
+    const after = await shop.root.query(`SELECT rolpassword FROM pg_authid WHERE rolname = 'app'`)
+    expect([await works(), await pending(), after.rows]).toEqual([true, [], before.rows])
+  })
+
+  test('whose grant is revoked while the target is asked goes back to the old password', async () => {
+    await create()
+    const held = await world.call(grants.list, { as, params: { orgId, envId: env.envId } })
+    const grant = held.body.grants.find(({ principalType }) => principalType === 'rotator')
+    let count = 0
+    context.outbound.connect = async (to) => {
+      if (++count === 2)
+        await world.call(grants.delete, { as, params: { orgId, envId: env.envId, grantId: grant?.id as string } })
+      return real(to)
+    }
+    expect((await rotate()).status).toBe(409)
+    expect([await works(), await env.read('DB_PASSWORD'), await pending()]).toEqual([true, 'first-password', []])
+  })
+
+  const rekeyed = async (bytes: ReturnType<typeof newDek>) => {
+    const value = (await env.read('DB_PASSWORD')) as string
+    const next = await keyedEnv(world, tenant, env.envId, bytes)
+    const { body } = await world.call(rekey.run, {
+      as,
+      params: { orgId, envId: env.envId },
+      body: {
+        expectedVersions: { DB_PASSWORD: 1 },
+        secrets: [{ name: 'DB_PASSWORD', ciphertext: await sealSecret(value, next.dek, env.envId, 'DB_PASSWORD') }],
+        grants: [
+          { principalType: 'service_token', principalId: tenant.admin.id, wrappedDek: wrappedKey() },
+          { principalType: 'rotator', principalId: orgId, wrappedDek: await wrappedForRotator(world, tenant, bytes) },
+        ],
+      },
+    })
+    expect(body.rekeyedSecrets).toBe(1)
+    return next
+  }
+
+  test('whose environment is re-keyed while the target is asked is sealed under the new key', async () => {
+    await create()
+    let count = 0
+    let next = env
+    context.outbound.connect = async (to) => {
+      if (++count === 2) next = await rekeyed(newDek())
+      return real(to)
+    }
+    expect((await rotate()).body.version).toBe(3)
+    expect(await shop.signsIn('app', await next.read('DB_PASSWORD'))).toBe(true)
+  })
+
+  test('that was cut off before a re-key, so that nothing opens the new password, gets the old one again', async () => {
+    await create()
+    context.outbound.connect = dying(2).outbound
+    await rotate()
+    context.outbound.connect = real
+    const next = await rekeyed(newDek())
+    world.clock.advance(60)
+    const answer = await world.call(rotation.delete, { as, params: params() })
+    expect(answer.body).toEqual({ ok: true, rotatorRevoked: true })
+    expect(await next.read('DB_PASSWORD')).toBe('first-password')
+    expect(await shop.signsIn('app', 'first-password')).toBe(true)
+  })
+
+  test('is settled before its policy is removed; where it cannot be, that is refused but by force', async () => {
+    await create()
+    context.outbound.connect = dying(2).outbound
+    await rotate()
+    world.clock.advance(60)
+    context.outbound.connect = async () => {
+      const { OutsideError } = await import('@skerry/providers/outside')
+      throw new OutsideError('unreachable', 'shop: no connection')
+    }
+    expect((await world.call(rotation.delete, { as, params: params() })).status).toBe(409)
+    expect((await world.call(rotation.delete, { as, params: params(), query: { force: 'true' } })).status).toBe(200)
+  })
+
+  test('takes turns with a second account: the password before stays good until the next rotation', async () => {
+    await env.put('DB_USER', 'app_a')
+    const config = { kind: 'postgres', username: 'app_a', alternateUsername: 'app_b', usernameSecret: 'DB_USER' }
+    expect((await create({ config })).status).toBe(201)
+    const seen: [string, string][] = [['app_a', 'first-password']]
+    for (const expected of ['app_b', 'app_a', 'app_b']) {
+      expect((await rotate()).status).toBe(200)
+      const now: [string, string] = [(await env.read('DB_USER')) as string, (await env.read('DB_PASSWORD')) as string]
+      expect(now[0]).toBe(expected)
+      const before = seen.at(-1) as [string, string]
+      expect([await shop.signsIn(...now), await shop.signsIn(...before)]).toEqual([true, true])
+      seen.push(now)
+    }
+  })
+
+  test('leaves no word of any password in a row, a log line or an answer', async () => {
+    await create({ rotateNow: true })
+    const value = (await env.read('DB_PASSWORD')) as string
+    const { tableDump } = await import('../../../test/state.ts')
+    const seen = [...(await tableDump(world)).map(({ text }) => text), ...world.log, ...world.answers].join('\n')
+    for (const secret of [value, 'first-password', adminPassword, 'SCRAM-SHA-256$']) expect(seen).not.toContain(secret)
+  })
+})

@@ -1,0 +1,113 @@
+import type { rotation as endpoints } from '@skerry/contract/rotation'
+import { type In, type Out, Reply } from '../../http/route.ts'
+import { fail, Refusal } from '../../kernel/errors.ts'
+import { type Env, findEnv } from '../envs/scope.ts'
+import { giveKey } from '../grants/give.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import { namesOf } from './account.ts'
+import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
+import { findRotatorEnv, openWith } from './held.ts'
+import { aboutOf, toResponse, unclaimed } from './policies.ts'
+import { runRotation, settleRotation, underWay } from './run.ts'
+import { nextAfter } from './schedule.ts'
+import { checkBound, type OnRotation, type Rotation } from './scope.ts'
+import { findRotationOf, lockEnvironment, lockRotation, putRotation } from './store.ts'
+
+type Create = In<typeof endpoints.create, InOrg>
+
+/**
+ * Everything that can be found out is found out first: that the caller may read the environment, that the rotator’s key is
+ * the environment’s, that the account is there. Then the policy and the grant are stored together.
+ */
+export async function create(input: Create): Out<typeof endpoints.create> {
+  const { context, db, org, body, principal, origin, now } = input
+  checkBound(principal, body.environmentId)
+  const env = await findEnv(db, org, body.environmentId, principal, now)
+  if (!env) throw fail('not_found', 'body.environmentId: no such env')
+  if (env.wrappedDek === null) throw fail('forbidden', 'you hold no key grant on this environment')
+  const config = checkConfig(body.config, body.secretName)
+  const { environmentId, secretName, targetId = null } = body
+  await checkTarget(db, org, config.kind, body.targetId)
+  const policy = { orgId: org.id, environmentId, secretName, config, targetId }
+  await checkWriters(db, org, policy)
+  const granted = await checkKey(input, env, namesOf(policy))
+  await verifyAccounts(context, policy)
+  const existing = await findRotationOf(db, org, environmentId, secretName)
+  if (existing) await settleRotation(context, existing, origin)
+  const stored = await store(input, policy, granted)
+  const status = stored.isNew ? 201 : 200
+  if (!body.rotateNow) return new Reply(status, { rotation: toResponse(stored.rotation) })
+  return new Reply(status, await rotateOnce(input, stored.rotation))
+}
+
+/** Whether the rotator holds the key already. What it holds, or is given, has to be the environment’s. */
+async function checkKey({ context, db, org, body }: Create, env: Env, names: string[]): Promise<boolean> {
+  const held = (await findRotatorEnv(context, db, org.id, env.id))?.wrappedDek ?? null
+  const wrappedDek = held ?? body.wrappedDek
+  if (wrappedDek === undefined)
+    throw fail('invalid_request', 'body.wrappedDek: needed, for the rotator holds no key of this environment')
+  await openWith(context, env, wrappedDek, names).catch((error: unknown) => {
+    if (held !== null || !(error instanceof Refusal)) throw error
+    throw fail('invalid_request', `body.wrappedDek: ${error.message}`)
+  })
+  return held !== null
+}
+
+type Policy = Pick<Rotation, 'environmentId' | 'secretName' | 'config' | 'targetId'>
+
+const store = (input: Create, policy: Policy, granted: boolean) =>
+  input.transaction(async ({ db, audit }) => {
+    const { org, body, now, newId } = input
+    const { environmentId, secretName, config } = policy
+    if (!(await lockEnvironment(db, org.id, environmentId))) throw fail('not_found', 'body.environmentId: no such env')
+    const existing = await findRotationOf(db, org, environmentId, secretName)
+    if (existing) await unclaimed(await lockRotation(db, existing), now)
+    const { intervalSeconds } = body
+    const rotation = await putRotation(db, org, {
+      ...policy,
+      id: newId('rotation'),
+      kind: config.kind,
+      intervalSeconds,
+      nextRunAt: nextAfter(now, intervalSeconds),
+      now,
+    })
+    audit(existing ? 'rotation.updated' : 'rotation.created', rotation.id, { ...aboutOf(rotation), intervalSeconds })
+    if (!granted) await giveToRotator({ ...input, db }, environmentId, audit)
+    return { rotation, isNew: existing === undefined }
+  })
+
+async function giveToRotator(
+  input: Omit<Create, 'db'> & Pick<Parameters<typeof giveKey>[0], 'db'>,
+  environmentId: string,
+  audit: (action: 'key.granted', id: string, metadata: Record<string, unknown>) => void,
+): Promise<void> {
+  const { org, body } = input
+  const grantee = { principalType: 'rotator', principalId: org.id }
+  const grant = await giveKey(
+    input,
+    { orgId: org.id, id: environmentId },
+    { ...grantee, wrappedDek: body.wrappedDek as string },
+  )
+  if (!grant) throw fail('conflict', 'the rotator’s grant has just changed: try again')
+  audit('key.granted', grant.id, { environmentId, ...grantee })
+}
+
+/** A failure is with the policy, as of any run: it has been configured all the same. */
+async function rotateOnce({ context, db, org, origin }: Create, rotation: Rotation) {
+  try {
+    const done = await runRotation(context, rotation, { origin, onlyDue: false })
+    if (done) return { rotation: toResponse(done.rotation), version: done.version }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+  }
+  const after = await findRotationOf(db, org, rotation.environmentId, rotation.secretName)
+  return { rotation: toResponse(after ?? rotation) }
+}
+
+/** Paused or not: an admin knows why. The policy stays what it is. */
+export async function rotate(input: In<typeof endpoints.rotate, OnRotation>): Out<typeof endpoints.rotate> {
+  const { context, rotation, origin } = input
+  const done = await runRotation(context, rotation, { origin, onlyDue: false })
+  if (!done) throw fail('conflict', underWay)
+  return { ...done, rotation: toResponse(done.rotation) }
+}

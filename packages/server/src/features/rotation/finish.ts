@@ -1,0 +1,104 @@
+import type { Tx } from '../../db/database.ts'
+import type { AnyJob } from '../../jobs/job.ts'
+import { type Context, instant, newId } from '../../kernel/context.ts'
+import { fail, Refusal } from '../../kernel/errors.ts'
+import { type Entry, unit } from '../../kernel/unit.ts'
+import { writeRotated } from '../secrets/rotated.ts'
+import { namesOf } from './account.ts'
+import { findRotatorEnv, type Held, noKey, openHeld } from './held.ts'
+import type { Done, Run } from './one-run.ts'
+import { deletePending, lockClaim, lockGrant, recordFailure, recordSuccess } from './run-store.ts'
+import { nextAfter, retryAfter } from './schedule.ts'
+import type { Rotation } from './scope.ts'
+import { lockEnvironment } from './store.ts'
+
+export const lost = 'another run has taken over, or the policy was removed'
+
+/** Makes a value that has been proven the current version. `username` names the account where two take turns. */
+export async function finish(run: Run, held: Held, made: { value: string; username: string | null }): Promise<Done> {
+  const sealed = await seal(run.rotation, held, made)
+  const done = await unit(run.context, run.origin, (db, record) => write(run, held, sealed, db, record))
+  if (done !== 'rekeyed') return done
+  // The key was replaced while the target was asked: what was sealed under the old one, nobody could open.
+  return finish(run, await openHeld(run.context, run.rotation), made)
+}
+
+type Sealed = { name: string; ciphertext: string }[]
+
+async function seal(
+  rotation: Rotation,
+  { key }: Held,
+  { value, username }: { value: string; username: string | null },
+) {
+  const [name, usernameSecret] = namesOf(rotation)
+  const sealed: Sealed = [{ name: name as string, ciphertext: await key.seal(name as string, value) }]
+  if (usernameSecret !== undefined && username !== null)
+    sealed.push({ name: usernameSecret, ciphertext: await key.seal(usernameSecret, username) })
+  return sealed
+}
+
+async function write(
+  { context, rotation, claimedBy, origin }: Run,
+  held: Held,
+  sealed: Sealed,
+  db: Tx,
+  record: (entry: Entry) => void,
+): Promise<Done | 'rekeyed'> {
+  const { orgId, id, environmentId, secretName } = rotation
+  // In the order in which a re-key takes them.
+  if (!(await lockEnvironment(db, orgId, environmentId))) throw fail('not_found', 'the environment is gone')
+  const policy = await lockClaim(db, rotation, claimedBy)
+  if (!policy) throw fail('conflict', lost)
+  const grant = await lockGrant(db, orgId, environmentId)
+  if (!grant) throw fail('conflict', noKey)
+  if (grant.wrappedDek !== held.wrappedDek) return 'rekeyed'
+  const env = await findRotatorEnv(context, db, orgId, environmentId)
+  if (!env) throw fail('not_found', 'the environment is gone')
+  const now = instant(context)
+  const actor = { type: 'rotator', id: orgId }
+  const about = { environmentId, rotationId: id, ...(env.protection === null ? {} : { protected: true }) }
+  const versions: number[] = []
+  for (const { name, ciphertext } of sealed) {
+    const written = await writeRotated(db, env, { name, ciphertext, now, newId })
+    versions.push(written.version)
+    const metadata = { ...about, name, version: written.version }
+    record({ orgId, action: 'secret.written', resourceId: written.id, metadata, actor })
+  }
+  const version = versions[0] as number
+  await deletePending(db, rotation, claimedBy)
+  const nextRunAt = nextAfter(now, policy.intervalSeconds)
+  const after = await recordSuccess(db, rotation, { at: now, nextRunAt, version })
+  const metadata = { ...about, secretName, version }
+  const by = origin.principal === null ? { actor } : {}
+  record({ orgId, action: 'rotation.completed', resourceId: id, metadata, ...by })
+  return { rotation: after, version, rotatedAt: now }
+}
+
+/** Admins hear of the third failure in a row: the first ones mend themselves, often enough. */
+const toldAt = 3
+
+export async function recordFailed({ context, rotation, claimedBy, origin }: Run, error: unknown): Promise<void> {
+  const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'
+  const { orgId, id, environmentId, secretName } = rotation
+  let told: AnyJob[] = []
+  await unit(context, origin, async (db, record) => {
+    told = []
+    const at = instant(context)
+    const nextRunAt = retryAfter(at, rotation.intervalSeconds, rotation.failureStreak + 1)
+    const failed = await recordFailure(db, rotation, claimedBy, { at, nextRunAt, lastError })
+    if (!failed) return
+    const { failureStreak } = failed
+    const by = origin.principal === null ? { actor: { type: 'rotator', id: orgId } } : {}
+    const metadata = { environmentId, secretName, failureStreak }
+    record({ orgId, action: 'rotation.failed', resourceId: id, metadata, ...by })
+    if (failureStreak === toldAt) told = await tell(context, db, rotation)
+  })
+  for (const job of told) context.queue.nudge(job)
+}
+
+async function tell(context: Context, db: Tx, { orgId, id, environmentId, secretName }: Rotation) {
+  const env = await findRotatorEnv(context, db, orgId, environmentId)
+  if (!env) return []
+  const facts = { rotationId: id, environmentId, environment: env.slug, secretName }
+  return context.events.emit(db, 'rotation.failed', orgId, facts)
+}

@@ -1,0 +1,49 @@
+import type { Sql } from '../../db/database.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import { type EnvironmentKey, rotatorOf } from '../../keys/keypairs.ts'
+import { type Env, findEnv } from '../envs/scope.ts'
+import { currentOf } from '../secrets/rotated.ts'
+import { namesOf } from './account.ts'
+import type { Rotation } from './scope.ts'
+
+/** An environment whose key the rotator holds, opened for one run. */
+export interface Held {
+  env: Env
+  key: EnvironmentKey
+  /** As it lay there when it was opened: another one means that the environment has been re-keyed since. */
+  wrappedDek: string
+  /** The current value of a secret; undefined where there is none, or none that this key opens. */
+  valueOf(name: string): string | undefined
+  has(name: string): boolean
+}
+
+/** The environment as the rotator sees it: with the key that is wrapped to the rotator, where it holds one. */
+export const findRotatorEnv = (context: Context, db: Sql, orgId: string, envId: string) =>
+  findEnv(db, { id: orgId }, envId, { type: 'rotator', id: orgId }, instant(context))
+
+/** Reads the grant anew each time: who revokes it has ended rotation there. */
+export async function openHeld(context: Context, rotation: Rotation): Promise<Held> {
+  const env = await findRotatorEnv(context, context.db, rotation.orgId, rotation.environmentId)
+  if (!env) throw fail('not_found', 'the environment is gone')
+  if (env.wrappedDek === null) throw fail('conflict', noKey)
+  return openWith(context, env, env.wrappedDek, namesOf(rotation))
+}
+
+export const noKey = 'the rotator holds no key of this environment: its grant was revoked'
+
+/** Refuses a key that is not the environment’s before anything is changed: what it sealed, nobody could open. */
+export async function openWith(context: Context, env: Env, wrappedDek: string, names: string[]): Promise<Held> {
+  const grant = { environmentId: env.id, wrappedDek }
+  const key = await context.keypairs.openEnvironment(context.db, rotatorOf(env.orgId), grant)
+  if (!key) throw fail('conflict', 'the rotator’s key grant is not wrapped to the rotator key')
+  const current = await currentOf(context.db, env, names)
+  const values = new Map<string, string>()
+  for (const [name, ciphertext] of current) {
+    const value = await key.open(name, ciphertext).catch(() => undefined)
+    if (value !== undefined) values.set(name, value)
+  }
+  if (current.size > 0 && values.size === 0)
+    throw fail('conflict', 'the key that the rotator was given does not open this environment’s secrets')
+  return { env, key, wrappedDek, valueOf: (name) => values.get(name), has: (name) => current.has(name) }
+}

@@ -1,0 +1,29 @@
+import { job } from '../../jobs/job.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { recordEnded } from './ended.ts'
+import { runRotation } from './run.ts'
+import { listDue } from './store.ts'
+
+/** Does nothing where its policy is not due any more. What fails is written down with the policy, which is tried again. */
+export const runDue = job<{ orgId: string; rotationId: string }>(
+  'rotation.run',
+  { concurrency: 4, perKey: ({ rotationId }) => rotationId, deadLetter: false },
+  async (context, { orgId, rotationId }) => {
+    try {
+      await runRotation(context, { orgId, id: rotationId }, { origin: system, onlyDue: true })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+    }
+  },
+)
+
+export const jobs = [runDue, job('rotation.sweep', { cron: '* * * * *' }, sweep)]
+
+/** Adds a run for each policy whose time has come, on whichever server has a hand free. */
+export async function sweep(context: Context): Promise<void> {
+  for (const due of await listDue(context.db, instant(context))) await context.queue.enqueue(context.db, runDue, due)
+  context.queue.nudge(runDue)
+  await unit(context, system, (db) => recordEnded(context, db, system, null, { cause: 'env.deleted' }))
+}

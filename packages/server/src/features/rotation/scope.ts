@@ -1,0 +1,52 @@
+import type { Rotation as RotationRow } from '@skerry/contract/rotation'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { type Checked, narrowed } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { type InOrg, type Org, within } from '../orgs/scope.ts'
+
+export type Rotation = Checked<Static<typeof RotationRow> & { orgId: string }>
+export type OnRotation = InOrg & { rotation: Rotation }
+
+export const rotationColumns = `p.org_id, p.id, p.environment_id, p.secret_name, p.kind, p.config, p.interval_seconds,
+  p.target_id, p.status, p.last_run_at, p.next_run_at, p.last_version, p.last_error, p.failure_streak, p.created_at,
+  p.updated_at`
+
+/** One whose environment has just been deleted is no more. */
+export const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
+  db.row<Rotation>(
+    `select ${rotationColumns} from rotation_policies p
+      where p.org_id = $1 and p.id = $2 and p.environment_id is not null`,
+    [org.id, rotationId],
+  )
+
+const found = within<'rotation', 'rotationId', Rotation>(
+  'rotation',
+  'rotationId',
+  'As inside; the rotation policy is one of the organization',
+  findRotation,
+)
+
+/** The environment that a token is bound to; null for everyone else. */
+export const boundTo = (principal: Principal): string | null =>
+  principal.type === 'service_token' ? principal.environmentId : null
+
+/** A bound token manages what is rotated in its own environment, and nowhere else. */
+export function checkBound(principal: Principal, environmentId: string): void {
+  const bound = boundTo(principal)
+  if (bound !== null && bound !== environmentId) throw fail('forbidden', 'this token is bound to another environment')
+}
+
+/** A rotation policy of the organization; for a bound token, of its own environment. */
+export const rotation = <N extends string>(base: Access<InOrg, N>): Access<OnRotation, N | 'rotationId'> =>
+  narrowed(
+    'ofOwnEnv',
+    'As inside; a service token that is bound to an environment is bound to that of the policy',
+    found(base),
+    async (scope) => {
+      checkBound(scope.principal, scope.rotation.environmentId)
+      return scope
+    },
+  )

@@ -1,0 +1,165 @@
+import { branches, rekey } from '@skerry/contract/envs'
+import { composition } from '@skerry/contract/groups'
+import { secrets } from '@skerry/contract/secrets'
+import { sync } from '@skerry/contract/sync'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type AppPlatform, startAppPlatform } from '../../../test/services/app-platform.ts'
+import { bind, composedGroup, connect, deksFor, erase, runNow, vaultedEnv, write } from '../../../test/sync-scene.ts'
+import { signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { sweep } from './jobs.ts'
+
+let platform: AppPlatform
+let world: World
+let tenant: Tenant
+beforeAll(async () => {
+  platform = await startAppPlatform()
+  world = await openWorld(platform.settings)
+  tenant = await signUp(world)
+})
+afterAll(async () => {
+  await world.close()
+  await platform.stop()
+})
+beforeEach(() => platform.answer(null))
+
+let count = 0
+const newAppName = () => `auto-${++count}`
+const held = (app: string) => Object.fromEntries([...platform.values(app)].sort())
+const pushesTo = (app: string) => platform.pushes.filter((push) => push.app === app).length
+const inOrg = () => ({ as: tenant.admin.as, params: { orgId: tenant.orgId } })
+const runsOf = async (bindingId: string) =>
+  (await world.call(sync.runs, { ...inOrg(), query: { bindingId } })).body.runs
+const bindingOf = async (bindingId: string) =>
+  (await world.call(sync.bindings, inOrg())).body.bindings.find(({ id }) => id === bindingId)
+
+const auto = { mode: 'auto' }
+
+describe('a binding that pushes by itself', () => {
+  test('begins with a push, follows every change within 5 seconds, and makes one push of those that come together', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'FIRST', '1')
+    await bind(world, tenant, connection, [env], app, { ...auto, onDelete: 'delete' })
+    await expect.poll(() => held(app)).toEqual({ FIRST: '1' })
+    const before = pushesTo(app)
+    const startedAt = performance.now()
+    for (let number = 0; number < 10; number++) await write(world, tenant, env, `NAME_${number}`, 'x')
+    await erase(world, tenant, env, 'FIRST')
+    await expect.poll(() => [Object.keys(held(app)).length, held(app).FIRST]).toEqual([10, undefined])
+    expect(performance.now() - startedAt).toBeLessThan(5000 + 2000)
+    expect(pushesTo(app) - before).toBe(1)
+  })
+
+  test('follows a composed group, the composition itself, a restore and a re-key', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    const group = await composedGroup(world, tenant, env)
+    await write(world, tenant, group, 'SHARED', 'one')
+    const binding = await bind(world, tenant, connection, [env, group], app, { ...auto, onDelete: 'delete' })
+    await expect.poll(() => held(app)).toEqual({ SHARED: 'one' })
+    await write(world, tenant, group, 'SHARED', 'two')
+    await expect.poll(() => held(app)).toEqual({ SHARED: 'two' })
+    const params = { orgId: tenant.orgId, envId: group.id, name: 'SHARED' }
+    await world.call(secrets.restore, { as: tenant.admin.as, params, body: { version: 1 } })
+    await expect.poll(() => held(app)).toEqual({ SHARED: 'one' })
+    const inEnv = { orgId: tenant.orgId, envId: env.id }
+    await world.call(composition.delete, { as: tenant.admin.as, params: { ...inEnv, groupId: group.groupId } })
+    await expect.poll(() => held(app)).toEqual({})
+    // Re-keyed without it, the connection reads no longer, and says so.
+    await write(world, tenant, env, 'OWN', 'value')
+    await expect.poll(() => held(app)).toEqual({ OWN: 'value' })
+    const [own] = await deksFor([env], connection)
+    const body = {
+      expectedVersions: { OWN: 1 },
+      secrets: [{ name: 'OWN', ciphertext: `sc1.${'A'.repeat(16)}.${'B'.repeat(40)}` }],
+      grants: [{ principalType: 'service_token', principalId: tenant.admin.id, wrappedDek: own?.wrappedDek }],
+      dropReaders: [{ principalType: 'sync_connection', principalId: connection.id }],
+    }
+    expect((await world.call(rekey.run, { as: tenant.admin.as, params: inEnv, body })).status).toBe(200)
+    await expect.poll(async () => (await bindingOf(binding.id))?.lastError).toMatch(/no key to/)
+    expect(held(app)).toEqual({ OWN: 'value' })
+  })
+
+  test('makes no run for a change that it does not read', async () => {
+    const [env, other] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
+    const [connection, app] = [await connect(world, tenant, platform), newAppName()]
+    await write(world, tenant, env, 'A', '1')
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await expect.poll(() => held(app)).toEqual({ A: '1' })
+    await expect.poll(async () => (await runsOf(binding.id))[0]?.status).toBe('succeeded')
+    await write(world, tenant, other, 'B', '2')
+    const params = { orgId: tenant.orgId, envId: other.id }
+    const fork = { slug: 'elsewhere', wrappedDek: (await deksFor([other], connection))[0]?.wrappedDek }
+    await world.call(branches.create, { as: tenant.admin.as, params, body: fork })
+    await sweep(world.server.context)
+    expect(await runsOf(binding.id)).toHaveLength(1)
+  })
+
+  test('tries again what failed, later each time, and tells the admins once after three times', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    const failures = async () => (await runsOf(binding.id)).filter(({ status }) => status === 'failed').length
+    const pauses: number[] = []
+    for (let tries = 1; tries <= 4; tries++) {
+      await expect.poll(failures).toBe(tries)
+      const { nextTryAt, lastError } = (await bindingOf(binding.id)) ?? {}
+      expect(lastError).toContain('401')
+      pauses.push(Date.parse(nextTryAt as string) - world.clock.now().getTime())
+      world.clock.advance(Math.ceil((pauses.at(-1) as number) / 1000) + 1)
+      if (tries < 4) await sweep(world.server.context)
+    }
+    expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
+    const told = await world.server.context.db.rows<{ facts: unknown }>(
+      `select data->'facts' as facts from jobs.job where name = 'events.notifications' and data->>'type' = 'sync.failed'`,
+    )
+    expect(told).toEqual([{ facts: { connectionId: connection.id, connection: connection.id, bindingId: binding.id } }])
+    platform.answer(null)
+    await sweep(world.server.context)
+    await expect.poll(() => held(app)).toEqual({ A: '1' })
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt).toBeNull()
+  })
+
+  test('waits as long as the provider wants', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    platform.answer(() => ({ status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } }))
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    const { nextTryAt } = (await bindingOf(binding.id)) ?? {}
+    expect(Date.parse(nextTryAt as string) - world.clock.now().getTime()).toBeGreaterThan(7100_000)
+  })
+})
+
+test('two bindings of one destination run one after the other, and never closer than the provider allows', async () => {
+  const [connection, app] = [await connect(world, tenant, platform), newAppName()]
+  const bindings = []
+  for (const prefix of ['A_', 'B_', 'C_']) {
+    const env = await vaultedEnv(world, tenant)
+    await write(world, tenant, env, 'NAME', prefix)
+    bindings.push(await bind(world, tenant, connection, [env], app, { nameTransform: { prefix } }))
+  }
+  const runs = await Promise.all(bindings.map((binding) => runNow(world, tenant, binding)))
+  expect(runs.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded'])
+  expect(held(app)).toEqual({ A_NAME: 'A_', B_NAME: 'B_', C_NAME: 'C_' })
+  expect(platform.atOnceMax()).toBe(1)
+  const times = platform.pushes.filter((push) => push.app === app).map(({ atMs }) => atMs)
+  for (const [index, at] of times.entries())
+    if (index > 0) expect(at - (times[index - 1] as number)).toBeGreaterThan(900)
+})

@@ -1,0 +1,154 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Org } from '../orgs/scope.ts'
+import { type Binding, bindingColumns } from './scope.ts'
+
+export const listBindings = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
+  db.rows<Binding>(
+    `select ${bindingColumns} from sync_bindings b
+      where b.org_id = $1 and ($2::timestamptz is null or (b.created_at, b.id) > ($2, $3))
+      order by b.created_at, b.id limit $4`,
+    [org.id, at, id, take],
+  )
+
+/** Bindings of one organization are made and changed one after the other, so that two cannot meet unseen. */
+export const lockBindings = (db: Tx, org: Pick<Org, 'id'>) =>
+  db.row('select 1 from organizations where id = $1 for no key update', [org.id])
+
+export type Settings = Pick<
+  Binding,
+  'destination' | 'places' | 'nameTransform' | 'include' | 'exclude' | 'onDelete' | 'mode' | 'adopt' | 'enabled'
+>
+
+const settingsOf = (one: Settings) => [
+  JSON.stringify(one.destination),
+  one.places,
+  JSON.stringify(one.nameTransform),
+  JSON.stringify(one.include),
+  JSON.stringify(one.exclude),
+  one.onDelete,
+  one.mode,
+  one.adopt,
+  one.enabled,
+]
+
+export const insertBinding = (
+  db: Tx,
+  org: Org,
+  one: Settings & { id: string; connectionId: string; environmentId: string; now: string },
+) =>
+  db.rows(
+    `insert into sync_bindings (org_id, id, connection_id, environment_id, destination, places, name_transform, include,
+                                exclude, on_delete, mode, adopt, enabled, revision, failure_streak, created_at, updated_at)
+     values ($1, $2, $3, $4, $6, $7::text[], $8, $9, $10, $11, $12, $13, $14, 1, 0, $5, $5)`,
+    [org.id, one.id, one.connectionId, one.environmentId, one.now, ...settingsOf(one)],
+  )
+
+/** What was pushed under other settings says nothing any more, and what failed under them is tried anew. */
+export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { now: string }) =>
+  db.rows(
+    `update sync_bindings
+        set destination = $4, places = $5::text[], name_transform = $6, include = $7, exclude = $8, on_delete = $9,
+            mode = $10, adopt = $11, enabled = $12, revision = revision + 1, taken_digest = null, failure_streak = 0,
+            next_try_at = null, last_error = null, updated_at = $3
+      where org_id = $1 and id = $2`,
+    [orgId, id, one.now, ...settingsOf(one)],
+  )
+
+export const deleteBinding = async (db: Tx, { orgId, id }: Binding): Promise<boolean> =>
+  (await db.row('delete from sync_bindings where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined
+
+export const listBindingIds = async (db: Sql, orgId: string, connectionId: string): Promise<string[]> =>
+  (
+    await db.rows<{ id: string }>('select id from sync_bindings where org_id = $1 and connection_id = $2', [
+      orgId,
+      connectionId,
+    ])
+  ).map(({ id }) => id)
+
+/** What failed is due now: the connection has a new credential. */
+export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string) =>
+  db.rows(
+    `update sync_bindings set next_try_at = $3
+      where org_id = $1 and connection_id = $2 and next_try_at is not null`,
+    [orgId, connectionId, now],
+  )
+
+/** Others that write into one of these places. */
+export const listNeighbours = (db: Sql, orgId: string, binding: { id: string; places: readonly string[] }) =>
+  db.rows<Binding>(
+    `select ${bindingColumns} from sync_bindings b where b.org_id = $1 and b.id <> $2 and b.places && $3::text[]
+      order by b.created_at, b.id`,
+    [orgId, binding.id, binding.places],
+  )
+
+/** The names of secrets in every layer of a binding: names are no secret, so that needs no key. */
+export const listSecretNames = async (db: Sql, orgId: string, bindingId: string): Promise<string[]> =>
+  (
+    await db.rows<{ name: string }>(
+      `select distinct s.name from sync_layers l
+         join secrets s on s.org_id = l.org_id and s.environment_id = l.environment_id
+        where l.org_id = $1 and l.binding_id = $2 order by s.name`,
+      [orgId, bindingId],
+    )
+  ).map(({ name }) => name)
+
+export interface LayerAccess {
+  environmentId: string
+  slug: string
+  /** Whether the caller holds its key. */
+  isHeld: boolean
+  /** Any secret of it, to try a key on. */
+  name: string | null
+  ciphertext: string | null
+}
+
+export const listLayerAccess = (db: Sql, orgId: string, bindingId: string, caller: { type: string; id: string }) =>
+  db.rows<LayerAccess>(
+    `select l.environment_id, e.slug, s.name, s.ciphertext,
+            exists (select from key_grants k where k.org_id = l.org_id and k.environment_id = l.environment_id
+                       and k.principal_type = $3 and k.principal_id = $4) as is_held
+       from sync_layers l
+       join environments e on e.org_id = l.org_id and e.id = l.environment_id
+       left join lateral (
+         select s.name, s.ciphertext from secrets s
+          where s.org_id = l.org_id and s.environment_id = l.environment_id order by s.name limit 1
+       ) s on true
+      where l.org_id = $1 and l.binding_id = $2 order by l.environment_id`,
+    [orgId, bindingId, caller.type, caller.id],
+  )
+
+/** A key that is given again replaces the one before: a client that re-wraps it has a reason. */
+export const giveConnectionKey = (
+  db: Tx,
+  orgId: string,
+  grant: {
+    id: string
+    environmentId: string
+    connectionId: string
+    wrappedDek: string
+    by: { type: string; id: string }
+    now: string
+  },
+) =>
+  db.rows(
+    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
+                             granted_by_id, created_at)
+     values ($1, $2, $3, 'sync_connection', $4, $5, $6, $7, $8)
+     on conflict (org_id, environment_id, principal_type, principal_id)
+     do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = $6, granted_by_id = $7`,
+    [orgId, grant.id, grant.environmentId, grant.connectionId, grant.wrappedDek, grant.by.type, grant.by.id, grant.now],
+  )
+
+/** Takes from connections the keys of environments that none of their bindings reads. */
+export const revokeUnneeded = (db: Tx, orgIds: readonly string[], connectionId: string | null) =>
+  db.rows<{ orgId: string; id: string; environmentId: string; principalId: string }>(
+    `delete from key_grants k
+      where k.org_id = any($1::text[]) and k.principal_type = 'sync_connection'
+        and ($2::text is null or k.principal_id = $2)
+        and not exists (select from sync_layers l
+                         where l.org_id = k.org_id and l.connection_id = k.principal_id
+                           and l.environment_id = k.environment_id)
+     returning k.org_id, k.id, k.environment_id, k.principal_id`,
+    [orgIds, connectionId],
+  )

@@ -1,0 +1,68 @@
+import type { NameRule } from '@skerry/providers/sync/provider'
+import type { Binding } from './scope.ts'
+
+// What secrets are called at a destination. Pure, because it decides in three places: when two bindings would meet, in a
+// plan, and in a run.
+
+type Filter = Pick<Binding, 'include' | 'exclude'>
+type Transform = Binding['nameTransform']
+
+/** Whether a secret of this name goes: without `include` all do, and `exclude` has the last word. */
+export const isIncluded = (name: string, { include, exclude }: Filter): boolean =>
+  (include.length === 0 || include.some((pattern) => matches(name, pattern))) &&
+  !exclude.some((pattern) => matches(name, pattern))
+
+/** `*` stands for any characters. Without backtracking, so that no pattern is slow. */
+function matches(name: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return name === pattern
+  if (!name.startsWith(first)) return false
+  let from = first.length
+  for (const piece of rest) {
+    const found = name.indexOf(piece, from)
+    if (found < 0) return false
+    from = found + piece.length
+  }
+  return name.length - last.length >= from && name.endsWith(last)
+}
+
+const forms: Record<NameRule['form'], (name: string) => string> = {
+  exact: (name) => name,
+  upper: (name) => name.toUpperCase(),
+  dashed: (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '-'),
+}
+
+/** A secret’s name as the destination lists it. */
+export function destinationName(name: string, { prefix = '', suffix = '', case: letters }: Transform, rule: NameRule) {
+  const whole = prefix + name + suffix
+  const cased = letters === undefined ? whole : letters === 'upper' ? whole.toUpperCase() : whole.toLowerCase()
+  return forms[rule.form](cased)
+}
+
+/** Why the destination takes no such name; null where it does. */
+export function nameProblem(name: string, rule: NameRule): string | null {
+  const whole = rule.prefix + name
+  if (!new RegExp(rule.pattern).test(whole)) return `The destination takes names of ${rule.words}.`
+  if (rule.reserved.some((reserved) => isReserved(whole, reserved)))
+    return 'The destination keeps this name for itself.'
+  return null
+}
+
+const isReserved = (name: string, reserved: string): boolean =>
+  reserved.endsWith('*') ? name.startsWith(reserved.slice(0, -1)) : name === reserved
+
+/** The names that a binding writes, each with the secrets that become it: more than one is a mistake of the transform. */
+export function namesThere(
+  secrets: Iterable<string>,
+  binding: Filter & { nameTransform: Transform },
+  rule: NameRule,
+): Map<string, string[]> {
+  const there = new Map<string, string[]>()
+  for (const secret of secrets) {
+    if (!isIncluded(secret, binding)) continue
+    const name = destinationName(secret, binding.nameTransform, rule)
+    there.set(name, [...(there.get(name) ?? []), secret])
+  }
+  return there
+}

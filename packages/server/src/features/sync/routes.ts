@@ -1,0 +1,24 @@
+import { sync } from '@skerry/contract/sync'
+import { route } from '../../http/route.ts'
+import { admin, unbound } from '../orgs/scope.ts'
+import * as bindings from './bindings.ts'
+import * as connections from './connections.ts'
+import { plan } from './plan.ts'
+import { list, run } from './runs.ts'
+import { binding, connection } from './scope.ts'
+
+export const routes = [
+  route(sync.connections, unbound(admin), connections.list),
+  route(sync.publicKey, unbound(admin), connections.publicKey),
+  route(sync.createConnection, unbound(admin), connections.create),
+  route(sync.updateConnection, connection(unbound(admin)), connections.update),
+  route(sync.verifyConnection, connection(unbound(admin)), connections.verify),
+  route(sync.deleteConnection, connection(unbound(admin)), connections.remove),
+  route(sync.bindings, unbound(admin), bindings.list),
+  route(sync.createBinding, unbound(admin), bindings.create),
+  route(sync.updateBinding, binding(unbound(admin)), bindings.update),
+  route(sync.deleteBinding, binding(unbound(admin)), bindings.remove),
+  route(sync.plan, binding(unbound(admin)), plan),
+  route(sync.run, binding(unbound(admin)), run),
+  route(sync.runs, unbound(admin), list),
+]

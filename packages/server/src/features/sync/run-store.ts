@@ -1,0 +1,163 @@
+import type { Sql, Tx } from '../../db/database.ts'
+import type { KeysetCursor } from '../../http/page.ts'
+import type { Origin } from '../../kernel/unit.ts'
+import type { Org } from '../orgs/scope.ts'
+import type { Run } from './scope.ts'
+
+const runColumns = `r.org_id, r.id, r.binding_id, r.connection_id, r.environment_id, r.trigger, r.status, r.pushed, r.deleted,
+  r.failures, r.unchanged, r.error, r.started_at, r.finished_at`
+
+export const listRuns = (db: Sql, org: Org, bindingId: string | undefined, { at, id, take }: KeysetCursor) =>
+  db.rows<Run>(
+    `select ${runColumns} from sync_runs r
+      where r.org_id = $1 and ($2::text is null or r.binding_id = $2)
+        and ($3::timestamptz is null or (r.started_at, r.id) < ($3, $4))
+      order by r.started_at desc, r.id desc limit $5`,
+    [org.id, bindingId ?? null, at, id, take],
+  )
+
+export const findRun = (db: Sql, orgId: string, runId: string) =>
+  db.row<Run>(`select ${runColumns} from sync_runs r where r.org_id = $1 and r.id = $2`, [orgId, runId])
+
+export interface NewRun {
+  id: string
+  bindingId: string
+  connectionId: string
+  environmentId: string
+  trigger: Run['trigger']
+  adopt: readonly string[]
+  origin: StoredOrigin
+  now: string
+}
+
+/** Who asked, as the trail will tell; the server itself for what it does by itself. */
+export type StoredOrigin = Pick<Origin, 'ipAddress' | 'userAgent' | 'requestId'> & {
+  actor: { type: string; id: string }
+}
+
+/** Where one waits already that one does it, and is then the one that was asked for -> its id. */
+export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<string> =>
+  (
+    (await db.row<{ id: string }>(
+      `insert into sync_runs as r (org_id, id, binding_id, connection_id, environment_id, trigger, status, adopt, origin,
+                                   pushed, deleted, failures, unchanged, started_at)
+       values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, '[]', '[]', '[]', 0, $9)
+       on conflict (org_id, binding_id) where status = 'running' and taken_at is null
+       do update set adopt = r.adopt || excluded.adopt,
+                     trigger = case when excluded.trigger = 'request' then excluded.trigger else r.trigger end,
+                     origin = case when excluded.trigger = 'request' then excluded.origin else r.origin end
+       returning id`,
+      [
+        orgId,
+        one.id,
+        one.bindingId,
+        one.connectionId,
+        one.environmentId,
+        one.trigger,
+        JSON.stringify(one.adopt),
+        JSON.stringify(one.origin),
+        one.now,
+      ],
+    )) as { id: string }
+  ).id
+
+export type OpenRun = Run & { adopt: string[]; origin: StoredOrigin; takenAt: string | null }
+
+/** Undefined where it is done, or another has it. */
+export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
+  db.row<OpenRun>(
+    `select ${runColumns}, r.adopt, r.origin, r.taken_at from sync_runs r
+      where r.org_id = $1 and r.id = $2 and r.status = 'running' for update`,
+    [orgId, runId],
+  )
+
+export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
+  db.rows('update sync_runs set taken_at = $3 where org_id = $1 and id = $2', [orgId, runId, now])
+
+/** How long a place stays held by a server that no longer says so. */
+const heldSeconds = 10
+
+/** The places in one go, or fewer where another run holds some. By the database's clock, which all servers share. */
+export const holdPlaces = (db: Tx, orgId: string, places: readonly string[], runId: string) =>
+  db.rows<{ idleMs: number | null }>(
+    `insert into sync_places as p (org_id, place, run_id, held_until)
+     select $1, place, $3, clock_timestamp() + make_interval(secs => $4)
+       from unnest($2::text[]) as given(place) order by place
+     on conflict (org_id, place) do update set run_id = excluded.run_id, held_until = excluded.held_until
+       where p.held_until is null or p.held_until < clock_timestamp()
+     returning (extract(epoch from clock_timestamp() - p.last_pushed_at) * 1000)::float8 as idle_ms`,
+    [orgId, places, runId, heldSeconds],
+  )
+
+/** -> how many it still held. */
+export const renewPlaces = async (db: Sql, orgId: string, runId: string): Promise<number> =>
+  (
+    await db.rows(
+      `update sync_places set held_until = clock_timestamp() + make_interval(secs => $3)
+        where org_id = $1 and run_id = $2 and held_until is not null returning 1`,
+      [orgId, runId, heldSeconds],
+    )
+  ).length
+
+export const notePushed = (db: Tx, orgId: string, runId: string) =>
+  db.rows('update sync_places set last_pushed_at = clock_timestamp() where org_id = $1 and run_id = $2', [orgId, runId])
+
+export const freePlaces = (db: Tx, orgId: string, runId: string) =>
+  db.rows('update sync_places set run_id = null, held_until = null where org_id = $1 and run_id = $2', [orgId, runId])
+
+/** For an embedded database at its start: it had one server, which is gone. */
+export const freeAllPlaces = (db: Sql) => db.rows('update sync_places set run_id = null, held_until = null')
+
+export const recordProgress = (
+  db: Tx,
+  { orgId, id }: Pick<Run, 'orgId' | 'id'>,
+  done: { pushed: readonly string[]; deleted: readonly string[] },
+) =>
+  db.rows(
+    'update sync_runs set pushed = pushed || $3::jsonb, deleted = deleted || $4::jsonb where org_id = $1 and id = $2',
+    [orgId, id, JSON.stringify(done.pushed), JSON.stringify(done.deleted)],
+  )
+
+export const finishRun = (
+  db: Tx,
+  { orgId, id }: Pick<Run, 'orgId' | 'id'>,
+  end: Pick<Run, 'status' | 'failures' | 'unchanged' | 'error'> & { now: string },
+) =>
+  db.row<Run>(
+    `update sync_runs r set status = $3, failures = $4, unchanged = $5, error = $6, finished_at = $7
+      where r.org_id = $1 and r.id = $2 and r.status = 'running' returning ${runColumns}`,
+    [orgId, id, end.status, JSON.stringify(end.failures), end.unchanged, end.error, end.now],
+  )
+
+/** What a run has come to, as far as it concerns the next one. */
+export const recordOutcome = (
+  db: Tx,
+  orgId: string,
+  { id, revision }: { id: string; revision: number },
+  outcome: { takenDigest: string | null; failed: boolean; lastError: string | null; nextTryAt: string | null },
+) =>
+  db.row<{ failureStreak: number }>(
+    `update sync_bindings
+        set taken_digest = $4, failure_streak = case when $5 then failure_streak + 1 else 0 end, last_error = $6,
+            next_try_at = $7
+      where org_id = $1 and id = $2 and revision = $3
+     returning failure_streak`,
+    [orgId, id, revision, outcome.takenDigest, outcome.failed, outcome.lastError, outcome.nextTryAt],
+  )
+
+/** Runs that nobody works on any more: their places are held by no one, or by another. */
+export const listCutOff = (db: Sql) =>
+  db.rows<{ orgId: string; id: string }>(
+    `select r.org_id, r.id from sync_runs r
+      where r.status = 'running' and r.taken_at is not null
+        and not exists (select from sync_places p where p.org_id = r.org_id and p.run_id = r.id
+                           and p.held_until > clock_timestamp())`,
+  )
+
+export const listWaiting = (db: Sql) =>
+  db.rows<{ orgId: string; id: string }>(
+    `select org_id, id from sync_runs where status = 'running' and taken_at is null`,
+  )
+
+export const deleteOldRuns = (db: Sql, before: string) =>
+  db.rows(`delete from sync_runs where finished_at < $1`, [before])

@@ -1,0 +1,119 @@
+import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { OutsideError } from '@skerry/providers/outside'
+import { ProviderError } from '@skerry/providers/provider-error'
+import type { SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
+import { syncProvider } from '@skerry/providers/sync/registry'
+import type { TObject } from 'typebox'
+import { checkShape } from '../../http/validate.ts'
+import type { Context } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import { syncOf } from '../../keys/keypairs.ts'
+import { withoutValues } from './said.ts'
+import type { Binding, Connection } from './scope.ts'
+
+type Destination = Binding['destination']
+
+/** Checks a destination by the row of its provider, which has to be the connection’s. */
+export function checkDestination(destination: Destination, provider: SyncTag): void {
+  if (destination.provider !== provider)
+    throw fail('invalid_request', `body.destination.provider: the connection is one of ${provider}`)
+  checkShape(destinationSchema(destination), destination, 'body.destination')
+}
+
+/** Of several kinds the one that the destination says it is, so that a refusal names the place inside of it. */
+function destinationSchema(destination: Destination): TObject {
+  const schema = syncProviders[destination.provider].destination as TObject | { anyOf: TObject[] }
+  if (!('anyOf' in schema)) return schema
+  const { kind } = destination as { kind?: unknown }
+  const kinds = new Map(schema.anyOf.map((one) => [(one.properties.kind as { const?: unknown }).const, one]))
+  const found = kinds.get(kind)
+  if (!found) throw fail('invalid_request', `body.destination.kind: one of ${[...kinds.keys()].join(', ')} expected`)
+  return found
+}
+
+/** What holds for a destination, with places that name the kind of destination, too. */
+export async function describe(config: Connection['config'], destination: Destination): Promise<SyncFacts> {
+  const provider = await syncProvider(destination.provider)
+  try {
+    const facts = provider.describe({
+      config: config as unknown as SyncConfig<SyncTag>,
+      destination: destination as unknown as SyncDestination<SyncTag>,
+    })
+    return { ...facts, places: [...new Set(facts.places)].sort().map((place) => `${destination.provider} ${place}`) }
+  } catch (error) {
+    if (error instanceof ProviderError) throw fail('invalid_request', `body.destination: ${error.message}`)
+    throw error
+  }
+}
+
+/**
+ * A session on the destination. The credential is opened for it and for nothing else, and whatever the other side says comes
+ * out of it without a value: there is no other way for its words into a run, an answer or a row.
+ */
+export async function openDestination(
+  context: Context,
+  connection: Connection,
+  destination: Destination,
+  values: Iterable<string>,
+): Promise<SyncSession> {
+  const owner = syncOf(connection.orgId, connection.id)
+  const opened = await context.keypairs.openWrapped(context.db, owner, connection.wrappedCredential)
+  if (!opened) throw new ProviderError('invalid', 'the credential does not open under the key of the connection')
+  const credential = new TextDecoder().decode(opened)
+  const provider = await syncProvider(destination.provider)
+  const session = provider.open(
+    {
+      config: connection.config as unknown as SyncConfig<SyncTag>,
+      destination: destination as unknown as SyncDestination<SyncTag>,
+      credential,
+    },
+    context.outbound,
+  )
+  const secrets = [credential, ...values]
+  return filtered(session, (text) => withoutValues(text, secrets))
+}
+
+function filtered(session: SyncSession, clean: (text: string) => string): SyncSession {
+  const asked = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((error: unknown) => {
+      if (!(error instanceof ProviderError)) throw error
+      throw new ProviderError(error.reason, clean(error.message), error.retryAfterMs)
+    })
+  return {
+    async verify() {
+      const { notes } = await asked(session.verify())
+      return { notes: notes.map(clean) }
+    },
+    async list() {
+      const entries = await asked(session.list())
+      return entries.map((entry) => (entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }))
+    },
+    async push(changes) {
+      const outcome = await asked(session.push(changes))
+      return { ...outcome, failed: outcome.failed.map((one) => ({ ...one, reason: clean(one.reason) })) }
+    },
+  }
+}
+
+/** What a provider, or the way to it, has refused. */
+export interface Refusal {
+  message: string
+  /** Whether it may be over in a moment, or by itself at all. */
+  when: 'soon' | 'later' | 'never'
+  retryAfterMs: number
+}
+
+/** Undefined for what is a fault of ours. */
+export function providerError(error: unknown): Refusal | undefined {
+  if (error instanceof OutsideError) return { message: error.message, when: 'soon', retryAfterMs: 0 }
+  if (!(error instanceof ProviderError)) return undefined
+  const { reason, message, retryAfterMs = 0 } = error
+  if (reason === 'rate_limited' || reason === 'unreachable') return { message, when: 'soon', retryAfterMs }
+  return { message, when: reason === 'invalid' ? 'never' : 'later', retryAfterMs }
+}
+
+/** For an answer to whoever asked. */
+export function asRefusal(error: unknown): unknown {
+  const known = providerError(error)
+  return known ? fail('conflict', `target: ${known.message}`) : error
+}

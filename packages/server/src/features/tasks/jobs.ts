@@ -1,0 +1,15 @@
+import { limits } from '@skerry/contract/limits'
+import { job } from '../../jobs/job.ts'
+import type { Context } from '../../kernel/context.ts'
+import { deleteActivity } from './activity-store.ts'
+
+export const jobs = [job('agents.sweep_activity', { cron: '17 * * * *' }, sweepActivity)]
+
+/** Few enough that no statement takes long. */
+const atOnce = 5000
+
+/** What no view can show any more goes. */
+export async function sweepActivity(context: Context): Promise<void> {
+  const before = new Date(context.now().getTime() - (limits.activityDaysMax * 86_400_000 + 3_600_000)).toISOString()
+  while ((await deleteActivity(context.db, before, atOnce)) === atOnce);
+}

@@ -1,0 +1,46 @@
+import type { AgentTask } from '@skerry/contract/tasks'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
+import { accessOf, type Checked, narrowed, signedIn } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { ofPrincipal, reachOf } from '../agents/scope.ts'
+import { type InOrg, isAdmin, member } from '../orgs/scope.ts'
+
+/** Its status is a matter of the clock, so it is not stored. */
+export type Task = Checked<Omit<Static<typeof AgentTask>, 'status'> & { orgId: string }>
+
+export type OnTask = InOrg & { task: Task }
+
+/** Of `agent_tasks t`. Never the hash. */
+export const taskColumns = `t.org_id, t.id, t.task_ref, t.agent_id, t.scopes, t.label, t.proof_thumbprint,
+  t.dispatched_by_type, t.dispatched_by_id, t.created_at, t.expires_at, t.last_seen_at, t.revoked_at`
+
+/** Of the caller's organizations the first that has it: references are as random as ids. */
+const findTask = (db: Sql, principal: Principal, taskId: string) =>
+  db.row<Task>(
+    `select ${taskColumns} from agent_tasks t
+      where (t.id = $1 or t.task_ref = $1) and ${ofPrincipal('t.org_id', '$2', '$3')} limit 1`,
+    [taskId, ...reachOf(principal)],
+  )
+
+/** A task by its id, or by the public segment of its token. */
+export const task = accessOf<OnTask, 'taskId'>(
+  'task',
+  'A caller who belongs to the organization of the task',
+  async (call, params) => {
+    const { principal } = await signedIn.resolve(call, {})
+    const found = await findTask(call.db, principal, params.taskId)
+    if (!found) throw fail('not_found', 'no such task')
+    return { ...(await member.resolve(call, { orgId: found.orgId })), task: found }
+  },
+)
+
+export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('dispatcherOrAdmin', 'As inside; an admin, or whoever dispatched the task', base, async (scope) => {
+    const { principal, task } = scope
+    const isOwn = task.dispatchedByType === principal.type && task.dispatchedById === principal.id
+    if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'this needs the admin role, or to have dispatched the task')
+    return scope
+  })

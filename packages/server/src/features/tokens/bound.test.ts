@@ -1,0 +1,83 @@
+import { apps } from '@skerry/contract/apps'
+import { changes, protection } from '@skerry/contract/changes'
+import { envs } from '@skerry/contract/envs'
+import { grants } from '@skerry/contract/grants'
+import { composition, groups } from '@skerry/contract/groups'
+import { members } from '@skerry/contract/orgs'
+import { tokens } from '@skerry/contract/tokens'
+import { describe, expect, test } from 'vitest'
+import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
+import { newGuarded, proposePut } from '../../../test/guarded.ts'
+import { openEnv } from '../../../test/scene.ts'
+import { newApp, newEnv, newGroup, newGroupEnv, newMember, newToken } from '../../../test/tenant.ts'
+import { newId } from '../../kernel/context.ts'
+
+// What the matrix cannot show: an admin token that is bound to an environment tries to get out of its application.
+
+const { world, tenant, appId, envId } = await openEnv()
+const { orgId } = tenant
+const bound = await newToken(world, tenant, { role: 'admin', environmentId: envId })
+const { as } = bound
+const elsewhere = await newApp(world, tenant)
+const foreignEnvId = (await newEnv(world, tenant, elsewhere.id)).id
+
+const reason = 'this token is bound to another application'
+
+describe('an admin token that is bound to an environment', () => {
+  test('makes no tokens: neither an unbound one, which would be rid of the binding, nor any other', async () => {
+    const body = { name: 'free', publicKeyJwk: publicKeyJwk(), role: 'admin', tokenHash: 'A'.repeat(43) }
+    for (const more of [{}, { environmentId: foreignEnvId }, { environmentId: envId }]) {
+      const asked = { ...body, ...more, tokenId: newId('serviceToken') }
+      const { status, error } = await world.call(tokens.create, { as, params: { orgId }, body: asked })
+      expect([status, error?.message]).toEqual([403, 'this token is bound to an environment'])
+    }
+  })
+
+  test('manages environments of its application, and no other', async () => {
+    const sibling = await newEnv(world, tenant, appId, 'staging')
+    const protect = (id: string) => world.call(protection.put, { as, params: { orgId, envId: id }, body: {} })
+    expect((await protect(sibling.id)).status).toBe(200)
+    const { status, error } = await protect(foreignEnvId)
+    expect([status, error?.message]).toEqual([403, reason])
+    expect((await world.call(protection.delete, { as, params: { orgId, envId: foreignEnvId } })).status).toBe(403)
+    const grant = { principalType: 'service_token', principalId: bound.id, wrappedDek: wrappedKey() }
+    const given = await world.call(grants.create, { as, params: { orgId, envId: foreignEnvId }, body: grant })
+    expect(given.error?.message).toBe(reason)
+    const renamed = await world.call(apps.update, { as, params: { orgId, appId: elsewhere.id }, body: { name: 'x' } })
+    expect(renamed.error?.message).toBe(reason)
+  })
+
+  test('sees the environments of groups that are composed into its application, and manages none of them', async () => {
+    const group = await newGroup(world, tenant)
+    const slice = await newGroupEnv(world, tenant, group.id)
+    const params = { orgId, envId: slice.id }
+    expect((await world.call(envs.get, { as, params })).error?.message).toBe(reason)
+    await world.call(composition.set, { as, params: { orgId, envId }, body: { groupId: group.id } })
+    expect((await world.call(envs.get, { as, params })).status).toBe(200)
+    const refused = [
+      await world.call(envs.update, { as, params, body: { name: 'mine' } }),
+      await world.call(envs.delete, { as, params }),
+      await world.call(protection.put, { as, params, body: {} }),
+      await world.call(grants.list, { as, params }),
+      await world.call(groups.delete, { as, params: { orgId, groupId: group.id } }),
+    ]
+    expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(403))
+  })
+
+  test('hears of changes in its application alone', async () => {
+    const guardedId = await newGuarded(world, tenant)
+    const foreign = await proposePut(world, tenant, guardedId, 'ELSEWHERE')
+    await world.call(protection.put, { as, params: { orgId, envId }, body: {} })
+    const own = await proposePut(world, tenant, envId, 'HERE')
+    const { body } = await world.call(changes.list, { as, params: { orgId } })
+    expect(body.changeRequests.map(({ id }) => id)).toEqual([own.id])
+    const withdraw = (id: string) => world.call(changes.withdraw, { as, params: { orgId, changeRequestId: id } })
+    expect((await withdraw(foreign.id)).error?.message).toBe(reason)
+    expect((await withdraw(own.id)).status).toBe(200)
+  })
+
+  test('puts nobody out of the organization', async () => {
+    const person = await newMember(world, tenant)
+    expect((await world.call(members.remove, { as, params: { orgId, userId: person.id } })).status).toBe(403)
+  })
+})

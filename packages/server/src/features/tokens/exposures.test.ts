@@ -1,0 +1,114 @@
+import { createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { audit } from '@skerry/contract/audit'
+import { health } from '@skerry/contract/health'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { me } from '@skerry/contract/me'
+import { tokens } from '@skerry/contract/tokens'
+import { newToken } from '@skerry/crypto/token'
+import { expect, test } from 'vitest'
+import { outbox, readMail } from '../../../test/people.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { mailsWritten, tableDump } from '../../../test/state.ts'
+import { newMember, signUp } from '../../../test/tenant.ts'
+import { recordTrips } from '../honey-tokens/trips.ts'
+
+// A program that does not know our format sends the token as it stands, seed and all, instead of what is derived from it.
+
+const { world, tenant } = await openTenant()
+await newMember(world, tenant, 'admin', { email: 'told@example.com' })
+
+const params = { orgId: tenant.orgId }
+async function register() {
+  const { token, tokenId, tokenHash, publicKeyJwk, bearer } = await newToken('skerry')
+  const body = { name: 'build machine', tokenId, tokenHash, publicKeyJwk }
+  const { status } = await world.call(tokens.create, { as: tenant.admin.as, params, body })
+  expect(status).toBe(201)
+  return { token, tokenId, bearer }
+}
+const present = async (token: string) => {
+  const answer = await world.call(me.get, { as: `Bearer ${token}`, headers: { 'user-agent': 'published-sdk/1.2' } })
+  await recordTrips(world.server.context)
+  return answer
+}
+const trail = async (resourceId: string) => {
+  const query = { action: 'token.exposed', resourceId }
+  return (await world.call(audit.list, { as: tenant.admin.as, params, query })).body.entries
+}
+async function mailsAbout(tokenId: string) {
+  await mailsWritten(world)
+  const all = await Promise.all((await outbox(world)).map((name) => readMail(world, name)))
+  return all.filter((mail) => mail.includes(tokenId) && mail.includes('must be replaced'))
+}
+
+test('a token that is sent whole is refused as an unknown one, and its admins are told once an hour, without its value', async () => {
+  const { token, tokenId, bearer } = await register()
+  const unknown = await present(`${tokenId}_${randomBytes(32).toString('base64url')}`)
+  expect(await trail(tokenId)).toEqual([])
+  for (let sent = 0; sent < 3; sent++) {
+    const refused = await present(token)
+    expect([refused.status, refused.error]).toEqual([unknown.status, unknown.error])
+  }
+  expect(await trail(tokenId)).toMatchObject([
+    {
+      actorType: 'system',
+      resourceType: 'service_token',
+      ipAddress: '127.0.0.1',
+      userAgent: 'published-sdk/1.2',
+      metadata: { name: 'build machine' },
+    },
+  ])
+  const [mail, ...more] = await mailsAbout(tokenId)
+  expect(more).toEqual([])
+  for (const told of ['To: told@example.com', 'build machine', tokenId, 'published-sdk/1.2', '127.0.0.1'])
+    expect(mail).toContain(told)
+  world.clock.advance(3599)
+  await present(token)
+  expect(await trail(tokenId)).toHaveLength(1)
+  world.clock.advance(2)
+  await present(token)
+  expect(await trail(tokenId)).toHaveLength(2)
+  expect(await mailsAbout(tokenId)).toHaveLength(2)
+
+  const secrets = [token, bearer].map((text) => text.slice(tokenId.length + 1))
+  const written = [...(await tableDump(world)).map(({ text }) => text), ...world.log, ...(await mailsAbout(tokenId))]
+  for (const secret of secrets) expect(written.filter((text) => text.includes(secret))).toEqual([])
+})
+
+test('where no credential is asked for it is noticed too; derived as it should be, it works and nobody is told', async () => {
+  const [whole, derived] = [await register(), await register()]
+  await world.call(health.live, { as: `Bearer ${whole.token}` })
+  expect((await present(derived.bearer)).status).toBe(200)
+  expect(await trail(whole.tokenId)).toHaveLength(1)
+  expect(await trail(derived.tokenId)).toEqual([])
+})
+
+test('a revoked token, a decoy and the token of nobody are told of to nobody', async () => {
+  const { token, tokenId } = await register()
+  await world.call(tokens.revoke, { as: tenant.admin.as, params: { ...params, tokenId } })
+  const decoy = await newToken('skerry')
+  const body = { tokenId: decoy.tokenId, tokenHash: decoy.tokenHash }
+  await world.call(honeyTokens.create, { as: tenant.admin.as, params, body })
+  for (const sent of [token, decoy.token, (await newToken('skerry')).token]) await present(sent)
+  expect((await trail(tokenId)).concat(await trail(decoy.tokenId))).toEqual([])
+})
+
+test('only who has the seed causes an alarm: its bearer, its hash and another id derive another token', async () => {
+  const { token, tokenId, bearer } = await register()
+  const { tokenId: other } = await register()
+  const seed = token.slice(tokenId.length + 1)
+  const hash = createHash('sha256').update(bearer).digest('base64url')
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(seed, 'base64url'), tokenId, 'other', 32)).toString(
+    'base64url',
+  )
+  for (const sent of [`${other}_${seed}`, `${tokenId}_${hash}`, `${tokenId}_${key}`, `${tokenId}_${seed}A`])
+    await present(sent)
+  expect((await trail(tokenId)).concat(await trail(other))).toEqual([])
+})
+
+test('the trail of another organization says nothing of it', async () => {
+  const elsewhere = await signUp(world)
+  await present((await register()).token)
+  const query = { action: 'token.exposed' }
+  const { body } = await world.call(audit.list, { as: elsewhere.admin.as, params: { orgId: elsewhere.orgId }, query })
+  expect(body.entries).toEqual([])
+})

@@ -1,0 +1,29 @@
+import type { Tx } from '../../db/database.ts'
+import type { RejectedToken } from '../../identity/rejected-tokens.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { recordIn } from '../../kernel/unit.ts'
+import { type Exposed, findByHash, upsertExposure } from './exposure-store.ts'
+
+type Exposure = Exposed & { seen: RejectedToken }
+
+/**
+ * The tokens in force of which the whole text was presented, instead of what is derived from it: a program that does not know
+ * the format sends the seed of the key along. It was refused; whoever saw it on the way can open what the token can.
+ */
+export async function findExposed({ db, now }: Context, rejectedTokens: RejectedToken[]): Promise<Exposure[]> {
+  const byHash = new Map(
+    rejectedTokens.flatMap((seen) => (seen.derivedHash ? [[seen.derivedHash, seen] as const] : [])),
+  )
+  if (byHash.size === 0) return []
+  const tokens = await findByHash(db, [...byHash.keys()], now().toISOString())
+  return tokens.map((token) => ({ ...token, seen: byHash.get(token.tokenHash) as RejectedToken }))
+}
+
+/** Told once an hour for each token, however often it is sent. */
+export async function recordExposure(context: Context, tx: Tx, { orgId, id, name, seen }: Exposure): Promise<void> {
+  if (!(await upsertExposure(tx, { orgId, id }, instant(context)))) return
+  const { at, ipAddress, userAgent, requestId } = seen
+  const entry = { orgId, action: 'token.exposed', resourceId: id, metadata: { name, at } } as const
+  recordIn(context, tx, { principal: null, ipAddress, userAgent, requestId }, entry)
+  await context.events.emit(tx, 'token.exposed', orgId, { tokenId: id, name, at, ipAddress, userAgent })
+}

@@ -1,0 +1,33 @@
+import type { Server } from 'node:http'
+import type { Context } from '../kernel/context.ts'
+import { networkOf } from '../kernel/network.ts'
+import { networksOf } from '../outbound/addresses.ts'
+
+/** Names of ranges that stand in SKERRY_TRUSTED_PROXIES. */
+const namedRanges: Record<string, readonly string[]> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+/**
+ * Closes what an address, or a /64 network of IPv6, opens beyond its share: each connection costs memory, and whoever opens
+ * tens of thousands takes the places of all others. A trusted proxy stands for many callers, and may have any number.
+ */
+export function boundConnections(server: Server, { config }: Context): void {
+  const open = new Map<string, number>()
+  const proxies = networksOf(config.trustedProxies.flatMap((range) => namedRanges[range] ?? range))
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress
+    if (address === undefined || proxies.has(address)) return
+    const caller = networkOf(address)
+    const count = (open.get(caller) ?? 0) + 1
+    if (count > config.connectionsPerAddress) return void socket.destroy()
+    open.set(caller, count)
+    socket.once('close', () => {
+      const left = (open.get(caller) ?? 0) - 1
+      if (left > 0) open.set(caller, left)
+      else open.delete(caller)
+    })
+  })
+}

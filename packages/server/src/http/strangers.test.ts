@@ -1,0 +1,83 @@
+import { groups } from '@skerry/contract/groups'
+import { health } from '@skerry/contract/health'
+import { signup } from '@skerry/contract/signup'
+import { tokens } from '@skerry/contract/tokens'
+import { describe, expect, test } from 'vitest'
+import { openTenant } from '../../test/scene.ts'
+import { newId } from '../kernel/context.ts'
+import { nestsDeeper } from './nesting.ts'
+
+const { world, tenant } = await openTenant()
+
+describe('JSON that is nested deeply', () => {
+  const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+
+  test.each([lists, objects])('is refused before it is parsed, with and without a credential', async (nested) => {
+    for (const levels of [33, 8000]) {
+      const body = `{"orgName":${nested(levels)},"orgSlug":"x"}`
+      const { status, error } = await world.call(signup.create, { body })
+      expect([status, error?.message]).toEqual([400, 'body: is nested deeper than 32 levels'])
+      const params = { orgId: tenant.orgId }
+      const asked = await world.call(tokens.create, { as: tenant.admin.as, params, body })
+      expect([asked.status, asked.error?.message]).toEqual([400, 'body: is nested deeper than 32 levels'])
+    }
+    expect(world.log.filter((line) => line.includes('request failed'))).toEqual([])
+  })
+
+  test('is counted outside of strings alone, whatever they hold', () => {
+    const deep = (text: string) => nestsDeeper(Buffer.from(text), 2)
+    expect(deep('[[1],[2],[3]]')).toBe(false)
+    expect(deep('[[[1]]]')).toBe(true)
+    expect(deep('["[[[[","\\"[[[[","\\\\",[1]]')).toBe(false)
+    expect(deep('["\\\\",[[1]]]')).toBe(true)
+    expect(deep('["\\\\\\"",[[1]]]')).toBe(true)
+    expect(deep('"[[[[')).toBe(false)
+  })
+})
+
+test('POST /signup signs up as /v1/signup does', async () => {
+  const slug = `alias-${newId('audit').slice(4, 10).toLowerCase()}`
+  const answer = await fetch(`${world.url}/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ orgName: 'Alias', orgSlug: slug }),
+  })
+  expect([answer.status, await answer.json()]).toEqual([
+    201,
+    { org: expect.objectContaining({ slug }), m2m: expect.objectContaining({ clientId: expect.any(String) }) },
+  ])
+})
+
+test('a proxy that is not trusted is told of in the log, once', async () => {
+  const warnings = () => world.log.filter((line) => line.includes('SKERRY_TRUSTED_PROXIES'))
+  expect(warnings()).toEqual([])
+  for (let n = 0; n < 3; n++) await fetch(`${world.url}/health`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
+  expect(warnings()).toEqual([expect.stringContaining('"proxy":"127.0.0.1"')])
+  const trusting = await openTenant({ SKERRY_TRUSTED_PROXIES: 'loopback' })
+  await fetch(`${trusting.world.url}/health`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
+  expect(trusting.world.log.filter((line) => line.includes('SKERRY_TRUSTED_PROXIES'))).toEqual([])
+})
+
+test('a full disk is said in the refusal, by /ready and in one line of the log, and passes when there is room', async () => {
+  const { db } = world.server.context
+  await db.script(`
+    create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+    create trigger no_room before insert on groups for each row execute function no_room();`)
+  const params = { orgId: tenant.orgId }
+  const create = () => world.call(groups.create, { as: tenant.admin.as, params, body: { name: 'G', slug: 'g' } })
+  for (let n = 0; n < 3; n++) {
+    const { status, error } = await create()
+    expect([status, error?.message]).toEqual([500, 'the disk of the database is full: nothing was changed'])
+  }
+  const ready = await world.call(health.ready)
+  expect([ready.status, ready.error?.message]).toEqual([500, 'not ready: the disk of the database is full'])
+  expect((await world.call(health.live)).status).toBe(200)
+  expect(world.log.filter((line) => line.includes('disk'))).toHaveLength(1)
+  expect(world.log.filter((line) => line.includes('request failed'))).toEqual([])
+  await db.script('drop trigger no_room on groups; drop function no_room')
+  world.clock.advance(31)
+  expect((await world.call(health.ready)).status).toBe(200)
+  expect((await create()).status).toBe(201)
+})

@@ -1,0 +1,91 @@
+import { CryptoError } from '@skerry/crypto/errors'
+import { type DecryptedLayer, mergeLayers } from '@skerry/crypto/layers'
+import { expandEach, referencesIn } from '@skerry/crypto/references'
+import type { Sql } from '../db/database.ts'
+import type { Keypairs } from './keypairs.ts'
+import type { KeyOwner } from './keypairs-store.ts'
+
+/** A layer of an environment as resolve gives it, lowest precedence first. */
+export interface SealedLayer {
+  source: 'group' | 'app' | 'branch'
+  environmentId: string
+  slug: string
+  wrappedDek: string
+  secrets: readonly { name: string; ciphertext: string }[]
+}
+
+/** What `skerry run` would set, and the names that it cannot, each with the reason in words. */
+export interface Resolved {
+  values: ReadonlyMap<string, string>
+  failed: ReadonlyMap<string, string>
+}
+
+/** A layer that did not open, as a whole or in one secret. Names it, and nothing of what is in it. */
+export class UnopenedLayer extends Error {
+  constructor(slug: string, name?: string) {
+    super(name === undefined ? `the key of ${slug} does not open` : `${name} of ${slug} does not open under its key`)
+    this.name = 'UnopenedLayer'
+  }
+}
+
+/**
+ * Opens an environment as its reader: every layer, merged, references expanded. All or nothing, as clients do: half of an
+ * environment would be pushed as if the rest had been deleted.
+ */
+export async function openResolved(
+  keypairs: Keypairs,
+  db: Sql,
+  owner: KeyOwner,
+  layers: readonly SealedLayer[],
+): Promise<Resolved> {
+  const opened: DecryptedLayer[] = []
+  for (const layer of layers) opened.push(await openLayer(keypairs, db, owner, layer))
+  return expanded(mergeLayers(opened).values)
+}
+
+async function openLayer(keypairs: Keypairs, db: Sql, owner: KeyOwner, layer: SealedLayer): Promise<DecryptedLayer> {
+  const { source, environmentId, slug, secrets } = layer
+  const key = await keypairs.openEnvironment(db, owner, layer)
+  if (!key) throw new UnopenedLayer(slug)
+  const values: Record<string, string> = Object.create(null)
+  await Promise.all(
+    secrets.map(async ({ name, ciphertext }) => {
+      values[name] = await key.open(name, ciphertext).catch((error: unknown) => {
+        throw error instanceof CryptoError ? new UnopenedLayer(slug, name) : error
+      })
+    }),
+  )
+  return { source, environmentId, slug, values }
+}
+
+/** A reference to nothing stays as it is written where people look at it. Pushed, it would be taken for the value. */
+function expanded(stored: Record<string, string>): Resolved {
+  const { values, unresolved, failed: errors } = expandEach(stored)
+  const failed = new Map([...errors].map(([name, { code, subject }]) => [name, reasonOf(code, subject)]))
+  for (const [name, missing] of leadingNowhere(stored, unresolved))
+    if (!failed.has(name)) failed.set(name, `It refers to ${missing}, which is not there.`)
+  return { values: new Map(Object.entries(values).filter(([name]) => !failed.has(name))), failed }
+}
+
+const reasonOf = (code: string, subject: string | undefined): string =>
+  code === 'reference_cycle'
+    ? `Its references go round in a circle: ${subject}.`
+    : `With its references expanded, ${subject} is longer than a value may be.`
+
+/** Each name that refers to a missing one, by itself or through others, with that one. */
+function leadingNowhere(stored: Record<string, string>, unresolved: readonly string[]): Map<string, string> {
+  const referring = new Map<string, string[]>()
+  for (const [name, value] of Object.entries(stored))
+    for (const to of referencesIn(value)) referring.set(to, [...(referring.get(to) ?? []), name])
+  const found = new Map<string, string>()
+  const left = unresolved.map((name): [string, string] => [name, name])
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [to, missing] = next
+    for (const name of referring.get(to) ?? []) {
+      if (found.has(name)) continue
+      found.set(name, missing)
+      left.push([name, missing])
+    }
+  }
+  return found
+}

@@ -1,0 +1,224 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sync } from '@skerry/contract/sync'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import type { NameRule } from '@skerry/providers/sync/provider'
+import { syncProvider } from '@skerry/providers/sync/registry'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SyncFake } from '../../providers/test/sync/conformance.ts'
+import { syncFakes } from '../../providers/test/sync/fakes.ts'
+import { isQuick } from './extent.ts'
+import { deksFor, erase, keyOf, runNow, type Vaulted, vaultedEnv, wrapped, write } from './sync-scene.ts'
+import { signUp, type Tenant } from './tenant.ts'
+import { openWorld, type World } from './world.ts'
+
+// Every destination from the API to the strict fake of the service: what the server decides and what the adapter sends, at
+// once. What came of it is the table of docs/sync.md; with SKERRY_WRITE_TABLE=1 it is written anew.
+
+const page = join(import.meta.dirname, '../../../docs/sync.md')
+const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
+const columns = [
+  ...['Destination', 'Three new names', 'One changed', 'None changed', 'One removed here, `keep`', '`delete`'],
+  ...['Changed there by others', 'A name of others', 'A name that is refused', 'An error that repeats a value'],
+]
+
+const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
+/** One that takes all in one call, one with names of its own, and one with rules about how values are used. */
+const quick: SyncTag[] = ['app-platform-f', 'cloud-c-key-vault', 'env-platform']
+const tried = isQuick ? quick : tags
+
+type Fake = SyncFake<SyncTag>
+
+let world: World
+let tenant: Tenant
+const fakes = new Map<SyncTag, Fake>()
+const rows = new Map<SyncTag, string>()
+beforeAll(async () => {
+  for (const tag of tried) fakes.set(tag, (await syncFakes[tag]()) as unknown as Fake)
+  const origins = Object.fromEntries([...fakes].map(([tag, { origin }]) => [tag, origin]))
+  world = await openWorld({
+    SKERRY_PROVIDER_ORIGINS: JSON.stringify(origins),
+    SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  })
+  tenant = await signUp(world)
+})
+afterAll(async () => {
+  await world.close()
+  for (const fake of fakes.values()) await fake.stop()
+})
+
+interface Scene {
+  tag: SyncTag
+  fake: Fake
+  env: Vaulted
+  bindingId: string
+  /** As the API lists a name. */
+  own: (name: string) => string
+  /** As the service holds it. */
+  there: (name: string) => string
+}
+
+/** An environment with three secrets, connected and bound as clients do. */
+async function bound(tag: SyncTag): Promise<Scene> {
+  const fake = fakes.get(tag) as Fake
+  fake.reset()
+  const { form, prefix } = (await syncProvider(tag)).describe(fake.connection).limits.name
+  const own = (name: string) => formOf(form, name)
+  const there = (name: string) => `${prefix}${own(name)}`
+  fake.put(there('FOREIGN_NAME'), 'theirs')
+  const env = await vaultedEnv(world, tenant)
+  for (const name of ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME'])
+    await write(world, tenant, env, name, `value of ${name}`)
+  const { config, destination, credential } = fake.connection
+  const key = await keyOf(world, tenant)
+  const org = { as: tenant.admin.as, params: { orgId: tenant.orgId } }
+  const connection = { id: key.id, name: key.id, config, wrappedCredential: await wrapped(credential, key) }
+  expect((await world.call(sync.createConnection, { ...org, body: connection })).status).toBe(201)
+  const params = { orgId: tenant.orgId, connectionId: key.id }
+  const verified = await world.call(sync.verifyConnection, { ...org, params, body: { destination } })
+  expect([verified.status, fake.writes()]).toEqual([200, 0])
+  const keys = { wrappedDeks: await deksFor([env], key), acknowledgedDecryption: true }
+  const body = { connectionId: key.id, environmentId: env.id, destination, mode: 'manual' as const, ...keys }
+  const answer = await world.call(sync.createBinding, { ...org, body: { ...body, exclude: ['FOREIGN_NAME'] } })
+  expect(answer.status, answer.error?.message).toBe(201)
+  return { tag, fake, env, bindingId: answer.body.binding.id, own, there }
+}
+
+const formOf = (form: NameRule['form'], name: string) =>
+  form === 'dashed' ? name.toLowerCase().replaceAll('_', '-') : name
+
+const onBinding = ({ bindingId }: Scene) => ({ as: tenant.admin.as, params: { orgId: tenant.orgId, bindingId } })
+
+/** A run, and how many requests it made that change something. How far apart pushes stand is tried elsewhere. */
+async function pushed({ bindingId, fake }: Scene) {
+  await world.server.context.db.rows('update sync_places set last_pushed_at = null')
+  const before = fake.writes()
+  const run = await runNow(world, tenant, { id: bindingId })
+  return { ...run, requests: fake.writes() - before }
+}
+
+const edit = async (scene: Scene, body: object) =>
+  expect((await world.call(sync.updateBinding, { ...onBinding(scene), body })).status).toBe(200)
+
+const requests = (count: number) => `${count} ${count === 1 ? 'request' : 'requests'}`
+
+describe('a destination, from the API to the service', () => {
+  test.for(tried)('%s: is written, kept up to date and cleaned up, and nothing of others is touched', async (tag) => {
+    const scene = await bound(tag)
+    const cells = [`\`${tag}\``]
+    cells.push(...(await writes(scene)), ...(await removals(scene)))
+    cells.push(await drift(scene), await foreign(scene), await refusal(scene), await echo(scene))
+    rows.set(tag, `| ${cells.join(' | ')} |`)
+  })
+
+  test('is written once more, and keeps its ledger, where only the way changes in which values are used there', async () => {
+    // Two bindings of one organization never write the same name in one place.
+    tenant = await signUp(world)
+    const scene = await bound('env-platform')
+    const { fake, env, own } = scene
+    await pushed(scene)
+    await erase(world, tenant, env, 'THIRD_NAME')
+    await edit(scene, { destination: { ...fake.connection.destination, secret: false } })
+    const names = ['FIRST_NAME', 'SECOND_NAME'].map(own)
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: names, failures: [], unchanged: 0 })
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [], unchanged: 2, requests: 0 })
+    await edit(scene, { onDelete: 'delete' })
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', deleted: [own('THIRD_NAME')] })
+  })
+
+  test('is in the table of docs/sync.md as it was tried here', () => {
+    expect([...rows.keys()]).toEqual(tried)
+    const text = readFileSync(page, 'utf8')
+    if (process.env.SKERRY_WRITE_TABLE) writeFileSync(page, withTable(text))
+    else for (const row of rows.values()) expect(text).toContain(row)
+    const listed = [...(text.split(begin)[1]?.split(end)[0] ?? '').matchAll(/^\| `([a-z-]+)`/gm)].map(([, tag]) => tag)
+    if (!process.env.SKERRY_WRITE_TABLE) expect(listed).toEqual(tags)
+  })
+})
+
+function withTable(text: string): string {
+  const lines = [`| ${columns.join(' | ')} |`, `|${'---|'.repeat(columns.length)}`, ...rows.values()]
+  const [before = ''] = text.split(begin)
+  const [, after = ''] = text.split(end)
+  return `${before}${begin}\n\n${lines.join('\n')}\n\n${end}${after}`
+}
+
+async function writes(scene: Scene): Promise<string[]> {
+  const { fake, env, own, there } = scene
+  const names = ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME']
+  const { body } = await world.call(sync.plan, { ...onBinding(scene), body: {} })
+  expect(body.plan).toMatchObject({ create: names.map(own), update: [], delete: [], refused: [] })
+  const first = await pushed(scene)
+  expect(first).toMatchObject({ status: 'succeeded', pushed: names.map(own), failures: [] })
+  for (const name of names) expect(fake.values().get(there(name))).toBe(`value of ${name}`)
+  await write(world, tenant, env, 'SECOND_NAME', 'another value')
+  const change = await pushed(scene)
+  expect(change).toMatchObject({ status: 'succeeded', pushed: [own('SECOND_NAME')], unchanged: 2 })
+  expect(fake.values().get(there('SECOND_NAME'))).toBe('another value')
+  const again = await pushed(scene)
+  expect(again).toMatchObject({ status: 'succeeded', pushed: [], unchanged: 3, requests: 0 })
+  return [requests(first.requests), requests(change.requests), requests(again.requests)]
+}
+
+async function removals(scene: Scene): Promise<string[]> {
+  const { fake, env, own, there } = scene
+  await erase(world, tenant, env, 'THIRD_NAME')
+  expect(await pushed(scene)).toMatchObject({ status: 'succeeded', deleted: [], requests: 0 })
+  expect(fake.values().has(there('THIRD_NAME'))).toBe(true)
+  await edit(scene, { onDelete: 'delete' })
+  const removal = await pushed(scene)
+  expect(removal).toMatchObject({ status: 'succeeded', pushed: [], deleted: [own('THIRD_NAME')] })
+  expect([...fake.values().keys()].sort()).toEqual(['FIRST_NAME', 'FOREIGN_NAME', 'SECOND_NAME'].map(there))
+  return ['stays', `removed, ${requests(removal.requests)}`]
+}
+
+async function drift(scene: Scene): Promise<string> {
+  const { fake, own, there } = scene
+  fake.put(there('FIRST_NAME'), 'by hand')
+  const run = await pushed(scene)
+  expect(run.status).toBe('succeeded')
+  if (run.pushed.length === 0) return 'not shown, so it stays'
+  expect([run.pushed, fake.values().get(there('FIRST_NAME'))]).toEqual([[own('FIRST_NAME')], 'value of FIRST_NAME'])
+  return 'put right'
+}
+
+async function foreign(scene: Scene): Promise<string> {
+  const { fake, env, own, there } = scene
+  await write(world, tenant, env, 'FOREIGN_NAME', 'ours')
+  await edit(scene, { exclude: [] })
+  const run = await pushed(scene)
+  expect(run).toMatchObject({ status: 'partial', pushed: [], requests: 0 })
+  expect(run.failures.map(({ name }) => name)).toEqual([own('FOREIGN_NAME')])
+  expect(fake.values().get(there('FOREIGN_NAME'))).toBe('theirs')
+  await edit(scene, { exclude: ['FOREIGN_NAME'] })
+  return 'stays'
+}
+
+async function refusal(scene: Scene): Promise<string> {
+  const { fake, env, own, there } = scene
+  if (fake.refuse === undefined) return 'none is'
+  fake.refuse(there('BAD_NAME'))
+  await write(world, tenant, env, 'BAD_NAME', 'a value')
+  await write(world, tenant, env, 'GOOD_NAME', 'a value')
+  const run = await pushed(scene)
+  expect(run).toMatchObject({ status: 'partial', pushed: [own('GOOD_NAME')] })
+  expect(run.failures.map(({ name }) => name)).toEqual([own('BAD_NAME')])
+  expect([fake.values().has(there('GOOD_NAME')), fake.values().has(there('BAD_NAME'))]).toEqual([true, false])
+  await erase(world, tenant, env, 'BAD_NAME')
+  return 'fails alone'
+}
+
+/** What was sent comes back in the error, with the credential: none of it may come out anywhere. */
+async function echo(scene: Scene): Promise<string> {
+  const { fake, env } = scene
+  const value = `canary ${crypto.randomUUID()}`
+  await write(world, tenant, env, 'FIRST_NAME', value)
+  fake.fail('echo')
+  const run = await pushed(scene)
+  expect(['partial', 'failed']).toContain(run.status)
+  expect(run.failures.length + (run.error === null ? 0 : 1)).toBeGreaterThan(0)
+  const told = [...world.answers, ...world.log].join('\n')
+  for (const secret of [value, value.slice(7), fake.connection.credential.slice(0, 200)])
+    expect(told.includes(secret)).toBe(false)
+  return 'repeats nothing'
+}
