@@ -22,7 +22,6 @@ import { runRotation } from '../src/features/rotation/run.ts'
 import { system } from '../src/kernel/unit.ts'
 import { wrappedKey } from './blobs.ts'
 import { buildPlace, type Place } from './callers.ts'
-import { isQuick } from './extent.ts'
 import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
 import { buildWalk, type Walk } from './mutations.ts'
 import { recoveryBody } from './recovery-steps.ts'
@@ -81,7 +80,9 @@ async function check(step: Step): Promise<AuditAction[]> {
   expect(refused, titleOf(step)).toEqual([])
   let answer: Answer | undefined
   const entries = await newEntries(world, async () => {
-    answer = await send(step)
+    const sending = send(step)
+    await step.meanwhile?.()
+    answer = await sending
   })
   expect(answer?.status, `${titleOf(step)}: ${answer?.error?.message}`).toBeLessThan(300)
   const expected = step.entries(answer?.body as never)
@@ -122,26 +123,21 @@ const elsewhere = new Set([
 ])
 
 describe('a mutation', () => {
-  // Now and then a step with an absent provisioner meets a clock that it has moved: in test:all alone until that is mended.
-  test.skipIf(isQuick)(
-    'leaves exactly the entries that the contract names, with who, what, where and the request’s id',
-    async () => {
-      const written = new Map<string, Set<string>>()
-      for (const step of walk.steps) {
-        const key = titleOf({ endpoint: step.endpoint })
-        const actions = written.get(key) ?? new Set()
-        for (const action of await check(step)) actions.add(action)
-        written.set(key, actions)
-      }
-      const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read' && !endpoint.unaudited)
-      const walked = mutations.filter(({ endpoint }) => !elsewhere.has(titleOf({ endpoint })))
-      const declared = walked.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
-      expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
-        Object.fromEntries(declared),
-      )
-    },
-    60_000,
-  )
+  test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {
+    const written = new Map<string, Set<string>>()
+    for (const step of walk.steps) {
+      const key = titleOf({ endpoint: step.endpoint })
+      const actions = written.get(key) ?? new Set()
+      for (const action of await check(step)) actions.add(action)
+      written.set(key, actions)
+    }
+    const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read' && !endpoint.unaudited)
+    const walked = mutations.filter(({ endpoint }) => !elsewhere.has(titleOf({ endpoint })))
+    const declared = walked.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
+    expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
+      Object.fromEntries(declared),
+    )
+  }, 120_000)
 
   test('is left out of the trail only for a reason that stands in the contract', () => {
     const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read')
@@ -401,7 +397,7 @@ describe('what happens without a mutation of the contract', () => {
 })
 
 describe('the trail', () => {
-  test.skipIf(isQuick)('knows every action that the contract names', async () => {
+  test('knows every action that the contract names', async () => {
     const seen = new Set((await auditRows(world)).map((entry) => entry.action))
     expect([...seen].sort()).toEqual(Object.keys(auditActions).sort())
   })

@@ -7,6 +7,7 @@ import { verifierOf } from '../../providers/test/leases/mint.ts'
 import { wrappedKey } from './blobs.ts'
 import { idOf, keeps, known, only, type Step, step, token, user } from './step.ts'
 import { type Actor, newToken, type Tenant } from './tenant.ts'
+import { until } from './until.ts'
 import type { World } from './world.ts'
 
 const text = (value: string | Buffer) => {
@@ -175,13 +176,15 @@ export async function provisioning(
     report('lease.failed', 'of a refusal', refused.id, refused.lease!.id, failed),
     step(leases.verifyTarget, 'lease_target.verification_requested', byPerson, {
       note: 'by a provisioner that is away',
-      params: impatiently(world, only(ids, {}), { targetId: other.id }),
+      params: () => ({ ...only(ids, {})(), targetId: other.id }),
+      meanwhile: waitOut(world, other.id, 'a check'),
       resource: () => other.id,
     }),
     step(leases.create, 'lease.requested', byPerson, {
       note: 'by a provisioner that is away',
-      params: impatiently(world, only(ids, {}), {}),
+      params: only(ids, {}),
       body: () => accountLease(other.id, 'pending'),
+      meanwhile: waitOut(world, other.id, 'a lease'),
       resource: (seen) => idOf(seen, 'lease'),
     }),
   ]
@@ -195,17 +198,11 @@ const accountLease = (targetId: string, roleName: string) => ({
   ttlSeconds: 600,
 })
 
-/** Moves the clock past the time that a request waits for a provisioner, once what it asks for is written down. */
-function impatiently(world: World, params: () => Record<string, string>, more: Record<string, string>) {
-  const waiting = 'select 1 from provisioner_jobs where claimed_until is null and created_at > $1'
-  return () => {
-    const since = world.clock.now().toISOString()
-    let left = 3
-    const looking = setInterval(async () => {
-      if (!(await world.server.context.db.row(waiting, [since]))) return
-      world.clock.advance(21)
-      if (--left === 0) clearInterval(looking)
-    }, 100)
-    return { ...params(), ...more }
-  }
+/** Lets the time be up that a request waits for a provisioner, once what it asks for is written down. */
+const waitOut = (world: World, targetId: string, what: 'a check' | 'a lease') => async () => {
+  const unclaimed = `select 1 from provisioner_jobs
+                      where target_id = $1 and (lease_id is null) = $2 and claimed_until is null`
+  const { db } = world.server.context
+  await until(`${what} is asked for`, () => db.row(unclaimed, [targetId, what === 'a check']))
+  world.clock.advance(21)
 }

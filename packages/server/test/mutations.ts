@@ -42,6 +42,8 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
   await world.server.context.db.rows(`update memberships set role = 'owner' where user_id = $1`, [people.admin.id])
   const ids: Record<string, string> = { orgId: tenant.orgId }
   const steps = [
+    // First, because it moves the clock, and a later step counts on what expires.
+    ...(await provisioning(world, ids, tenant, people.admin)),
     ...identity(tenant, people),
     ...own(ids, people.joined, await askForCliSession(world), await askForCliSession(world)),
     ...(await signInSteps(world, tenant)),
@@ -56,7 +58,6 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...(await recovering(world, ids, tenant, people.admin)),
     ...(await rotating(world, ids, tenant, people.admin)),
     ...(await syncing(world, ids, tenant, people.admin, platform)),
-    ...(await provisioning(world, ids, tenant, people.admin)),
     ...(await agency(world, ids, tenant)),
     ...sinking(ids, tenant, people.admin),
     replacement(world, ids, tenant),

@@ -80,7 +80,15 @@ export async function newEntries(world: World, work: () => Promise<unknown>): Pr
 }
 
 /** Nothing happens by itself any more, so that what a suite sees change, it has changed. */
-export const stopSchedules = ({ server }: World) => server.context.db.script('delete from jobs.schedule')
+export async function stopSchedules({ server }: World): Promise<void> {
+  const { db } = server.context
+  const names = ['__pgboss__send-it', ...jobs.filter(({ cron }) => cron !== null).map(({ name }) => name)]
+  await db.script('delete from jobs.schedule')
+  await until('what was due by the clock is over', async () => {
+    await db.rows(`delete from jobs.job where name = any($1) and state in ('created', 'retry')`, [names])
+    return (await db.row(`select 1 from jobs.job where name = any($1) and state = 'active'`, [names])) === undefined
+  })
+}
 
 /**
  * Until the mails that were asked for have been written, those too that wait a minute for others of their kind: one that

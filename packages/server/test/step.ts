@@ -23,6 +23,8 @@ export interface Step {
   params?: () => Record<string, string>
   query?: () => Record<string, string>
   body?: () => Record<string, unknown>
+  /** What has to happen before the answer comes. */
+  meanwhile?: () => Promise<void>
   /** The entries of the answer. May note ids for later. */
   entries: (seen: Seen) => Expected[]
 }
@@ -44,10 +46,11 @@ export function step(
     params: () => Record<string, string>
     query?: () => Record<string, string>
     body?: () => Record<string, unknown>
+    meanwhile?: () => Promise<void>
     resource: (seen: Seen) => string
   },
 ): Step {
-  const { note, params, query, body, resource } = parts
+  const { note, params, query, body, meanwhile, resource } = parts
   return {
     endpoint,
     as: () => actor.as,
@@ -56,6 +59,7 @@ export function step(
     ...(note === undefined ? {} : { note }),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body }),
+    ...(meanwhile === undefined ? {} : { meanwhile }),
   }
 }
 

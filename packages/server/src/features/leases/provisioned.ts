@@ -5,7 +5,7 @@ import { type Context, newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { insertJob, isChecking, isTokenInForce } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
-import { waitFor } from './waiting.ts'
+import { secondsAfter, waitFor } from './waiting.ts'
 
 // Targets that a process in the customer's network signs in to. This server writes down what is to be done, and waits a while.
 
@@ -14,8 +14,12 @@ const waitSeconds = 20
 
 interface Waiting {
   context: Context
+  /** When the request arrived. */
+  now: string
   isGone: () => boolean
 }
+
+const patience = ({ context, now, isGone }: Waiting) => ({ context, isGone, until: secondsAfter(now, waitSeconds) })
 
 /** The service token of a target's provisioner; null where this server signs in itself. */
 export const provisionerOf = ({ config }: Pick<LeaseTarget, 'config'>): string | null => {
@@ -36,7 +40,7 @@ export const askForCheck = (db: Tx, { orgId, id: targetId }: LeaseTarget, now: s
 export async function checked(waiting: Waiting, target: LeaseTarget): Promise<LeaseTarget> {
   const { db } = waiting.context
   const done = async () => ((await isChecking(db, target)) ? undefined : true)
-  await waitFor(target.id, { ...waiting, seconds: waitSeconds }, done)
+  await waitFor(target.id, patience(waiting), done)
   const found = await findTarget(db, { id: target.orgId }, target.id)
   if (!found) throw fail('not_found', 'no such target')
   return found
@@ -49,7 +53,7 @@ export async function settled(waiting: Waiting, { orgId, id }: Lease): Promise<L
     const lease = await read()
     return ['pending', 'creating', 'revoking'].includes(lease.status) ? undefined : lease
   }
-  return (await waitFor(id, { ...waiting, seconds: waitSeconds }, look)) ?? read()
+  return (await waitFor(id, patience(waiting), look)) ?? read()
 }
 
 /** What a mint answers: the account, or where it will be. */

@@ -9,7 +9,7 @@ import { beginEnd, type Ending, findEnding, lockLease, moveLease } from './ledge
 import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget } from './scope.ts'
 import { recordReach } from './target-store.ts'
-import { ring, waitFor } from './waiting.ts'
+import { ring, secondsAfter, waitFor } from './waiting.ts'
 
 interface ByToken {
   principal: TokenPrincipal
@@ -33,11 +33,11 @@ const waitSecondsDefault = 20
 type Claim = In<typeof provisioner.claim, ByToken>
 
 export async function claim(input: Claim): Out<typeof provisioner.claim> {
-  const { context, body, isGone, principal } = input
-  const seconds = body.waitSeconds ?? waitSecondsDefault
+  const { context, body, isGone, principal, now } = input
+  const until = secondsAfter(now, body.waitSeconds ?? waitSecondsDefault)
   // Nothing is given to a caller who has hung up: it would be in nobody's hands for a minute.
   const look = async () => (isGone() ? undefined : take(input))
-  return { job: (await waitFor(principal.id, { context, seconds, isGone }, look)) ?? null }
+  return { job: (await waitFor(principal.id, { context, until, isGone }, look)) ?? null }
 }
 
 /** From here on the target may be touched, so a lease that is to be made is `creating`. */
