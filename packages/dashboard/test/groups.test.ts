@@ -151,7 +151,16 @@ describe('the order of groups', () => {
   /** For a moment after a drag, a click is kept from the page, so that letting go clicks nothing: a link would load it anew. */
   async function drop() {
     await page.mouse.up()
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)))
+    const isClickHeard = () => {
+      let isHeard = false
+      const hear = () => {
+        isHeard = true
+      }
+      addEventListener('click', hear, { once: true })
+      document.body.click()
+      return isHeard
+    }
+    await expect.poll(() => page.evaluate(isClickHeard)).toBe(true)
   }
 
   test('is changed with the mouse, and decides which value counts', async () => {
