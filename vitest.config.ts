@@ -19,12 +19,12 @@ const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/se
 
 /** What an engine can get wrong by itself: transactions that meet, what survives, its catalog, its order, its jobs. */
 const engineSuites = [
-  ...['access-matrix', 'audited', 'canary', 'catalog', 'crash/crash', 'database-down', 'freshness', 'starting'].map(
+  ...['canary', 'catalog', 'crash/crash', 'database-down', 'freshness', 'starting'].map(
     (name) => `packages/server/test/${name}.test.ts`,
   ),
   'packages/server/src/**/*races.test.ts',
   ...['lists', 'deleted-meanwhile'].map((name) => `packages/server/src/http/${name}.test.ts`),
-  ...['audit/audit', 'cli-login/guesses', 'orgs/members', 'resolve/resolve', 'secrets/batch', 'signup/rates'].map(
+  ...['cli-login/guesses', 'secrets/batch', 'signup/rates'].map(
     (name) => `packages/server/src/features/${name}.test.ts`,
   ),
   'packages/server/src/identity/server-key-at-start.test.ts',
