@@ -10,8 +10,12 @@ export interface Section {
   order: string
   /** Of `t`, where not all rows of the organization are meant. */
   where?: string
-  /** What becomes of it in another server. Left out: the rows are there again. */
-  restore?: 'not'
+  /** False where its rows are of no use in another server. */
+  isRestored?: false
+  /** What stands in it, and is said to an operator of a row that is not restored. */
+  label?: string
+  /** Columns that no archive has and that must not be empty, with the SQL that fills them. */
+  filled?: { columns: string; sql: string }
 }
 
 /** In the order in which they can be inserted again. Users and the audit trail come from several tables: `queries.ts` has them. */
@@ -33,7 +37,8 @@ export const sections: readonly Section[] = [
     table: 'machine_clients',
     columns: 'id, name, created_at, revoked_at',
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'name',
   },
   {
     name: 'applications',
@@ -67,6 +72,8 @@ export const sections: readonly Section[] = [
     columns: `id, name, role, environment_id, public_key_jwk, created_by_type, created_by_id, created_at, expires_at,
       expires_at_given, revoked_at`,
     order: 'id',
+    // No hash of anything has this form: the holder registers it again.
+    filled: { columns: 'token_hash', sql: `'unregistered ' || id` },
     // Neither decoys nor tokens that were deleted for good.
     where: 't.deleted_at is null',
   },
@@ -75,7 +82,8 @@ export const sections: readonly Section[] = [
     table: 'honey_tokens',
     columns: `id, token_id, placement, trip_count, last_trip_at, last_trip_ip, last_trip_user_agent, created_at`,
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'placement',
   },
   {
     name: 'keyGrants',
@@ -178,7 +186,8 @@ export const sections: readonly Section[] = [
     table: 'lease_targets',
     columns: 'id, name, provider, config, status, last_error, server, notes, created_at, updated_at',
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'name',
   },
   {
     name: 'rotationPolicies',
@@ -186,14 +195,16 @@ export const sections: readonly Section[] = [
     columns: `id, environment_id, secret_name, kind, config, interval_seconds, target_id, status, last_run_at, next_run_at,
       last_version, last_error, failure_streak, created_at, updated_at`,
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'secretName',
   },
   {
     name: 'syncConnections',
     table: 'sync_connections',
     columns: 'id, name, provider, config, status, last_error, created_at, updated_at',
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'name',
   },
   {
     name: 'syncBindings',
@@ -201,14 +212,16 @@ export const sections: readonly Section[] = [
     columns: `id, connection_id, environment_id, destination, name_transform, include, exclude, on_delete, mode, adopt,
       enabled, last_error, created_at, updated_at`,
     order: 'id',
-    restore: 'not',
+    isRestored: false,
+    label: 'id',
   },
   {
     name: 'logSinks',
     table: 'log_sinks',
     columns: 'endpoint, enabled, header_names, created_at, updated_at',
     order: 'org_id',
-    restore: 'not',
+    isRestored: false,
+    label: 'endpoint',
   },
 ]
 
