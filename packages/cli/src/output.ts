@@ -70,6 +70,11 @@ export function writeStderr(text: string): void {
   writeAll(stderr, lines(text))
 }
 
+/** In place of the last line that was written so: for what changes while somebody waits at a terminal. */
+export function writeOver(text: string): void {
+  writeAll(stderr, `\r\u001b[K${printable(text)}`)
+}
+
 /** Rows in columns. */
 export function formatTable(header: string[], rows: string[][]): string {
   const cells = [header.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(printable))]

@@ -6,6 +6,8 @@
 export const auditActions = {
   'org.created': { about: 'organization', evicts: 'none' },
   'org.updated': { about: 'organization', evicts: 'none' },
+  'org.exported': { about: 'organization', evicts: 'none' },
+  'org.restored': { about: 'organization', evicts: 'none' },
   'org.mfa_policy_updated': { about: 'organization', evicts: 'none' },
   'invite.created': { about: 'invitation', evicts: 'none' },
   'invite.revoked': { about: 'invitation', evicts: 'none' },
@@ -58,6 +60,7 @@ export const auditActions = {
   'key.granted': { about: 'key_grant', evicts: 'organization' },
   'key.revoked': { about: 'key_grant', evicts: 'organization' },
   'token.created': { about: 'service_token', evicts: 'none' },
+  'token.registered': { about: 'service_token', evicts: 'organization' },
   'token.updated': { about: 'service_token', evicts: 'none' },
   'token.revoked': { about: 'service_token', evicts: 'organization' },
   'token.exposed': { about: 'service_token', evicts: 'none' },

@@ -53,7 +53,7 @@ export const auditProof = {
     refuses: ['conflict'],
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
-    summary: 'The public key with which this server signs checkpoints; 404 where it signs nothing',
+    summary: 'The public key with which this server signs checkpoints and archives; 404 where it signs nothing',
     surface: 'none',
     responses: {
       200: Strict({

@@ -7,6 +7,7 @@ import { cliLogin } from './cli-login.ts'
 import { cliSessions } from './cli-sessions.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branches, envs, rekey } from './envs.ts'
+import { exporting } from './export.ts'
 import { grants } from './grants.ts'
 import { composition, groups } from './groups.ts'
 import { health } from './health.ts'
@@ -78,6 +79,7 @@ export const endpoints = {
   audit,
   auditProof,
   logSink,
+  exporting,
 }
 
 /** Heading, name and endpoint of every operation, in the table's order. */

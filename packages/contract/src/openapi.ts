@@ -56,6 +56,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   audit: 'Audit',
   auditProof: 'Audit proof',
   logSink: 'Log sink',
+  exporting: 'Export',
 }
 
 interface Reference {

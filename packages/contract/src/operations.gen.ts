@@ -288,4 +288,7 @@ export const operations = {
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/log-sink', surface: 'principal' },
     test: { method: 'POST', path: '/v1/orgs/:orgId/log-sink/test', surface: 'principal' },
   },
+  exporting: {
+    create: { method: 'POST', path: '/v1/orgs/:orgId/export', surface: 'principal' },
+  },
 } as const satisfies Record<string, Record<string, Operation>>

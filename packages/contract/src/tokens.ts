@@ -52,7 +52,7 @@ export const tokens = {
     }),
     responses: { 201: One },
     refuses: ['conflict'],
-    audits: ['token.created'],
+    audits: ['token.created', 'token.registered'],
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
     summary: 'Rename a service token; everything else about it is fixed',

@@ -36,11 +36,19 @@ export interface GrowingTree {
   root(): Bytes
 }
 
-/** @example const tree = growTree(hasher); tree.append(hasher.leaf(entry)); tree.root() */
-export function growTree(hasher: Hasher): GrowingTree {
-  /** Roots of complete subtrees, the largest first. */
-  const edge: { leaves: number; hash: Bytes }[] = []
-  let size = 0
+/** The root of a complete subtree: `leaves` is a power of two. */
+export interface Subtree {
+  leaves: number
+  hash: Bytes
+}
+
+/**
+ * @param before what the tree is made of already: complete subtrees, the largest first
+ * @example const tree = growTree(hasher); tree.append(hasher.leaf(entry)); tree.root()
+ */
+export function growTree(hasher: Hasher, before: readonly Subtree[] = []): GrowingTree {
+  const edge: Subtree[] = [...before]
+  let size = edge.reduce((sum, { leaves }) => sum + leaves, 0)
   return {
     get size() {
       return size
@@ -48,7 +56,7 @@ export function growTree(hasher: Hasher): GrowingTree {
     append(leaf) {
       let added = { leaves: 1, hash: leaf }
       while (edge.at(-1)?.leaves === added.leaves) {
-        const left = edge.pop() as (typeof edge)[0]
+        const left = edge.pop() as Subtree
         added = { leaves: 2 * added.leaves, hash: hasher.node(left.hash, added.hash) }
       }
       edge.push(added)

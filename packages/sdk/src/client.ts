@@ -3,7 +3,7 @@ import type { endpoints } from '@skerry/contract/endpoints'
 import { operations } from '@skerry/contract/operations.gen'
 import { parseBaseUrl } from './base-url.ts'
 import { clientError, invalid } from './errors.ts'
-import { checkHeaders, type Fetch, type Incoming, send, type TransportSettings } from './transport.ts'
+import { checkHeaders, type Fetch, type Incoming, openBody, send, type TransportSettings } from './transport.ts'
 
 /** A bearer (service token, CLI session, session JWT, machine access token), or machine client credentials (Basic). */
 export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
@@ -68,21 +68,36 @@ type EndpointAt<H extends keyof Endpoints, N extends keyof Endpoints[H]> = Extra
 type Calls<H extends keyof Endpoints> = { readonly [N in keyof Endpoints[H]]: Call<EndpointAt<H, N>> }
 
 /** The whole API under the contract's headings and names, `request` for what HTTP says beside, and where it goes. */
-export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & {
-  readonly baseUrl: string
+export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming & {
+    readonly baseUrl: string
+    /**
+     * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
+     *
+     * @example
+     * const received = await client.request('resolve', 'get', { query: {} }, { etag })
+     * if (received.status !== 304) use(received.body)
+     */
+    request<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
+      heading: H,
+      name: N,
+      input: Input<EndpointAt<H, N>>,
+      options?: RequestOptions & { etag?: string | undefined },
+    ): Promise<Received<Answer<EndpointAt<H, N>>> | NotModified>
+  }
+
+interface Streaming {
   /**
-   * One operation with status, ETag and body text. Give `etag` to be answered 304 while nothing has changed.
+   * One operation whose answer is too long to be kept, as bytes piece by piece. It is sent once.
    *
-   * @example
-   * const received = await client.request('resolve', 'get', { query: {} }, { etag })
-   * if (received.status !== 304) use(received.body)
+   * @throws as every operation; while reading, UnavailableError where the answer breaks off.
+   * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) write(piece)
    */
-  request<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
+  stream<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
     heading: H,
     name: N,
     input: Input<EndpointAt<H, N>>,
-    options?: RequestOptions & { etag?: string | undefined },
-  ): Promise<Received<Answer<EndpointAt<H, N>>> | NotModified>
+    options?: RequestOptions,
+  ): Promise<AsyncGenerator<Uint8Array>>
 }
 
 /**
@@ -103,7 +118,7 @@ export function createClient(settings: ClientSettings): Client {
   const headers = headersOf(settings)
   const transport = transportOf(settings)
 
-  const perform = async ({ method, path }: Operation, input: LooseInput = {}, options: LooseOptions = {}) => {
+  const outgoingOf = ({ method, path }: Operation, input: LooseInput, options: LooseOptions) => {
     const outgoing = {
       method,
       path: pathOf(path, input.params ?? {}) + queryOf(input.query ?? {}),
@@ -117,7 +132,10 @@ export function createClient(settings: ClientSettings): Client {
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     }
     checkHeaders(outgoing.headers)
-    const incoming = await send(transport, outgoing)
+    return outgoing
+  }
+  const perform = async (operation: Operation, input: LooseInput = {}, options: LooseOptions = {}) => {
+    const incoming = await send(transport, outgoingOf(operation, input, options))
     const { status, etag, requestId } = incoming
     if (status !== 304) return { status, etag, requestId, text: incoming.text, body: parseBody(incoming) }
     if (options.etag === undefined) throw clientError('malformed_answer', '304 to a request without a condition')
@@ -136,7 +154,9 @@ export function createClient(settings: ClientSettings): Client {
   })
   const request = (heading: string, name: string, input: LooseInput, options?: LooseOptions) =>
     perform(lookUp(heading, name), input, options)
-  return Object.freeze({ ...Object.fromEntries(headings), baseUrl: transport.baseUrl, request }) as Client
+  const stream = async (heading: string, name: string, input: LooseInput, options: LooseOptions = {}) =>
+    openBody(transport, outgoingOf(lookUp(heading, name), input, options))
+  return Object.freeze({ ...Object.fromEntries(headings), baseUrl: transport.baseUrl, request, stream }) as Client
 }
 
 function lookUp(heading: string, name: string): Operation {

@@ -110,6 +110,50 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
   }
 }
 
+/**
+ * Sends a request once, and hands out the body of a success piece by piece: for what is too long to be kept. The time limit
+ * is for the beginning of the answer. Whoever stops reading gives the rest up.
+ *
+ * @throws as `send`; while reading, SkerryError `unavailable` where the answer breaks off.
+ */
+export async function openBody(settings: TransportSettings, outgoing: Outgoing): Promise<AsyncGenerator<Uint8Array>> {
+  const beginning = new AbortController()
+  const timer = setTimeout(() => beginning.abort(), settings.timeoutMs)
+  const { path, ...init } = outgoing
+  try {
+    const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, beginning.signal]) : beginning.signal
+    const response = await settings.fetch(settings.baseUrl + path, { ...init, signal, redirect: 'manual' })
+    if (isRedirect(response)) throw clientError('unavailable', redirected, { status: response.status })
+    if (response.ok) return piecesOf(response, settings)
+    const text = await readText(response, settings.answerMaxBytes)
+    const requestId = response.headers.get('x-request-id')
+    throw errorOf(response.status, text, { requestId }, settings.secrets)
+  } catch (thrown) {
+    outgoing.signal?.throwIfAborted()
+    if (thrown instanceof SkerryError) throw thrown
+    throw beginning.signal.aborted
+      ? clientError('timeout', `${settings.timeoutMs} ms`)
+      : clientError('unavailable', settings.baseUrl)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function* piecesOf({ body }: FetchAnswer, { baseUrl }: TransportSettings): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader()
+  try {
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true }
+      if (done || !value) return
+      yield value
+    }
+  } catch {
+    throw clientError('unavailable', `${baseUrl} (the answer broke off)`)
+  } finally {
+    await reader?.cancel()
+  }
+}
+
 /** An entity tag of RFC 9110 section 8.8.3 in plain ASCII; with any other, If-None-Match could not be sent. */
 function parseEtag(header: string | null): string | null {
   return header !== null && /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/.test(header) ? header : null

@@ -13,6 +13,7 @@ import { routes as cliLogin } from './features/cli-login/routes.ts'
 import { rawRoutes as dashboard } from './features/dashboard/routes.ts'
 import { rawRoutes as docs } from './features/docs/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
+import { routes as exporting } from './features/export/routes.ts'
 import { routes as grants } from './features/grants/routes.ts'
 import { routes as groups } from './features/groups/routes.ts'
 import { routes as health } from './features/health/routes.ts'
@@ -89,6 +90,7 @@ export const routes: Route[] = [
   ...audit,
   ...auditProof,
   ...logSink,
+  ...exporting,
 ]
 
 /** And what it serves beside the API. */

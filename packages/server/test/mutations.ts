@@ -12,6 +12,7 @@ import { newId, sha256 } from '../src/kernel/context.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
+import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
 import { sinking } from './log-sink-steps.ts'
@@ -60,6 +61,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...(await syncing(world, ids, tenant, people.admin, platform)),
     ...(await agency(world, ids, tenant)),
     ...sinking(ids, tenant, people.admin),
+    ...exportSteps(ids, tenant),
     replacement(world, ids, tenant),
     ...deletions(ids, tenant),
   ]

@@ -74,6 +74,11 @@ export const commands: readonly CommandRow[] = [
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   {
+    name: 'export',
+    summary: 'The whole organization in one file, and its check',
+    load: () => import('./export.ts'),
+  },
+  {
     name: 'log-sink',
     summary: 'Send the audit trail to a collector of logs',
     load: () => import('./log-sink.ts'),

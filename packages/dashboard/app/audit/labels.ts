@@ -4,6 +4,8 @@ import type { AuditAction } from '@skerry/contract/audit-actions'
 export const actionLabels: Record<AuditAction, string> = {
   'org.created': 'Organization created',
   'org.updated': 'Organization renamed',
+  'org.exported': 'Organization exported',
+  'org.restored': 'Organization restored from an archive',
   'org.mfa_policy_updated': 'Second-factor policy changed',
   'invite.created': 'Invitation sent',
   'invite.revoked': 'Invitation revoked',
@@ -56,6 +58,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'key.granted': 'Key granted',
   'key.revoked': 'Key revoked',
   'token.created': 'Service token created',
+  'token.registered': 'Restored token registered',
   'token.updated': 'Service token renamed',
   'token.revoked': 'Service token revoked',
   'token.exposed': 'Token sent with its key',

@@ -31,6 +31,20 @@ export interface Tx extends Sql {
   script(text: string): Promise<void>
 }
 
+/** One of the things that a snapshot reads, in its order. */
+export interface Reading {
+  text: string
+  values: readonly unknown[]
+}
+
+/** Everything as it was at one moment. Rows come as they are asked for, and no more of them are in memory. */
+export interface Snapshot {
+  /** The next rows of one of its readings; none when it has come to its end. */
+  next<Row>(reading: number, take: number): Promise<Row[]>
+  /** Always, or a connection is lost. */
+  close(): Promise<void>
+}
+
 export interface Database extends Sql {
   readonly engine: 'postgres' | 'embedded'
   /**
@@ -38,6 +52,13 @@ export interface Database extends Sql {
    * deadlock or a failed serialization `work` runs again as a whole, so it must have no effects but its SQL.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * For what takes longer to read than a transaction may last: others go on writing meanwhile. PostgreSQL keeps the moment
+   * for as long as one connection is in a transaction; the embedded database, which has but one, lays the rows aside.
+   *
+   * @param choose looks at that moment and says what is to be read
+   */
+  openSnapshot(choose: (db: Sql) => Promise<Reading[]>): Promise<Snapshot>
   /** Several statements without values, for migrations. */
   script(text: string): Promise<void>
   close(): Promise<void>

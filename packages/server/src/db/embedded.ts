@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createGuard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
+import { openEmbeddedSnapshot } from './embedded-snapshot.ts'
 import { startPglite } from './embedded-start.ts'
 import { LOCK, lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
@@ -93,6 +94,8 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
         throw error
       }
     })
+  const transact: Database['transaction'] = async (work) =>
+    exclusive(() => retried(() => attempt(connection, (tx) => guard.inside(work, tx))))
   const script = (text: string) => loose(() => connection.script(text))
   const close = () =>
     queue(async () => {
@@ -108,7 +111,8 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     foreign: (text, values) => loose(() => connection.foreign(text, values)),
     script,
-    transaction: async (work) => exclusive(() => retried(() => attempt(connection, (tx) => guard.inside(work, tx)))),
+    transaction: transact,
+    openSnapshot: (choose) => openEmbeddedSnapshot({ connection, exclusive, transact }, choose),
     checkpoint: () => script('CHECKPOINT'),
     vacuum: () => script('VACUUM (ANALYZE)'),
     close: () => {

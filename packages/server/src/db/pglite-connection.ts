@@ -7,6 +7,8 @@ import { isStalePlan } from './sql-errors.ts'
 export interface Connection {
   rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
   foreign<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** The next rows of a cursor. */
+  fetch<Row>(cursor: string, take: number): Promise<Row[]>
   script(text: string): Promise<void>
   commit(): Promise<void>
   /** With a checkpoint, so that the next start has nothing to replay. */
@@ -47,11 +49,14 @@ export function openConnection(pglite: PGlite, onStopped: (cause: unknown) => Er
       return toRows<Row>({ shape, values: valuesOf(reply) })
     },
     async foreign<Row>(text: string, values: readonly unknown[] = []) {
-      if (values.length === 0) return foreignRows<Row>(await exchange(serialize.query(text)))
+      if (values.length === 0) return unpreparedRows<Row>(await exchange(serialize.query(text)), foreign)
       const bind = serialize.bind({ values: bindAll(values) })
       const describe = serialize.describe({ type: 'P' })
       const reply = await exchange(serialize.parse({ text }), bind, describe, serialize.execute({}), serialize.sync())
-      return foreignRows<Row>(reply)
+      return unpreparedRows<Row>(reply, foreign)
+    },
+    async fetch<Row>(cursor: string, take: number) {
+      return unpreparedRows<Row>(await exchange(serialize.query(`FETCH ${take} FROM ${cursor}`)), ours)
     },
     async script(text) {
       statements.forget() // it may change tables under them
@@ -135,19 +140,25 @@ function valuesOf(reply: Message[]): (string | null)[][] {
   return reply.filter((message) => message instanceof messages.DataRowMessage).map(({ fields }) => fields)
 }
 
+/** How the rows of a statement that is not prepared are read. */
+interface Reader {
+  key: (column: string) => string
+  parser: typeof parserOf
+}
+const ours: Reader = { key: camel, parser: parserOf }
+/** As libraries expect them. */
+const foreign: Reader = { key: (column) => column, parser: foreignParserOf }
+
 /** The rows of a reply that may hold the results of several statements. */
-function foreignRows<Row>(reply: Message[]): Row[] {
+function unpreparedRows<Row>(reply: Message[], { key, parser }: Reader): Row[] {
   const rows: Row[] = []
-  let fields: Field[] = []
+  let shape: TextRows['shape'] = { keys: [], parsers: [] }
   for (const message of reply) {
-    if (message instanceof messages.RowDescriptionMessage) fields = message.fields
-    else if (message instanceof messages.DataRowMessage) {
-      const shape = {
-        keys: fields.map(({ name }) => name),
-        parsers: fields.map(({ dataTypeID }) => foreignParserOf(dataTypeID)),
-      }
+    if (message instanceof messages.RowDescriptionMessage) {
+      const { fields } = message
+      shape = { keys: fields.map(({ name }) => key(name)), parsers: fields.map(({ dataTypeID }) => parser(dataTypeID)) }
+    } else if (message instanceof messages.DataRowMessage)
       rows.push(...toRows<Row>({ shape, values: [message.fields] }))
-    }
   }
   return rows
 }

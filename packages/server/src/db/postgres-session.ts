@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Bound, bindAll, camel, foreignParserOf, parserOf } from './rows.ts'
+import { type Bound, bindAll, camel, foreignParserOf, parserOf, toRows } from './rows.ts'
 
 /** One statement on its way, with the ends of the promise that its caller waits for. */
 export interface Statement {
@@ -170,4 +170,27 @@ export async function foreignRows<Row>(
   }
   const results: pg.QueryResult | pg.QueryResult[] = await client.query(query)
   return [results].flat().flatMap(({ rows }) => rows as Row[])
+}
+
+const asText = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig
+
+/** The next rows of a cursor. Not prepared: a cursor lives once. */
+export async function fetchRows<Row>(
+  client: pg.ClientBase,
+  cursor: string,
+  take: number,
+  limitMs: number,
+): Promise<Row[]> {
+  const query: pg.QueryArrayConfig & { query_timeout: number } = {
+    text: `FETCH ${take} FROM ${cursor}`,
+    rowMode: 'array',
+    types: asText,
+    query_timeout: limitMs,
+  }
+  const { fields, rows: values } = await client.query<(string | null)[]>(query)
+  const shape = {
+    keys: fields.map(({ name }) => camel(name)),
+    parsers: fields.map(({ dataTypeID }) => parserOf(dataTypeID)),
+  }
+  return toRows<Row>({ shape, values })
 }

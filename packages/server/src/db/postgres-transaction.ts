@@ -10,7 +10,7 @@ export interface Transaction {
   rollback(): Promise<boolean>
 }
 
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+type Begin = 'READ COMMITTED' | 'REPEATABLE READ READ ONLY'
 
 /**
  * A transaction that spends no round trip of its own: BEGIN travels with the first statement, COMMIT with those that
@@ -19,8 +19,8 @@ const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
  * Nothing may run outside of it: within a group PostgreSQL runs nothing after a failure, and once anything has failed
  * (perhaps BEGIN's own group, before BEGIN) no further statement is sent but ROLLBACK.
  */
-export function beginLazily(client: pg.ClientBase, limitMs: number): Transaction {
-  const line = openLine(client, limitMs)
+export function beginLazily(client: pg.ClientBase, limitMs: number, begin: Begin = 'READ COMMITTED'): Transaction {
+  const line = openLine(client, limitMs, `BEGIN ISOLATION LEVEL ${begin}`)
   let ended = false
   const checkOpen = () => {
     if (ended) throw new Error('This transaction has ended')
@@ -66,7 +66,7 @@ export function beginLazily(client: pg.ClientBase, limitMs: number): Transaction
 }
 
 /** Statements on their way, in the order in which they were put. */
-function openLine(client: pg.ClientBase, limitMs: number) {
+function openLine(client: pg.ClientBase, limitMs: number, begin: string) {
   let queue: Statement[] = []
   let sending: Promise<void> | undefined
   let begun = false
@@ -94,7 +94,7 @@ function openLine(client: pg.ClientBase, limitMs: number) {
     isBegun: () => begun,
     put(text: string, values?: readonly unknown[]): Promise<Answer> {
       const bound = bindAll(values)
-      if (!begun) queue.push({ text: BEGIN, values: [], resolve: () => {}, reject: () => {} })
+      if (!begun) queue.push({ text: begin, values: [], resolve: () => {}, reject: () => {} })
       begun = true
       return new Promise((resolve, reject) => queue.push({ text, values: bound, resolve, reject }))
     },

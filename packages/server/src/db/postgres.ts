@@ -2,6 +2,7 @@ import pg from 'pg'
 import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { type Answer, foreignRows, send } from './postgres-session.ts'
+import { type Lent, openPostgresSnapshot } from './postgres-snapshot.ts'
 import { beginLazily } from './postgres-transaction.ts'
 import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
@@ -42,6 +43,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values, pool.limitMs)),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
+    openSnapshot: async (choose) => openPostgresSnapshot(await lend(pool), choose),
     close: () => {
       closing ??= pool.pg.end()
       return closing
@@ -112,6 +114,21 @@ async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () =>
     client.off('error', spoil)
     client.release(spoilt)
   }
+}
+
+async function lend({ pg, limitMs, guard }: Pool): Promise<Lent> {
+  guard.checkOutside()
+  const client = await pg.connect()
+  let broken = false
+  const onError = () => {
+    broken = true
+  }
+  client.on('error', onError)
+  const release = (spoilt: boolean) => {
+    client.off('error', onError)
+    client.release(spoilt || broken)
+  }
+  return { client, limitMs, release }
 }
 
 /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */

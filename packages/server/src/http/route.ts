@@ -13,6 +13,7 @@ import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Ready } from './ready.ts'
+import type { Streamed } from './streamed.ts'
 
 /** What an access sees of a request. */
 export interface Call {
@@ -102,7 +103,7 @@ export type In<E extends Pick<Endpoint, 'unit' | 'query' | 'body'>, Scope = obje
   }
 
 export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
-  Answer<E> | Reply<Answer<E>> | Ready | CommittedRefusal
+  Answer<E> | Reply<Answer<E>> | Ready | Streamed | CommittedRefusal
 >
 
 /** What every handler is given, whatever its route. */

@@ -20,6 +20,7 @@ import { pathOf, performer, rawQueryOf } from './perform.ts'
 import { mountRaw, type RawRoute } from './raw.ts'
 import { json, Ready, sendReady } from './ready.ts'
 import { Reply, type Route } from './route.ts'
+import { Streamed } from './streamed.ts'
 import { answerUnreadable, answerUnusual, lacksHost, unreadablePath } from './unreadable.ts'
 import { type Checks, compileChecks } from './validate.ts'
 
@@ -162,6 +163,11 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
         if (!inFlight.admits(reply.raw, request.headers.authorization ?? '', answer)) throw tooManyInFlight()
         sayLimit(request, reply)
         return sendReady(reply.raw, request.id, answer, headersOf(reply.hijack()))
+      }
+      if (answer instanceof Streamed) {
+        reply.headers({ ...always, 'x-request-id': request.id })
+        sayLimit(request, reply)
+        return reply.code(status).type(json).send(answer.body)
       }
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },

@@ -9,7 +9,7 @@ declare module '../kernel/context.ts' {
   }
 }
 
-/** The key with which the server signs what is checked elsewhere: checkpoints of audit trails. It never changes. */
+/** The key with which the server signs what is checked elsewhere: checkpoints of audit trails, and archives. It never changes. */
 export interface ExportKey {
   /** Null where there is no server key, or nothing has been signed yet. */
   published(db: Sql): Promise<PublishedKey | null>
@@ -25,6 +25,7 @@ export interface PublishedKey {
 }
 
 export interface Signer {
+  keyId: string
   publicKey: Buffer
   sign(text: string): Buffer
 }
@@ -49,7 +50,11 @@ export function openExportKey(serverKey: ServerKey | null, now: () => Date): Exp
       const pkcs8 = serverKey.open('export-key', id, row.sealedPrivateKey)
       if (pkcs8 === undefined) throw new Error('the server key does not open the key that signs checkpoints')
       const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64url'), format: 'der', type: 'pkcs8' })
-      return { publicKey: Buffer.from(row.publicKey, 'base64url'), sign: (text) => sign(null, Buffer.from(text), key) }
+      return {
+        keyId: keyIdOf(row.publicKey),
+        publicKey: Buffer.from(row.publicKey, 'base64url'),
+        sign: (text) => sign(null, Buffer.from(text), key),
+      }
     },
   }
 }

@@ -70,7 +70,7 @@ function checkSize(tree: Tree, given: number | undefined, name: 'size' | 'to'): 
   return given ?? tree.size
 }
 
-async function withNodes<T>(db: Sql, org: { id: string }, compute: (get: Get) => T): Promise<T> {
+export async function withNodes<T>(db: Sql, org: { id: string }, compute: (get: Get) => T): Promise<T> {
   const needed = nodesFor(compute).map((node) => ({ orgId: org.id, ...node }))
   const found = needed.length === 0 ? [] : await findNodes(db, needed)
   const hashes = new Map(found.map(({ level, position, hash }) => [`${level} ${position}`, hash]))

@@ -153,7 +153,7 @@ export interface Leaf {
   entry: Entry | null
 }
 
-/** In the order of the tree, each with its entry,unless somebody has taken it away. */
+/** In the order of the tree, each with its entry, unless somebody has taken it away. */
 export async function listLeaves(db: Sql, org: { id: string }, from: number, to: number): Promise<Leaf[]> {
   const rows = await db.rows<Entry & { position: number; entryId: string; sealedAt: string; hash: string }>(
     `select l.position, l.entry_id, l.created_at as sealed_at,
@@ -171,3 +171,19 @@ export async function listLeaves(db: Sql, org: { id: string }, from: number, to:
     entry: entry.id === null ? null : entry,
   }))
 }
+
+/** Of an archive: they keep their ids and instants. */
+export const insertEntries = (tx: Tx, org: { id: string }, entries: readonly Entry[]) =>
+  tx.rows(
+    `insert into audit_entries (org_id, id, action, actor_type, actor_id, resource_type, resource_id, metadata, ip_address,
+                                user_agent, request_id, created_at)
+     select $1, id, action, "actorType", "actorId", "resourceType", "resourceId", metadata, "ipAddress", "userAgent",
+            "requestId", "createdAt"
+       from jsonb_to_recordset($2::jsonb) as given(
+         id text, action text, "actorType" text, "actorId" text, "resourceType" text, "resourceId" text, metadata jsonb,
+         "ipAddress" text, "userAgent" text, "requestId" text, "createdAt" timestamptz)`,
+    [org.id, JSON.stringify(entries)],
+  )
+
+/** @param month its first day */
+export const makePartition = (tx: Tx, month: string) => tx.rows('select create_audit_partition($1::date)', [month])

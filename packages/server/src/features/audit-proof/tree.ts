@@ -81,6 +81,34 @@ export function grownNodes(get: Get, before: number, after: number): (Node & { h
   return [...grown.values()]
 }
 
+/** Builds the stored subtrees of a tree whose leaves come one after the other, from the first. */
+export function collectNodes() {
+  const open: Buffer[][] = []
+  const counts: number[] = []
+  let complete: (Node & { hash: Buffer })[] = []
+  const add = (hash: Buffer, depth = 0): void => {
+    open[depth] ??= []
+    const siblings = open[depth]
+    siblings.push(hash)
+    if (siblings.length < fanOut) return
+    open[depth] = []
+    const position = counts[depth] ?? 0
+    counts[depth] = position + 1
+    const joined = joinAll(siblings)
+    complete.push({ level: (depth + 1) * levelStep, position, hash: joined })
+    add(joined, depth + 1)
+  }
+  return {
+    add: (leaf: Buffer) => add(leaf),
+    /** Those that have become complete since it was last asked. */
+    take: () => {
+      const taken = complete
+      complete = []
+      return taken
+    },
+  }
+}
+
 function joinAll(hashes: Buffer[]): Buffer {
   if (hashes.length === 1) return hashes[0] as Buffer
   const half = hashes.length / 2

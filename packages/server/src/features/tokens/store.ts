@@ -73,3 +73,24 @@ export const hideToken = async (db: Tx, token: Token, now: string): Promise<bool
       where org_id = $1 and id = $2 and revoked_at is not null and deleted_at is null returning id`,
     [token.orgId, token.id, now],
   )) !== undefined
+
+/** One that an archive brought and nobody has registered since: no hash begins like this. */
+const isUnregistered = `token_hash like 'unregistered %' and deleted_at is null`
+
+export const findRestored = (db: Tx, org: Org, id: string) =>
+  db.row<{ publicKeyJwk: string; role: string; environmentId: string | null }>(
+    `select public_key_jwk, role, environment_id from service_tokens where org_id = $1 and id = $2 and ${isUnregistered}`,
+    [org.id, id],
+  )
+
+/** Undefined where the hash is registered for another, or somebody was faster. */
+export const registerRestored = (db: Tx, org: Org, id: string, tokenHash: string) =>
+  db.row<Row>(
+    `with t as (
+       update service_tokens set token_hash = $3
+        where org_id = $1 and id = $2 and ${isUnregistered}
+          and not exists (select from service_tokens other where other.token_hash = $3)
+       returning *)
+     select ${tokenColumns} from t left join service_token_uses u on u.org_id = t.org_id and u.token_id = t.id`,
+    [org.id, id, tokenHash],
+  )

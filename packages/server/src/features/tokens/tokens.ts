@@ -9,7 +9,15 @@ import { findEnv } from '../envs/scope.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Token } from './scope.ts'
-import { hideToken, insertToken, listTokens, renameToken, revokeToken } from './store.ts'
+import {
+  findRestored,
+  hideToken,
+  insertToken,
+  listTokens,
+  registerRestored,
+  renameToken,
+  revokeToken,
+} from './store.ts'
 
 type OnToken = InOrg & { token: Token }
 
@@ -50,11 +58,34 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     now,
   })
   if (!token) {
+    const registered = await registerAgain(input)
+    if (registered) return { token: registered }
     noteTakenToken(context, { tokenId: id, byOrgId: org.id }, origin)
     throw fail('conflict', 'body.tokenId: registered already')
   }
   audit('token.created', id, { name, role, environmentId, expiresAt })
   return { token }
+}
+
+/** A token of an archive, which has everything but its hash. All else stays: whoever registers it cannot give it more. */
+async function registerAgain(input: In<typeof tokens.create, InOrg>) {
+  const { db, org, body, audit } = input
+  const restored = await findRestored(db, org, body.tokenId)
+  if (!restored) return undefined
+  if (!isSameKey(restored.publicKeyJwk, body.publicKeyJwk))
+    throw fail('conflict', 'body.publicKeyJwk: this token was restored, and had another key')
+  const { role = 'member', environmentId = null } = body
+  if (role !== restored.role || environmentId !== restored.environmentId)
+    throw fail('conflict', `body.role: this token was restored as ${restored.role}, with the environment that it had`)
+  const token = await registerRestored(db, org, body.tokenId, body.tokenHash)
+  if (token) audit('token.registered', token.id, { name: token.name })
+  return token
+}
+
+/** The same point, however its JSON is spelt. */
+function isSameKey(one: string, other: string): boolean {
+  const [a, b] = [JSON.parse(one), JSON.parse(other)]
+  return a.x === b.x && a.y === b.y
 }
 
 export async function update({ db, token, body, audit }: In<typeof tokens.update, OnToken>): Out<typeof tokens.update> {

@@ -1,0 +1,45 @@
+import { Failure, usage } from '../failure.ts'
+import { writePieces } from '../kms/bytes.ts'
+import { parseLimit } from '../options.ts'
+import { isTerminal, note, writeJson } from '../output.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { startProgress } from './progress.ts'
+
+interface Options extends Flags {
+  versions: boolean
+  audit: boolean
+  auditLimit?: string
+}
+
+export async function exportTo(path: string, flags: Options): Promise<void> {
+  if (path === '-' && isTerminal.stdout()) throw usage('an archive is not for a terminal', 'name a file')
+  if (path === '-' && flags.json) throw usage('the archive itself goes to stdout', 'name a file')
+  const session = await openSession(flags)
+  const { id: orgId, slug } = await session.org()
+  const body = {
+    includeVersions: flags.versions,
+    includeAudit: flags.audit,
+    auditLimit: flags.auditLimit === undefined ? null : parseLimit(flags.auditLimit, 1),
+  }
+  const progress = startProgress()
+  const pieces = await session.client.stream('exporting', 'create', { params: { orgId }, body })
+  await writePieces(path, progress.counting(pieces))
+  const { bytes, rows } = progress.end()
+  const publicKey = await findKey(session)
+  if (flags.json) writeJson({ path, bytes, publicKey })
+  if (path !== '-') note(`${slug} is in ${path}: ${bytes} bytes, ${rows} lines`)
+  if (publicKey === null)
+    note('the server has no server key, so the archive is not signed: keep it where nobody changes it')
+  else note(`signed with ${publicKey}; check it with \`skerry export verify ${path} --key ${publicKey}\``)
+}
+
+/** Null where the server signs nothing. */
+async function findKey({ client }: Session): Promise<string | null> {
+  try {
+    return (await client.auditProof.exportKey({})).publicKey
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'not_found') return null
+    throw error instanceof Error ? error : new Failure('failure', String(error))
+  }
+}

@@ -1,0 +1,35 @@
+import type pg from 'pg'
+import type { Reading, Snapshot, Sql } from './database.ts'
+import { fetchRows } from './postgres-session.ts'
+import { beginLazily } from './postgres-transaction.ts'
+
+/** A connection that is the snapshot's alone until `release`, which hears whether it can be used again. */
+export interface Lent {
+  client: pg.ClientBase
+  limitMs: number
+  release: (spoilt: boolean) => void
+}
+
+/** One transaction that sees one moment, with a cursor for each reading. */
+export async function openPostgresSnapshot(
+  { client, limitMs, release }: Lent,
+  choose: (db: Sql) => Promise<Reading[]>,
+): Promise<Snapshot> {
+  const { tx, rollback } = beginLazily(client, limitMs, 'REPEATABLE READ READ ONLY')
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= rollback().then((isUsable) => release(!isUsable))
+    return closing
+  }
+  try {
+    const readings = await choose(tx)
+    for (const [index, { text, values }] of readings.entries())
+      await tx.foreign(`DECLARE ${cursorOf(index)} NO SCROLL CURSOR FOR ${text}`, values)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { next: (reading, take) => fetchRows(client, cursorOf(reading), take, limitMs), close }
+}
+
+const cursorOf = (reading: number): string => `reading_${reading}`

@@ -1,0 +1,83 @@
+import type { Reading, Sql } from '../../db/database.ts'
+import { entryColumnsOf } from '../audit/scope.ts'
+import { withNodes } from './audit-proof.ts'
+import { findTree, type Tree } from './store.ts'
+import { type Get, rangeHash } from './tree.ts'
+
+/** A trail as an archive has it: what proves the entries, and how they are read, in the order of the tree. */
+export interface ArchivedTrail {
+  proof: TrailProof
+  /** Older entries were left out, because a limit said so. */
+  truncated: boolean
+  gaps: Reading
+  sealed: Reading
+  unsealed: Reading
+}
+
+/** The one row of `auditProof`. */
+export interface TrailProof {
+  checkpoint: string | null
+  /** Complete subtrees of the entries before `start`, from the left. */
+  edge: { hash: string; leaves: number }[]
+  size: number
+  /** The index of the first entry that is there. */
+  start: number
+}
+
+/** @param limit the newest so many; null: all */
+export async function readTrail(db: Sql, org: { id: string }, limit: number | null): Promise<ArchivedTrail> {
+  const tree = await findTree(db, org)
+  const size = tree?.size ?? 0
+  const waiting = await countUnsealed(db, org, tree)
+  const start = limit === null ? 0 : Math.max(0, size - Math.max(0, limit - waiting))
+  const edge = start === 0 ? [] : await withNodes(db, org, (get) => edgeOf(get, start))
+  return {
+    proof: { checkpoint: tree?.brokenAt ? null : (tree?.checkpoint ?? null), edge, size, start },
+    truncated: start > 0 || (limit !== null && waiting > limit),
+    gaps: { text: gaps, values: [org.id, start] },
+    sealed: { text: sealed, values: [org.id, start] },
+    unsealed: { text: newestOf(unsealedOf(tree)), values: [org.id, limit] },
+  }
+}
+
+/** What a tree of `size` leaves is made of: at most one complete subtree of each size. */
+function edgeOf(get: Get, size: number): TrailProof['edge'] {
+  const edge: TrailProof['edge'] = []
+  for (let from = 0; from < size; ) {
+    const leaves = 2 ** Math.floor(Math.log2(size - from))
+    edge.push({ hash: rangeHash(get, from, from + leaves).toString('base64'), leaves })
+    from += leaves
+  }
+  return edge
+}
+
+const sealed = `
+  select ${entryColumnsOf('e')} from audit_leaves l
+    join audit_entries e on e.org_id = l.org_id and e.created_at = l.created_at and e.id = l.entry_id
+   where l.org_id = $1 and l.position >= $2 order by l.position`
+
+const gaps = `
+  select l.position as index, l.entry_id, l.created_at, translate(encode(l.hash, 'base64'), E'\\n', '') as hash
+    from audit_leaves l
+   where l.org_id = $1 and l.position >= $2
+     and not exists (select from audit_entries e
+                      where e.org_id = l.org_id and e.created_at = l.created_at and e.id = l.entry_id)
+   order by l.position`
+
+/** Up to its cursor the sealer has looked at everything; but of a tree that somebody has changed it takes no more. */
+const unsealedOf = (tree: Tree | undefined): string => `
+  select ${entryColumnsOf('e')} from audit_entries e
+   where e.org_id = $1
+     and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)
+     ${tree?.brokenAt ? '' : afterCursor}`
+
+/** The oldest of them first. */
+const newestOf = (entries: string): string => `
+  select * from (${entries} order by e.created_at desc, e.id desc limit $2) newest order by created_at, id`
+
+const afterCursor = `
+     and e.xid >= (select case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '0' else s.xid end
+                     from audit_sealing s)`
+
+const countUnsealed = async (db: Sql, org: { id: string }, tree: Tree | undefined): Promise<number> =>
+  (await db.row<{ count: number }>(`select count(*) as count from (${unsealedOf(tree)}) u`, [org.id]))?.count ?? 0

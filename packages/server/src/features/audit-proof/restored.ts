@@ -1,0 +1,82 @@
+import type { Tx } from '../../db/database.ts'
+import type { Entry } from '../audit/scope.ts'
+import type { TrailProof } from './archived.ts'
+import { withNodes } from './audit-proof.ts'
+import {
+  insertEntries,
+  insertLeaves,
+  insertNodes,
+  makePartition,
+  type NewLeaf,
+  type StoredNode,
+  saveTrees,
+} from './store.ts'
+import { collectNodes, leafHash, rangeHash } from './tree.ts'
+
+/** A leaf whose entry was gone already where the archive was made. */
+export interface Gap {
+  index: number
+  entryId: string
+  createdAt: string
+  hash: string
+}
+
+/** Takes the rows of an archived trail in their order, and builds the tree that they were in anew. */
+export interface TrailRestore {
+  addGaps(gaps: readonly Gap[]): void
+  addEntries(entries: readonly Entry[]): Promise<void>
+  /** -> whether the tree is the one of the archive's checkpoint; null where it has none, or not the whole trail. */
+  finish(now: string): Promise<boolean | null>
+}
+
+export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof): TrailRestore {
+  // A trail without its beginning cannot go on as it was: its entries are sealed as new ones.
+  const size = proof.start > 0 ? 0 : proof.size
+  const gaps = new Map<number, Gap>()
+  const months = new Set<string>()
+  const nodes = collectNodes()
+  let position = 0
+  const leafOf = (entryId: string, createdAt: string, hash: Buffer): NewLeaf => {
+    nodes.add(hash)
+    return { orgId: org.id, position: position++, entryId, createdAt, hash: hash.toString('base64') }
+  }
+  const passGaps = (): NewLeaf[] => {
+    const leaves: NewLeaf[] = []
+    for (let gap = gaps.get(position); gap; gap = gaps.get(position))
+      leaves.push(leafOf(gap.entryId, gap.createdAt, Buffer.from(gap.hash, 'base64')))
+    return leaves
+  }
+  const store = async (leaves: NewLeaf[]) => {
+    if (leaves.length > 0) await insertLeaves(tx, leaves)
+    const complete: StoredNode[] = nodes
+      .take()
+      .map(({ hash, ...node }) => ({ orgId: org.id, ...node, hash: hash.toString('base64') }))
+    if (complete.length > 0) await insertNodes(tx, complete)
+  }
+  return {
+    addGaps(added) {
+      for (const gap of added) gaps.set(gap.index, gap)
+    },
+    async addEntries(entries) {
+      for (const { createdAt } of entries) {
+        const month = `${createdAt.slice(0, 7)}-01`
+        if (!months.has(month)) await makePartition(tx, month)
+        months.add(month)
+      }
+      await insertEntries(tx, org, entries)
+      const leaves = entries.flatMap((entry) => {
+        const before = size > 0 ? passGaps() : []
+        return position < size ? [...before, leafOf(entry.id, entry.createdAt, leafHash(entry))] : before
+      })
+      await store(leaves)
+    },
+    async finish(now) {
+      if (size === 0) return null
+      await store(passGaps())
+      if (position !== size) return false
+      const root = (await withNodes(tx, org, (get) => rangeHash(get, 0, size))).toString('base64')
+      await saveTrees(tx, [{ orgId: org.id, size, root, checkpoint: null }], now)
+      return proof.checkpoint === null ? null : proof.checkpoint.split('\n')[2] === root
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash, type Hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type ArchiveManifest,
+  type ArchiveSection,
+  archiveLines,
+  openRowDigester,
+  type RowDigester,
+  rowDigestsSection,
+} from '@skerry/contract/archive-format'
+import canonicalize from 'canonicalize'
+import type { Snapshot } from '../../db/database.ts'
+import type { Signer } from '../../keys/export-key.ts'
+import type { Planned } from './queries.ts'
+
+/** Rows that are in memory at once. A secret may be a megabyte, so it is not many. */
+const batchRows = 64
+/** Up to so long it rests after each batch: as long as that took, so that others get half of the time at least. */
+const restMsMax = 20
+
+export interface Source {
+  snapshot: Snapshot
+  plan: readonly Planned[]
+  manifest: Omit<ArchiveManifest, 'digest' | 'sections'>
+  signer: Signer | null
+  /** Throws when nobody waits for the archive any more. */
+  checkWanted: () => void
+}
+
+/** The bytes of an archive, as they are asked for. */
+export async function* writeArchive(source: Source): AsyncGenerator<Buffer> {
+  yield bytesOf(archiveLines.begin)
+  const written: WrittenSection[] = []
+  for (const planned of source.plan) written.push(yield* writeSection(source, planned, written.length === 0))
+  const rows = written.flatMap(({ digests }) => digests.rows())
+  written.push(yield* writeSection(source, { name: rowDigestsSection, truncated: false, rows, readings: [] }, false))
+  const sections: ArchiveSection[] = written.map(({ digests: _, ...section }) => section)
+  const digest = createHash('sha256').update(canonical(sections)).digest('hex')
+  const manifest = canonical({ ...source.manifest, digest, sections })
+  const { signer } = source
+  const signature = signer && {
+    algorithm: 'Ed25519',
+    keyId: signer.keyId,
+    value: signer.sign(manifest).toString('base64url'),
+  }
+  const ending = [archiveLines.endOfData, archiveLines.manifest(manifest)]
+  yield bytesOf(...ending, archiveLines.signature(canonical(signature)), archiveLines.end)
+}
+
+interface WrittenSection extends ArchiveSection {
+  digests: RowDigester
+}
+
+async function* writeSection(
+  source: Source,
+  planned: Planned,
+  isFirst: boolean,
+): AsyncGenerator<Buffer, WrittenSection> {
+  const { name, truncated } = planned
+  const all = createHash('sha256')
+  const digests = openRowDigester(name)
+  yield bytesOf(archiveLines.section(name, isFirst))
+  for await (const rows of batchesOf(source.snapshot, planned)) {
+    source.checkWanted()
+    const began = performance.now()
+    yield bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))
+    await sleep(Math.min(restMsMax, performance.now() - began))
+  }
+  yield bytesOf(archiveLines.endOfSection)
+  return { name, rows: digests.count, sha256: all.digest('hex'), truncated, digests }
+}
+
+function addRow(text: string, all: Hash, digests: RowDigester): string {
+  const isFirst = digests.count === 0
+  all.update(isFirst ? text : `\n${text}`)
+  digests.add(createHash('sha256').update(text).digest('hex'))
+  return archiveLines.row(text, isFirst)
+}
+
+async function* batchesOf(snapshot: Snapshot, { rows, readings }: Planned): AsyncGenerator<readonly object[]> {
+  for (let from = 0; from < rows.length; from += batchRows) yield rows.slice(from, from + batchRows)
+  for (const reading of readings) {
+    for (;;) {
+      const batch = await snapshot.next<object>(reading, batchRows)
+      if (batch.length === 0) break
+      yield batch
+    }
+  }
+}
+
+const canonical = (value: unknown): string => canonicalize(value) as string
+const bytesOf = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`)

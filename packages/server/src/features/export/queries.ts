@@ -1,0 +1,51 @@
+import type { Reading, Sql } from '../../db/database.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import { readTrail } from '../audit-proof/archived.ts'
+import type { Org } from '../orgs/scope.ts'
+import { sections } from './sections.ts'
+
+/** A section as it is written: rows that are there already, or those of readings, one after the other. */
+export interface Planned {
+  name: string
+  truncated: boolean
+  rows: readonly object[]
+  /** By their place among the readings of the snapshot. */
+  readings: readonly number[]
+}
+
+export interface Wanted {
+  versions: boolean
+  audit: boolean
+  auditLimit: number | null
+}
+
+/** What an archive holds at the moment at which `db` looks. */
+export async function planArchive(db: Sql, org: Org, caller: Principal, wanted: Wanted) {
+  const readings: Reading[] = []
+  const read = (...added: Reading[]) => added.map((reading) => readings.push(reading) - 1)
+  const plan: Planned[] = []
+  const section = (name: string, added: Reading[], truncated = false) =>
+    plan.push({ name, truncated, rows: [], readings: read(...added) })
+  section('organization', [{ text: organization, values: [org.id] }])
+  section('users', [{ text: users, values: [org.id, caller.id] }])
+  for (const { name, table, columns, order, where } of sections) {
+    if (name === 'secretVersions' && !wanted.versions) continue
+    const text = `select ${columns} from ${table} t where org_id = $1${where ? ` and ${where}` : ''} order by ${order}`
+    section(name, [{ text, values: [org.id] }])
+  }
+  if (!wanted.audit) return { plan, readings }
+  const trail = await readTrail(db, org, wanted.auditLimit)
+  plan.push({ name: 'auditProof', truncated: false, rows: [trail.proof], readings: [] })
+  section('auditGaps', [trail.gaps])
+  section('audit', [trail.sealed, trail.unsealed], trail.truncated)
+  return { plan, readings }
+}
+
+const organization = 'select id, name, slug, mfa_required, created_at, updated_at from organizations where id = $1'
+
+/** A private key, sealed under a passphrase, is given to its owner alone. */
+const users = `
+  select u.id, u.issuer, u.subject, u.email, u.verified_email, u.name, u.public_key_jwk,
+         case when u.id = $2 then u.encrypted_private_key end as encrypted_private_key, u.created_at
+    from users u join memberships m on m.user_id = u.id
+   where m.org_id = $1 order by u.id`

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { type ArchiveTools, checkArchive } from '@skerry/contract/archive-check'
+import type { ArchiveManifest } from '@skerry/contract/archive-format'
+import { readerWords } from '@skerry/contract/readers'
+import type { Database, Tx } from '../../db/database.ts'
+import { recordIn, system } from '../../kernel/unit.ts'
+import { openTrailRestore, type TrailRestore } from '../audit-proof/restored.ts'
+import { findSame, giveKeys, insertOrganization, insertRows, insertUser, listKnown, type Row } from './restore-store.ts'
+import { sections } from './sections.ts'
+
+/** What somebody has to do by hand, because no archive holds what it needs. */
+export interface Restored {
+  manifest: ArchiveManifest
+  rows: number
+  /** By section: what was not restored. */
+  left: Map<string, string[]>
+  /** Service tokens in force whose holders register them again. */
+  tokens: string[]
+  /** Grants to readers of the other server, which have keys that stay there. */
+  readerGrants: number
+  /** People whose sealed private key the archive does not have. */
+  peopleWithoutKeys: string[]
+  /** Whether the audit trail is the one that the other server has signed; null where that cannot be told. */
+  trail: boolean | null
+}
+
+/** An archive that cannot be restored here, and why. */
+export class NotRestorable extends Error {}
+
+type Verify = ArchiveTools['verify']
+
+/**
+ * Checks the archive as a whole, and then, in one transaction that reads it again, makes the organization here under the ids
+ * that it had: ciphertexts name them.
+ *
+ * @param open reads the file from its beginning, as often as it is asked
+ */
+export async function restore(
+  { db, now }: { db: Database; now: () => Date },
+  open: () => AsyncIterable<Uint8Array>,
+  verify: Verify,
+): Promise<Restored> {
+  const sha256 = () => createHash('sha256')
+  const { manifest } = await checkArchive(open(), { sha256, verify })
+  if (!manifest.included.versions) throw new NotRestorable('the archive was made without the versions of secrets')
+  return await db.transaction(async (tx) => {
+    const restoring = openRestore(tx, manifest, now().toISOString())
+    await checkArchive(open(), {
+      sha256,
+      verify,
+      onRow: ({ section, text }) => restoring.add(section, JSON.parse(text)),
+    })
+    const restored = await restoring.finish()
+    const { id: orgId } = manifest.organization
+    recordIn({ now }, tx, system, {
+      orgId,
+      action: 'org.restored',
+      resourceId: orgId,
+      metadata: { archive: manifest.digest, createdAt: manifest.createdAt, rows: restored.rows },
+    })
+    return restored
+  })
+}
+
+/** Rows of a section come one after the other, and are stored in batches. */
+const batchRows = 200
+const batchCharacters = 4 * 1024 * 1024
+
+function openRestore(tx: Tx, manifest: ArchiveManifest, now: string) {
+  const restored: Restored = {
+    manifest,
+    rows: 0,
+    left: new Map(),
+    tokens: [],
+    readerGrants: 0,
+    peopleWithoutKeys: [],
+    trail: null,
+  }
+  const keepers = keepersOf(tx, manifest, restored)
+  let batch: Row[] = []
+  let [current, characters] = ['', 0]
+  const flush = async () => {
+    if (batch.length > 0) await keepers.of(current)?.(batch)
+    ;[batch, characters] = [[], 0]
+  }
+  return {
+    async add(section: string, row: Row) {
+      if (section !== current || batch.length >= batchRows || characters >= batchCharacters) await flush()
+      current = section
+      batch.push(row)
+      characters += typeof row.ciphertext === 'string' ? row.ciphertext.length : 0
+    },
+    async finish(): Promise<Restored> {
+      await flush()
+      restored.trail = (await keepers.trail()?.finish(now)) ?? null
+      if (restored.trail === false)
+        throw new NotRestorable('the audit entries of the archive are not those that its checkpoint was signed for')
+      return restored
+    },
+  }
+}
+
+type Keep = (rows: Row[]) => Promise<unknown>
+
+/** What is done with the rows of each section. Digests of rows are for whoever checks the archive. */
+function keepersOf(tx: Tx, { organization }: ArchiveManifest, restored: Restored) {
+  let trail: TrailRestore | undefined
+  const special: Record<string, Keep> = {
+    organization: ([row = {}]) => addOrganization(tx, organization, row),
+    async users(rows) {
+      for (const row of rows) await addUser(tx, row, restored)
+    },
+    async auditProof([proof]) {
+      trail = openTrailRestore(tx, organization, proof as never)
+    },
+    auditGaps: async (rows) => trail?.addGaps(rows as never),
+    audit: async (rows) => trail?.addEntries(rows as never),
+  }
+  const of = (name: string): Keep | undefined => {
+    const section = sections.find((one) => one.name === name)
+    if (!section) return Object.hasOwn(special, name) ? special[name] : undefined
+    return async (rows) => {
+      if (section.isRestored === false) return noteLeft(restored, name, rows, section.label ?? 'id')
+      const kept = rows.filter(({ principalType }) => !Object.hasOwn(readerWords, String(principalType)))
+      restored.readerGrants += rows.length - kept.length
+      restored.rows += kept.length
+      if (name === 'serviceTokens')
+        restored.tokens.push(...kept.filter((row) => row.revokedAt === null).map((row) => `${row.name} (${row.id})`))
+      if (kept.length > 0) await insertRows(tx, organization.id, section, kept)
+    }
+  }
+  return { of, trail: () => trail }
+}
+
+function noteLeft({ left }: Restored, section: string, rows: Row[], label: string): void {
+  const names = rows.map((row) => String(row[label] ?? row.id))
+  left.set(section, [...(left.get(section) ?? []), ...names])
+}
+
+async function addOrganization(tx: Tx, told: { id: string; slug: string }, row: Row): Promise<void> {
+  if (row.id !== told.id || row.slug !== told.slug)
+    throw new NotRestorable('its manifest is about another organization')
+  const same = await findSame(tx, told.id, told.slug)
+  if (same?.id === told.id) throw new NotRestorable(`the organization ${told.slug} is here already`)
+  if (same) throw new NotRestorable(`another organization here has the slug ${told.slug}`)
+  await insertOrganization(tx, row)
+}
+
+/** People are known here already, if at all, as the same ones: ids are in grants and in the trail. */
+async function addUser(tx: Tx, row: Row, restored: Restored): Promise<void> {
+  const name = String(row.email ?? row.name ?? row.id)
+  if (row.publicKeyJwk !== null && row.encryptedPrivateKey === null) restored.peopleWithoutKeys.push(name)
+  const known = await listKnown(tx, row)
+  if (known.length === 0) return void (await insertUser(tx, row))
+  const [one] = known
+  if (!one || known.length > 1 || one.id !== row.id || one.issuer !== row.issuer || one.subject !== row.subject)
+    throw new NotRestorable(`${name} has signed in here before, under another id; restore before people sign in`)
+  if (one.publicKeyJwk !== null && row.publicKeyJwk !== null && one.publicKeyJwk !== row.publicKeyJwk)
+    throw new NotRestorable(`${name} has another key here than the one that the archive's keys are wrapped to`)
+  await giveKeys(tx, row)
+}

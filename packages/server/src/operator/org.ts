@@ -1,0 +1,75 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { access } from 'node:fs/promises'
+import type { ArchiveTools } from '@skerry/contract/archive-check'
+import type { Command } from 'commander'
+import { type Restored, restore } from '../features/export/restore.ts'
+import { type Operation, Refused, type WithDatabase } from './database.ts'
+
+interface Options {
+  key?: string
+  unverified?: boolean
+}
+
+export function register(command: Command, withDatabase: WithDatabase): void {
+  command
+    .command('restore')
+    .argument('<archive>', 'a file that `skerry export` has written')
+    .option(
+      '--key <publicKey>',
+      'of the server that made it: its /.well-known/skerry-export-signing-key, as you noted it',
+    )
+    .option('--unverified', 'take the archive as it is: nobody can tell who made it')
+    .description('Make an organization here again, from its archive')
+    .action((path: string, options: Options) => withDatabase((operation) => restoreFrom(operation, path, options)))
+}
+
+async function restoreFrom({ db, print }: Operation, path: string, { key, unverified }: Options): Promise<void> {
+  if ((key === undefined) === (unverified !== true)) throw new Refused('Give --key, or --unverified.')
+  await access(path).catch(() => {
+    throw new Refused(`Cannot read ${path}.`)
+  })
+  const open = () => createReadStream(path)
+  const restored = await restore({ db, now: () => new Date() }, open, key === undefined ? undefined : signedBy(key))
+  for (const line of wordsOf(restored)) print(line)
+}
+
+function signedBy(publicKey: string): NonNullable<ArchiveTools['verify']> {
+  const bytes = Buffer.from(publicKey, 'base64url')
+  if (bytes.length !== 32 || bytes.toString('base64url') !== publicKey)
+    throw new Refused('--key takes the 43 characters of `publicKey`.')
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
+  return (text, { value }) => {
+    const signature = Buffer.from(value, 'base64url')
+    return signature.toString('base64url') === value && verify(null, Buffer.from(text), key, signature)
+  }
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  machineClients: 'Machine clients, whose secrets stayed there; make others',
+  honeyTokens: 'Decoys, whose hashes stayed there; plant others',
+  leaseTargets: 'Lease targets, whose credentials stayed there; add them again',
+  rotationPolicies: 'Rotations, whose rotator stayed there; set them up again',
+  syncConnections: 'Sync connections, whose credentials stayed there; connect again',
+  syncBindings: 'Sync bindings, which go with their connections; bind again',
+  logSinks: 'The log sink, whose headers stayed there; set it again',
+}
+
+/** What is here, and by name what could not come along. */
+function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys, trail }: Restored): string[] {
+  const { organization, createdAt, included } = manifest
+  const named = (what: string, names: readonly string[]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])
+  return [
+    `${organization.slug} is restored as it was at ${createdAt}: ${rows} rows.`,
+    ...(trail === true ? ['Its audit trail is the one that was signed, and goes on from there.'] : []),
+    ...(included.audit && trail === null ? ['Its audit trail has no proof from before; it is sealed anew.'] : []),
+    ...(included.audit ? [] : ['The archive has no audit trail; one begins here.']),
+    ...named('Service tokens that work once their holders’ hashes are registered again', tokens),
+    ...named('People who store their sealed private key again', peopleWithoutKeys),
+    ...[...left].flatMap(([section, names]) => named(nouns[section] ?? section, names)),
+    ...(readerGrants > 0
+      ? [`Grants to rotators and sync connections of the other server: ${readerGrants} left out.`]
+      : []),
+    'Second factors, passkeys, sessions and the keys of the other server stayed there.',
+  ]
+}

@@ -1,0 +1,230 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { tokenHash } from '@skerry/crypto/digest'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/audit-proof'
+import { type Client, createClient } from '@skerry/sdk/client'
+import { createEnvironment } from '@skerry/sdk/environments'
+import { type EnvironmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
+import { createSkerry } from '@skerry/sdk/skerry'
+import { type CreatedServiceToken, createServiceToken } from '@skerry/sdk/tokens'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { seal } from '../src/features/audit-proof/seal.ts'
+import type { RunningServer } from '../src/server.ts'
+import { archiveOf, readArchive } from './archives.ts'
+import { sealedPrivateKey } from './blobs.ts'
+import { engine } from './engine.ts'
+import { prepare } from './prepare.ts'
+import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
+import { openWorld, start, type World } from './world.ts'
+
+// What a customer's move comes to: an archive made while others write, restored on an embedded database, and every secret
+// opened there by whoever could open it before.
+
+interface Person {
+  client: Client
+  bearer: string
+  id: string
+  keys: Awaited<ReturnType<typeof generateKeyPair>>
+}
+
+interface Place {
+  id: string
+  key: EnvironmentKey
+}
+
+let world: World
+let tenant: Tenant
+let admin: Person
+let member: Person
+let reader: CreatedServiceToken
+let place: Place
+let target: RunningServer
+let archive: Buffer
+let publicKey: string
+let said: { code: number; stdout: string; stderr: string }
+let folder: string
+
+beforeAll(async () => {
+  world = await openWorld()
+  await world.server.context.queue.stop()
+  tenant = await signUp(world)
+  admin = await joined('admin@example.com', 'admin')
+  member = await joined('member@example.com', 'member')
+  await newDecoy(world, tenant, 'in the wiki')
+  place = await newPlace()
+  await write('STABLE', 'was there before')
+  await seal(world.server.context)
+  archive = await whileWriting(() =>
+    archiveOf(world, { ...tenant, admin: { as: `Bearer ${admin.bearer}`, id: admin.id } }),
+  )
+  publicKey = (await admin.client.auditProof.exportKey({})).publicKey
+  folder = await mkdtemp(join(tmpdir(), 'skerry-restore-'))
+  await writeFile(join(folder, 'archive.json'), archive)
+  await newTarget()
+  said = await operate('org', 'restore', join(folder, 'archive.json'), '--key', publicKey)
+}, 120_000)
+afterAll(async () => {
+  await target?.close()
+  await world.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const settings = () => ({
+  SKERRY_DATA_DIR: folder,
+  SKERRY_PORT: '0',
+  SKERRY_OIDC_ISSUER: world.issuer.url,
+  SKERRY_OIDC_AUDIENCE: world.issuer.audience,
+  SKERRY_RATE_LIMITS: 'off',
+})
+
+const newTarget = () =>
+  engine() === 'embedded'
+    ? cp(join(inject('templateDir'), 'postgres'), join(folder, 'postgres'), { recursive: true })
+    : prepare({ SKERRY_DATA_DIR: folder })
+
+/** A person with a keyring, in the organization. */
+async function joined(email: string, role: 'admin' | 'member'): Promise<Person> {
+  const bearer = await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
+  const client = createClient({ baseUrl: world.url, credential: { bearer } })
+  const keys = await generateKeyPair()
+  const { publicKeyJwk } = keys
+  await client.me.putKeys({ body: { publicKeyJwk, encryptedPrivateKey: sealedPrivateKey() } })
+  await invitePerson(world, tenant, email, role)
+  await acceptInvites(world, { as: `Bearer ${bearer}` })
+  const { principal } = await client.me.get()
+  return { client, bearer, id: principal.id, keys }
+}
+
+/** An environment that the admin, the member and a service token can read. */
+async function newPlace(): Promise<Place> {
+  const { orgId } = tenant
+  const { app } = await admin.client.apps.create({ params: { orgId }, body: { name: 'Web', slug: 'web' } })
+  const where = { orgId, appId: app.id, name: 'Production', slug: 'production' }
+  const { environment, key } = await createEnvironment(admin.client, where, admin.keys.publicKeyJwk)
+  const made = { orgId, name: 'web', environmentId: environment.id }
+  reader = await createServiceToken(admin.client, made)
+  const grantees = [
+    { principalType: 'user' as const, principalId: member.id, publicKeyJwk: member.keys.publicKeyJwk },
+    {
+      principalType: 'service_token' as const,
+      principalId: reader.serviceToken.id,
+      publicKeyJwk: reader.parsed.publicKeyJwk,
+    },
+  ]
+  for (const grantee of grantees)
+    await grantEnvironment(admin.client, { orgId, envId: environment.id, ...grantee }, key.bytes)
+  return { id: environment.id, key }
+}
+
+const write = (name: string, value: string) =>
+  putSecret(admin.client, { orgId: tenant.orgId, envId: place.id, name }, value, place.key.dek)
+
+/** Something, while somebody writes one version after the other. */
+async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
+  let isDone = false
+  let count = 0
+  const writing = async () => {
+    do await write('MOVING', `value ${++count}`)
+    while (!isDone || count < 5)
+  }
+  const writer = writing()
+  try {
+    return await work()
+  } finally {
+    isDone = true
+    await writer
+  }
+}
+
+/** What `skerry-server` says, with the settings of the target. */
+const operate = (...args: string[]) =>
+  new Promise<typeof said>((resolve) => {
+    const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
+    const env = { PATH: process.env.PATH, ...settings() }
+    const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+
+test('an archive that was made under writes is whole, and of one moment', async () => {
+  const { data } = await readArchive(archive, publicKey)
+  const versions = new Map<unknown, unknown>()
+  for (const { secretId, version } of data.secretVersions!) versions.set(secretId, version)
+  for (const { id, currentVersion } of data.secrets!) expect(versions.get(id)).toBe(currentVersion)
+})
+
+test('restoring it says what is there, and by name what could not come along', () => {
+  expect([said.code, said.stderr]).toEqual([0, ''])
+  expect(said.stdout).toContain('is restored as it was at')
+  expect(said.stdout).toContain('Its audit trail is the one that was signed')
+  expect(said.stdout).toContain(`web (${reader.serviceToken.id})`)
+  expect(said.stdout).toContain('store their sealed private key again: member@example.com')
+  expect(said.stdout).toMatch(/Decoys, .*: in the wiki/)
+  expect(said.stdout).toMatch(/Machine clients, /)
+})
+
+test('it is not restored where it is already, nor without a word on who made it', async () => {
+  const path = join(folder, 'archive.json')
+  expect(await operate('org', 'restore', path, '--key', publicKey)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is here already'),
+  })
+  expect(await operate('org', 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringContaining('--key') })
+  const other = Buffer.alloc(32, 1).toString('base64url')
+  expect((await operate('org', 'restore', path, '--key', other)).stderr).toContain('manifest: it, or its signature')
+  const damaged = join(folder, 'damaged.json')
+  await writeFile(damaged, archive.toString().replace('"slug":"web"', '"slug":"wex"'))
+  expect((await operate('org', 'restore', damaged, '--key', publicKey)).stderr).toMatch(/applications, row 1: is not/)
+}, 60_000)
+
+test('people read every secret there, and tokens do once they are registered again with the same keys', async () => {
+  target = await start(readConfig(settings()), [], () => new Date())
+  const baseUrl = target.url
+  const read = (person: Person) =>
+    createSkerry({ baseUrl, bearer: person.bearer, privateKey: person.keys.privateKey, env: place.id }).resolve()
+  const { data } = await readArchive(archive)
+  const names = data.secrets!.map(({ name }) => name)
+  for (const person of [admin, member]) {
+    const { values } = await read(person)
+    expect(Object.keys(values).toSorted()).toEqual(names.toSorted())
+    expect(values.STABLE).toBe('was there before')
+  }
+
+  const byToken = () => createSkerry({ baseUrl, token: reader.token }).resolve()
+  await expect(byToken()).rejects.toMatchObject({ code: 'unauthorized' })
+  const here = createClient({ baseUrl, credential: { bearer: admin.bearer } })
+  const { tokenId, publicKeyJwk, bearer } = reader.parsed
+  const body = { name: 'web', tokenId, publicKeyJwk, tokenHash: await tokenHash(bearer), environmentId: place.id }
+  const params = { orgId: tenant.orgId }
+  const wrong = { ...body, publicKeyJwk: (await generateKeyPair()).publicKeyJwk }
+  await expect(here.tokens.create({ params, body: wrong })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(here.tokens.create({ params, body: { ...body, role: 'admin' } })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await here.tokens.create({ params, body })
+  expect((await byToken()).values.STABLE).toBe('was there before')
+  await expect(here.tokens.create({ params, body })).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('only the sealed private key of whoever made the archive came along', async () => {
+  const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
+  expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })
+  const own = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
+  expect((await own.me.getKeys()).encryptedPrivateKey).toMatch(/^pk1\./)
+})
+
+test('the audit trail goes on there from what the first server had signed', async () => {
+  const before = await fetchCheckpoint(admin.client, tenant.orgId)
+  await seal(target.context)
+  const here = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
+  const { findings, size } = await verifyTrail(here, tenant.orgId)
+  expect(findings).toEqual([])
+  expect(size).toBeGreaterThan(before.parsed.size)
+  const { entries } = await here.audit.list({ params: { orgId: tenant.orgId }, query: { action: 'org.restored' } })
+  expect(entries).toMatchObject([{ actorType: 'system', resourceId: tenant.orgId }])
+})
