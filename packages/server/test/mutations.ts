@@ -11,6 +11,7 @@ import { tokens } from '@skerry/contract/tokens'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
+import { subscribing } from './billing-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
@@ -58,6 +59,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...(await syncing(world, ids, tenant, people.admin, platform)),
     ...(await provisioning(world, ids, tenant, people.admin)),
     ...(await agency(world, ids, tenant)),
+    ...(await subscribing(world, ids, tenant, people.admin)),
     ...sinking(ids, tenant, people.admin),
     replacement(world, ids, tenant),
     ...deletions(ids, tenant),

@@ -24,7 +24,7 @@ export interface Evictions {
   evict(orgId: string, environmentId: string | null): void
 }
 
-export const instant = (context: Context): string => context.now().toISOString()
+export const instant = (context: Pick<Context, 'now'>): string => context.now().toISOString()
 
 /** A new row id: prefix and 22 base62 characters, 131 bits. Bytes from 248 on are dropped, so no character is likelier. */
 export function newId(kind: IdKind): string {

@@ -66,7 +66,7 @@ function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
 }
 
 /** Records what evicts nothing, with an origin of its own, in a transaction of the caller's. */
-export const recordIn = (context: Context, tx: Tx, origin: Origin, entry: Entry): void =>
+export const recordIn = (context: Pick<Context, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
   tx.later(insert, entryValues(context, origin, [entry]))
 
 /** Records a refusal, in a transaction of its own: what was refused has been rolled back. */
@@ -86,7 +86,7 @@ const insert = `
 
 export const userAgentOf = ({ userAgent }: Origin): string | null => userAgent?.slice(0, 500) ?? null
 
-function entryValues(context: Context, origin: Origin, entries: Entry[]): unknown[] {
+function entryValues(context: Pick<Context, 'now'>, origin: Origin, entries: Entry[]): unknown[] {
   const caller = origin.principal
     ? { type: origin.principal.type, id: origin.principal.id }
     : { type: 'system', id: null }

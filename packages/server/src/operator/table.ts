@@ -10,6 +10,7 @@ interface CommandRow {
 
 export const commands: readonly CommandRow[] = [
   { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
+  { name: 'plan', summary: 'Plans, overrides and promo codes of organizations', load: () => import('./plan.ts') },
   {
     name: 'rekey',
     summary: 'Seal everything anew, after SKERRY_SERVER_KEY was replaced',
