@@ -62,7 +62,7 @@ export const agents = {
     summary: 'Make an identity; it holds no key',
     body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
     responses: { 201: Strict({ agent: Agent }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.created'],
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
@@ -99,7 +99,7 @@ export const agents = {
     summary: 'Publish a policy that the caller has signed',
     body: Strict({ bundle: Bundle }),
     responses: { 201: Strict({ policy: AgentPolicy }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {

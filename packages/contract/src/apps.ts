@@ -24,7 +24,7 @@ export const apps = {
     summary: 'Create an application',
     body: Strict({ name: DisplayName, slug: Slug }),
     responses: { 201: One },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['app.created'],
   }),
   get: get('/v1/orgs/:orgId/apps/:appId', {
@@ -51,7 +51,7 @@ export const apps = {
     summary: 'Create an environment; its key is granted to the caller',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['env.created'],
   }),
   branches: get('/v1/orgs/:orgId/apps/:appId/branches', {

@@ -73,6 +73,7 @@ export const protection = {
       allowSelfApproval: Type.Optional(Type.Boolean()),
     }),
     responses: { 200: Strict({ protection: Protection }) },
+    refuses: ['quota_exceeded'],
     audits: ['env.protection_enabled', 'env.protection_updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/protection', {

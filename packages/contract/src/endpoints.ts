@@ -2,6 +2,7 @@ import { agents } from './agents.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
 import { auditProof } from './audit-proof.ts'
+import { billing } from './billing.ts'
 import { changes, protection } from './changes.ts'
 import { cliLogin } from './cli-login.ts'
 import { cliSessions } from './cli-sessions.ts'
@@ -78,6 +79,7 @@ export const endpoints = {
   tasks,
   audit,
   auditProof,
+  billing,
   logSink,
   exporting,
 }

@@ -147,7 +147,7 @@ export const branches = {
       ),
     }),
     responses: { 201: Strict({ branch: Environment }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['branch.created', 'branch.expired'],
   }),
 }

@@ -52,7 +52,7 @@ export const groups = {
     summary: 'Create an environment of a group; its key is granted to the caller',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['env.created'],
   }),
 }

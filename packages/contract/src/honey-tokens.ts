@@ -20,6 +20,7 @@ export const honeyTokens = {
     summary: 'Decoys, with how often and from where they were tried; never a hash',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
+    refuses: ['quota_exceeded'],
   }),
   create: post('/v1/orgs/:orgId/honey-tokens', {
     summary: 'Register a decoy that the caller generated',
@@ -38,12 +39,13 @@ export const honeyTokens = {
       ),
     }),
     responses: { 201: Strict({ honeyToken: HoneyToken }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['honey_token.created'],
   }),
   delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
     summary: 'Delete a decoy for good; it stays as unknown as it always was',
     responses: { 200: Ok },
+    refuses: ['quota_exceeded'],
     audits: ['honey_token.deleted'],
   }),
 }

@@ -81,7 +81,7 @@ export const kms = {
       grants: NewGrants,
     }),
     responses: { 201: Strict({ key: KmsKey }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['kms_key.created'],
   }),
   get: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {

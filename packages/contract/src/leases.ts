@@ -142,7 +142,7 @@ export const leases = {
       recipientPublicKey: Type.Optional(PublicKeyJwk),
     }),
     responses: { 201: Strict({ lease: Lease, ...results }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['lease.created', 'lease.requested'],
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {

@@ -33,6 +33,8 @@ export const limits = {
   urlCharacters: 2048,
   logSinkHeadersMax: 20,
   logSinkHeaderCharacters: 4096,
+  planIdCharacters: 32,
+  promoCodeCharacters: 64,
   listMax: 1000,
   cursorCharacters: 500,
   inviteTtlSeconds: 7 * 86_400,

@@ -40,7 +40,7 @@ export const logSink = {
       enabled: Type.Optional(Type.Boolean()),
     }),
     responses: { 200: One },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['log_sink.updated'],
   }),
   delete: del('/v1/orgs/:orgId/log-sink', {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { Agent, AgentPolicy, AgentRule, NamedAgent } from './agents.ts'
 import { Application } from './apps.ts'
 import { AuditEntry } from './audit.ts'
+import { BillingView, PlanView, Promo, Subscription } from './billing.ts'
 import { ChangeRequest } from './changes.ts'
 import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from './envs.ts'
 import { KeyGrant } from './grants.ts'
@@ -37,6 +38,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   AgentTask,
   Application,
   AuditEntry,
+  BillingView,
   BranchGrant,
   ChangeRequest,
   Ciphertext: shared.Ciphertext,
@@ -69,6 +71,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Ok: shared.Ok,
   Organization,
   Passkey,
+  Plan: PlanView,
+  Promo,
+  Subscription,
   PrincipalType: shared.PrincipalType,
   PublicKeyJwk: shared.PublicKeyJwk,
   Recovery,

@@ -55,6 +55,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   tasks: 'Agent tasks and activity',
   audit: 'Audit',
   auditProof: 'Audit proof',
+  billing: 'Plans and usage',
   logSink: 'Log sink',
   exporting: 'Export',
 }

@@ -282,6 +282,13 @@ export const operations = {
     leaves: { method: 'GET', path: '/v1/orgs/:orgId/audit/leaves', surface: 'principal' },
     exportKey: { method: 'GET', path: '/.well-known/skerry-export-signing-key', surface: 'none' },
   },
+  billing: {
+    get: { method: 'GET', path: '/v1/orgs/:orgId/billing', surface: 'principal' },
+    checkout: { method: 'POST', path: '/v1/orgs/:orgId/billing/checkout', surface: 'principal' },
+    portal: { method: 'POST', path: '/v1/orgs/:orgId/billing/portal', surface: 'principal' },
+    cancel: { method: 'POST', path: '/v1/orgs/:orgId/billing/cancel', surface: 'principal' },
+    promo: { method: 'POST', path: '/v1/orgs/:orgId/billing/promo', surface: 'principal' },
+  },
   logSink: {
     get: { method: 'GET', path: '/v1/orgs/:orgId/log-sink', surface: 'principal' },
     set: { method: 'PUT', path: '/v1/orgs/:orgId/log-sink', surface: 'principal' },

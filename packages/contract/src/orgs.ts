@@ -107,7 +107,7 @@ export const invites = {
       ),
     }),
     responses: { 201: Strict({ invite: Invite }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['invite.created'],
   }),
   delete: del('/v1/orgs/:orgId/invites/:inviteId', {

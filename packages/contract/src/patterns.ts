@@ -20,6 +20,9 @@ export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f-\\u009f]+'
 export const emailPattern = `^${emailCharacters}@${emailCharacters}\\.${emailCharacters}$`
 
+/** Of a promo code, as it is kept: letters are taken in either case. */
+export const promoCodePattern = '^[A-Z0-9][A-Z0-9-]{3,63}$'
+
 /** Short enough to read out: `WDJB-MJHT`, without vowels and look-alikes. */
 export const cliLoginCodePattern = '^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$'
 

@@ -72,7 +72,7 @@ export const recovery = {
     summary: 'Set recovery up; 409 where it is',
     body: KeyAndShares,
     responses: { 201: Configured },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {

@@ -41,7 +41,7 @@ export const resolve = {
       ),
     }),
     responses: { 200: Strict({ scope: Scope, layers: Type.Array(Layer) }) },
-    refuses: ['not_found', 'forbidden'],
+    refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['env.resolve_denied'],
   }),
 }

@@ -96,7 +96,7 @@ export const rotation = {
       rotateNow: Type.Optional(Type.Boolean({ description: 'rotate once, at once' })),
     }),
     responses: { 200: Configured, 201: Configured },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['rotation.created', 'rotation.updated', 'key.granted', 'rotation.completed', 'secret.written'],
   }),
   get: get('/v1/orgs/:orgId/rotation/:rotationId', {

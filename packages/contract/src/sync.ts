@@ -175,7 +175,7 @@ export const sync = {
       wrappedCredential: Credential,
     }),
     responses: { 201: Strict({ connection: SyncConnection }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['sync_connection.created'],
   }),
   updateConnection: patch('/v1/orgs/:orgId/sync/connections/:connectionId', {
@@ -216,7 +216,7 @@ export const sync = {
       acknowledgedDecryption: Acknowledged,
     }),
     responses: { 201: Strict({ binding: SyncBinding }) },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['sync_binding.created'],
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {

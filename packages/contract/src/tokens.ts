@@ -51,7 +51,7 @@ export const tokens = {
       expiresAt: Type.Optional(Nullable(GivenInstant)),
     }),
     responses: { 201: One },
-    refuses: ['conflict'],
+    refuses: ['conflict', 'quota_exceeded'],
     audits: ['token.created', 'token.registered'],
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {

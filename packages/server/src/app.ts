@@ -5,6 +5,8 @@ import { routes as apps } from './features/apps/routes.ts'
 import { routes as audit } from './features/audit/routes.ts'
 import { jobs as auditProofJobs } from './features/audit-proof/jobs.ts'
 import { routes as auditProof } from './features/audit-proof/routes.ts'
+import { jobs as billingJobs } from './features/billing/jobs.ts'
+import { routes as billing, rawRoutes as webhooks } from './features/billing/routes.ts'
 import { jobs as branchJobs } from './features/branches/jobs.ts'
 import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
@@ -89,12 +91,13 @@ export const routes: Route[] = [
   ...tasks,
   ...audit,
   ...auditProof,
+  ...billing,
   ...logSink,
   ...exporting,
 ]
 
 /** And what it serves beside the API. */
-export const rawRoutes: RawRoute[] = [...rawSignIn, ...dashboard, ...docs]
+export const rawRoutes: RawRoute[] = [...rawSignIn, ...webhooks, ...dashboard, ...docs]
 /** Everyone here who is told of events. */
 export const subscribers: Subscriber[] = [...notificationSubscribers]
 
@@ -113,6 +116,7 @@ export const jobs: AnyJob[] = [
   ...agentJobs,
   ...taskJobs,
   ...auditProofJobs,
+  ...billingJobs,
   ...logSinkJobs,
   ...housekeeping,
   ...subscribers.map(({ job }) => job),

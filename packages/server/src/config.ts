@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net'
 import { limits } from '@skerry/contract/limits'
+import { findPlan } from '@skerry/contract/plans'
 
 /** One row of the settings table: what `docs/operations.md` shows and what start checks. */
 interface Setting<T> {
@@ -116,6 +117,24 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
   help: 'Origins, comma-separated, or *: pages from where a browser may call the API with a bearer, never with cookies',
 }
 
+/** What is sold, and under which price. */
+const stripePrices: Setting<Record<string, string>> = {
+  fallback: {},
+  parse: (value) => {
+    const prices = parseJson(value)
+    if (typeof prices !== 'object' || prices === null || Array.isArray(prices))
+      throw new Error('must be a JSON object of plans and prices')
+    for (const [plan, price] of Object.entries(prices)) {
+      const [family = '', id = ''] = plan.split('.')
+      if (!findPlan(family, id) || plan !== `${family}.${id}`)
+        throw new Error(`${JSON.stringify(plan)} is no plan such as platform.team`)
+      if (typeof price !== 'string' || !/^price_\w+$/.test(price)) throw new Error(`${plan} must be a price_...`)
+    }
+    return prices as Record<string, string>
+  },
+  help: 'JSON object: plan to its price at Stripe, such as {"platform.team":"price_..."}',
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -194,6 +213,14 @@ export const settings = {
   ),
   SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Mebibytes of ciphertext that an environment may hold'),
   SKERRY_CORS_ORIGINS: corsOrigins,
+  SKERRY_PLANS: oneOf(
+    'informational',
+    ['informational', 'enforced'],
+    'enforced: an organization has what its plan includes and no more; else limits are shown and hold nobody back',
+  ),
+  SKERRY_STRIPE_SECRET_KEY: optional('Secret key of the Stripe account that sells plans; unset: nothing is sold'),
+  SKERRY_STRIPE_WEBHOOK_SECRET: optional('Secret that Stripe signs events to `/webhooks/stripe` with'),
+  SKERRY_STRIPE_PRICES: stripePrices,
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
@@ -226,6 +253,8 @@ export interface Config {
   environmentSecretsMax: number
   environmentBytesMax: number
   corsOrigins: '*' | readonly string[]
+  plansEnforced: boolean
+  stripe: { secretKey: string; webhookSecret: string | null; prices: Readonly<Record<string, string>> } | null
   logLevel: Values['SKERRY_LOG_LEVEL']
   rateLimits: boolean
 }
@@ -243,6 +272,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     throw new ConfigError('SKERRY_OIDC_ISSUER and SKERRY_OIDC_AUDIENCE: set both or neither')
   if (!values.SKERRY_OIDC_ISSUER && (values.SKERRY_OIDC_CLIENT_ID || values.SKERRY_OIDC_CLIENT_SECRET))
     throw new ConfigError('SKERRY_OIDC_CLIENT_ID and SKERRY_OIDC_CLIENT_SECRET: say nothing without SKERRY_OIDC_ISSUER')
+  const sold = Object.keys(values.SKERRY_STRIPE_PRICES).length > 0
+  if (!values.SKERRY_STRIPE_SECRET_KEY && (values.SKERRY_STRIPE_WEBHOOK_SECRET || sold))
+    throw new ConfigError(
+      'SKERRY_STRIPE_WEBHOOK_SECRET, SKERRY_STRIPE_PRICES: say nothing without SKERRY_STRIPE_SECRET_KEY',
+    )
+  if (values.SKERRY_STRIPE_SECRET_KEY && !values.SKERRY_STRIPE_WEBHOOK_SECRET)
+    throw new ConfigError('SKERRY_STRIPE_WEBHOOK_SECRET: without it, no payment would ever be heard of')
   if (values.SKERRY_SERVER_KEY_PREVIOUS && !values.SKERRY_SERVER_KEY)
     throw new ConfigError('SKERRY_SERVER_KEY_PREVIOUS: says nothing without SKERRY_SERVER_KEY')
   if (!isLoopback(values.SKERRY_HOST) && values.SKERRY_ALLOW_PLAINTEXT !== 'yes')
@@ -280,6 +316,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     environmentSecretsMax: values.SKERRY_ENVIRONMENT_SECRETS,
     environmentBytesMax: values.SKERRY_ENVIRONMENT_MB * 1024 * 1024,
     corsOrigins: values.SKERRY_CORS_ORIGINS,
+    plansEnforced: values.SKERRY_PLANS === 'enforced',
+    stripe:
+      values.SKERRY_STRIPE_SECRET_KEY === null
+        ? null
+        : {
+            secretKey: values.SKERRY_STRIPE_SECRET_KEY,
+            webhookSecret: values.SKERRY_STRIPE_WEBHOOK_SECRET,
+            prices: values.SKERRY_STRIPE_PRICES,
+          },
     logLevel: values.SKERRY_LOG_LEVEL,
     rateLimits: values.SKERRY_RATE_LIMITS === 'on',
   }

@@ -6,6 +6,7 @@ import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
+import { findOverMonth } from './features/billing/quota.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openRoom } from './features/secrets/room.ts'
@@ -142,7 +143,7 @@ async function openContext(
     keypairs: openKeypairs(serverKey, now),
     exportKey: openExportKey(serverKey, now),
     sessionTokens: openSessionTokens(serverKey, now),
-    meter: openMeter(db, now),
+    meter: openMeter(db, now, (orgIds) => findOverMonth({ config, db, now }, orgIds, 'resolves')),
     lastUsed: openLastUsed(db, log),
     rejectedTokens: openRejectedTokens(),
     outbound: openOutbound(config, { now }),

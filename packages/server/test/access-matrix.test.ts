@@ -96,6 +96,7 @@ function titled(list: string): (row: Row) => boolean {
 const forMembers = titled(`
 GET org
 GET org/members
+GET org/billing
 GET org/recovery/public-key
 DELETE org/members/:userId
 GET org/apps
@@ -316,7 +317,7 @@ describe('rules that hold whatever the matrix says', () => {
         (caller) => caller.granted && caller.bound === 'here',
       ),
     ]
-    expect(cells).toHaveLength(29 * 2 + 27)
+    expect(cells).toHaveLength(30 * 2 + 28)
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { apps } from '@skerry/contract/apps'
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
+import { billing } from '@skerry/contract/billing'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { branches } from '@skerry/contract/envs'
 import { leases } from '@skerry/contract/leases'
@@ -11,8 +12,10 @@ import { rotation } from '@skerry/contract/rotation'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { newToken as wholeToken } from '@skerry/crypto/token'
+import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seal } from '../src/features/audit-proof/seal.ts'
+import { refresh } from '../src/features/billing/jobs.ts'
 import { expireBranches } from '../src/features/branches/jobs.ts'
 import { recordTrips } from '../src/features/honey-tokens/trips.ts'
 import { endDue } from '../src/features/leases/ending.ts'
@@ -20,6 +23,7 @@ import { shipAll } from '../src/features/log-sink/jobs.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
 import { system } from '../src/kernel/unit.ts'
+import { register } from '../src/operator/plan.ts'
 import { wrappedKey } from './blobs.ts'
 import { buildPlace, type Place } from './callers.ts'
 import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
@@ -29,6 +33,7 @@ import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts
 import { isOfCustodian, isOfPerson, isOfUserAdmin } from './samples.ts'
 import { type AppPlatform, startAppPlatform } from './services/app-platform.ts'
 import { startCollector } from './services/collector.ts'
+import { type Stripe, startStripe } from './services/stripe.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
 import type { Step } from './step.ts'
 import { invitePerson, newDecoy, newMember, newPerson, newToken, signUp } from './tenant.ts'
@@ -37,6 +42,7 @@ import { builtIn, openWorld, type World } from './world.ts'
 const userAgent = 'audited/1.0 (a suite)'
 
 let platform: AppPlatform
+let stripe: Stripe
 let world: World
 let walk: Walk
 let place: Place
@@ -45,7 +51,14 @@ const sent: string[] = []
 
 beforeAll(async () => {
   platform = await startAppPlatform()
-  world = await openWorld({ ...builtIn, ...platform.settings })
+  stripe = await startStripe()
+  const origins = [platform, stripe].map(({ settings }) => JSON.parse(settings.SKERRY_PROVIDER_ORIGINS ?? '{}'))
+  const both = { ...platform.settings, ...stripe.settings }
+  world = await openWorld({
+    ...builtIn,
+    ...both,
+    SKERRY_PROVIDER_ORIGINS: JSON.stringify(Object.assign({}, ...origins)),
+  })
   await stopSchedules(world)
   walk = await buildWalk(world, platform)
   place = await buildPlace(world)
@@ -53,6 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close()
   await platform.stop()
+  await stripe.close()
 })
 
 const titleOf = ({ endpoint, note }: Pick<Step, 'endpoint' | 'note'>) =>
@@ -291,6 +305,28 @@ describe('what happens without a mutation of the contract', () => {
     const what = { action: 'recovery_request.expired', resourceId: id, actorType: 'system' }
     expect(await newEntries(world, () => expire(world.server.context))).toMatchObject([what])
     expect(await newEntries(world, () => expire(world.server.context))).toEqual([])
+  })
+
+  test('what a payment provider tells and what an operator gives is recorded, by the system', async () => {
+    const { orgId, admin } = place.tenant
+    const { config, db } = world.server.context
+    await world.call(billing.checkout, { as: admin.as, params: { orgId }, body: { family: 'platform' } })
+    const id = stripe.pay(stripe.checkouts.at(-1)?.customer as string, 'price_team')
+    const actionsOf = async (work: () => Promise<unknown>) =>
+      (await newEntries(world, work)).map(({ action, actorType }) => [action, actorType])
+    const refreshed = () => refresh.run(world.server.context, { subscriptionId: id } as never)
+    expect(await actionsOf(refreshed)).toEqual([['billing.subscription_changed', 'system']])
+    expect(await actionsOf(refreshed)).toEqual([])
+    const operate = (...args: string[]) => {
+      const command = new Command()
+      register(command, (work) => work({ config, db, print: () => {} }))
+      return command.parseAsync(args, { from: 'user' })
+    }
+    const by = (action: string) => [[action, 'system']]
+    expect(await actionsOf(() => operate('assign', orgId, 'vault', 'pro'))).toEqual(by('billing.plan_assigned'))
+    const reason = ['--reason', 'agreed']
+    expect(await actionsOf(() => operate('set', orgId, 'apps', '99', ...reason))).toEqual(by('billing.override_set'))
+    expect(await actionsOf(() => operate('unset', orgId, 'apps'))).toEqual(by('billing.override_removed'))
   })
 
   test('a rotation is recorded with whose doing it was: the policy an admin’s, the value the rotator’s', async () => {

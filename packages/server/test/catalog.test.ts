@@ -28,6 +28,8 @@ const notOfOneTenant: Record<string, string> = {
   recovery_codes: 'belongs to a person, who may be in several organizations',
   audit_sealing: 'is about all trails together',
   export_signing_keys: 'is the server’s own',
+  promo_codes: 'is the operator’s, for any organization',
+  billing_events: 'is taken before it is known whose it is',
   sign_in_passkeys: 'belongs to a person, who may be in several organizations',
 }
 
@@ -44,6 +46,9 @@ const uniqueAcrossTenants: Record<string, string> = {
   cli_sessions_pkey: 'chosen by clients, 131 random bits',
   cli_sessions_hash: 'looked up by what a caller presents, before the person is known',
   cli_session_uses_pkey: 'belongs to a session',
+  promo_codes_pkey: 'is the operator’s, for any organization',
+  billing_events_pkey: 'made by the payment provider, and looked up before the tenant is known',
+  org_plans_subscription: 'made by the payment provider, and looked up before the tenant is known',
   passkeys_pkey: 'belongs to a person',
   passkeys_credential: 'belongs to a person',
   notification_preferences_pkey: 'belongs to a person',

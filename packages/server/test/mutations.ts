@@ -11,6 +11,7 @@ import { tokens } from '@skerry/contract/tokens'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
+import { subscribing } from './billing-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
 import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
@@ -60,6 +61,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...(await rotating(world, ids, tenant, people.admin)),
     ...(await syncing(world, ids, tenant, people.admin, platform)),
     ...(await agency(world, ids, tenant)),
+    ...(await subscribing(world, ids, tenant, people.admin)),
     ...sinking(ids, tenant, people.admin),
     ...exportSteps(ids, tenant),
     replacement(world, ids, tenant),

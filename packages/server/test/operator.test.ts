@@ -3,6 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { audit } from '@skerry/contract/audit'
+import { billing } from '@skerry/contract/billing'
+import { signup } from '@skerry/contract/signup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { mail } from '../src/features/notifications/jobs.ts'
@@ -12,7 +15,7 @@ import { engine, newDatabase, type TestDatabase } from './engine.ts'
 import { freePort } from './services/free-port.ts'
 import { startMailServer } from './services/smtp.ts'
 import { until } from './until.ts'
-import { start } from './world.ts'
+import { call, start } from './world.ts'
 
 const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
 
@@ -104,6 +107,45 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
   expect(mails.received.map(({ to }) => to)).toEqual([['kept@example.com']])
   await server.context.mailer.close()
   await mails.close()
+}, 60_000)
+
+test('plans, overrides and promo codes are the operator’s to give, and what an organization gets stands in its trail', async () => {
+  const signedUp = await call(server.url, [], signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
+  const { clientId, clientSecret } = signedUp.body.m2m
+  const as = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+  const params = { orgId: signedUp.body.org.id }
+  if (engine() === 'embedded') await server.close()
+  const plan = async (...args: string[]) => {
+    const { code, stdout, stderr } = await operate('plan', ...args)
+    return code === 0 ? stdout : `${code} ${stderr}`
+  }
+  expect(await plan('assign', 'acme', 'vault', 'pro', '--until', '2099-01-01T00:00:00Z')).toContain('Vault Pro')
+  expect(await plan('assign', 'acme', 'platform', 'gold')).toContain('1 skerry-server: There is no plan platform gold.')
+  expect(await plan('assign', 'acme', 'vault', 'pro', '--until', '2020-01-01T00:00:00Z')).toContain(
+    'an instant of the future',
+  )
+  expect(await plan('assign', 'nobody', 'vault', 'pro')).toContain('There is no organization nobody.')
+  expect(await plan('set', 'acme', 'members', '80', '--reason', 'agreed')).toContain('members of acme is 80')
+  expect(await plan('set', 'acme', 'members', 'many', '--reason', 'agreed')).toContain('a whole number')
+  expect(await plan('set', 'acme', 'feature.sync', '1', '--reason', 'agreed')).toContain('is yes or no')
+  expect(await plan('set', 'acme', 'apps', 'unlimited', '--reason', 'agreed')).toContain('apps of acme is unlimited')
+  expect(await plan('unset', 'acme', 'apps')).toContain('is what its plan says')
+  expect(await plan('unset', 'acme', 'apps')).toContain('acme has no override of apps')
+  expect(await plan('promo', 'add', 'spring-1', 'platform', 'team', '--days', '30')).toBe('SPRING-1 gives Team.\n')
+  expect(await plan('promo', 'add', 'SPRING-1', 'platform', 'team')).toContain('There is a code SPRING-1 already.')
+  expect(await plan('promo', 'add', 'FREE-1', 'platform', 'free')).toContain('above the free one')
+  expect(JSON.parse(await plan('promo', 'list')).promos).toMatchObject([{ code: 'SPRING-1', days: 30, uses: 0 }])
+  if (engine() === 'embedded') server = await startServer()
+  const { body } = await call(server.url, [], billing.promo, { as, params, body: { code: 'SPRING-1' } })
+  expect(body.families.map((one) => one.plan.id)).toEqual(['team', 'pro'])
+  expect(body.overrides).toEqual([{ key: 'members', value: 80, reason: 'agreed' }])
+  const { entries } = (await call(server.url, [], audit.list, { as, params, query: { resourceType: 'billing' } })).body
+  expect(
+    entries
+      .filter(({ actorType }) => actorType === 'system')
+      .map(({ action }) => action)
+      .reverse(),
+  ).toEqual(['billing.plan_assigned', 'billing.override_set', 'billing.override_set', 'billing.override_removed'])
 }, 60_000)
 
 test('a command that cannot be done says so and ends with 1 or 2', async () => {

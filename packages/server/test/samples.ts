@@ -121,6 +121,8 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
     },
     [`PATCH ${org}/tokens/:tokenId`]: { as, body: { name: 'Name' } },
     [`POST ${org}/clients`]: { as: reviewer, body: { name: 'Name' } },
+    [`POST ${org}/billing/checkout`]: { as, body: { family: 'platform', plan: 'team' } },
+    [`POST ${org}/billing/promo`]: { as, body: { code: 'SAMPLE' } },
     [`POST ${org}/kms/keys`]: {
       as,
       body: signKey([{ id: params.tokenId as string }], {

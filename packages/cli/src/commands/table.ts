@@ -57,6 +57,7 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./agent.ts'),
   },
   { name: 'sync', summary: 'Copies of secrets at platforms that cannot ask for them', load: () => import('./sync.ts') },
+  { name: 'plan', summary: 'The plan, what it includes and what is used', load: () => import('./plan.ts') },
   { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },
   { name: 'keys', summary: 'Your keyring: make it, unlock it, compare it', load: () => import('./keys.ts') },
   {

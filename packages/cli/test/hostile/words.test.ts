@@ -115,6 +115,12 @@ const lines: Record<string, string> = {
   'audit verify': '',
   'audit checkpoint': '',
   // Nobody listens there.
+  'plan show': '',
+  'plan usage': '',
+  'plan checkout': '',
+  'plan portal': '',
+  'plan promo': 'NOBODY',
+  'plan cancel': '--yes',
   'log-sink set': 'https://127.0.0.1:1/v1/logs',
   'log-sink show': '',
   'log-sink test': '',

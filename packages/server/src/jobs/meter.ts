@@ -9,25 +9,37 @@ declare module '../kernel/context.ts' {
 /** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
 export interface Meter {
   countResolve(orgId: string): void
+  /** What an organization has used up of its month, by the last look; a resolve asks it, so it asks nobody. */
+  overResolves(orgId: string): Over | undefined
   flush(): Promise<void>
 }
 
-export function openMeter(db: Database, now: () => Date): Meter {
+interface Over {
+  included: number
+  used: number
+}
+
+/** Finds those that have used up what their plan includes. */
+type FindOver = (orgIds: readonly string[]) => Promise<Map<string, Over>>
+
+export function openMeter(db: Database, now: () => Date, findOver: FindOver): Meter {
+  let over = new Map<string, Over>()
   let counts = new Map<string, number>()
   const add = (orgId: string, quantity: number) => void counts.set(orgId, (counts.get(orgId) ?? 0) + quantity)
   return {
     countResolve: (orgId) => add(orgId, 1),
+    overResolves: (orgId) => over.get(orgId),
     async flush() {
-      if (counts.size === 0) return
       const taken = counts
       counts = new Map()
       try {
-        await addUp(db, taken, now().toISOString().slice(0, 10))
+        if (taken.size > 0) await addUp(db, taken, now().toISOString().slice(0, 10))
       } catch (error) {
         // Kept for the next time: an outage of the database is not a gift.
         for (const [orgId, quantity] of taken) add(orgId, quantity)
         throw error
       }
+      over = await findOver([...new Set([...taken.keys(), ...over.keys()])])
     },
   }
 }

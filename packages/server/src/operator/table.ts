@@ -11,6 +11,7 @@ interface CommandRow {
 export const commands: readonly CommandRow[] = [
   { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
   { name: 'org', summary: 'Restore an organization from its archive', load: () => import('./org.ts') },
+  { name: 'plan', summary: 'Plans, overrides and promo codes of organizations', load: () => import('./plan.ts') },
   {
     name: 'rekey',
     summary: 'Seal everything anew, after SKERRY_SERVER_KEY was replaced',

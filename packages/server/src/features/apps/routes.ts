@@ -1,6 +1,7 @@
 import { apps } from '@skerry/contract/apps'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { quota } from '../billing/scope.ts'
 import { listOfApp } from '../branches/branches.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './apps.ts'
@@ -8,11 +9,11 @@ import { app } from './scope.ts'
 
 export const routes = [
   route(apps.list, member, list),
-  route(apps.create, unbound(admin), create),
+  route(apps.create, quota('apps', unbound(admin)), create),
   route(apps.get, app(member), get),
   route(apps.update, app(admin), update),
   route(apps.delete, app(admin), remove),
   route(apps.envs, app(member), listEnvs),
-  route(apps.createEnv, app(keyed(admin)), createEnv), // the creator must be able to hold the key
+  route(apps.createEnv, quota('environments', app(keyed(admin))), createEnv), // the creator must be able to hold the key
   route(apps.branches, app(member), listOfApp),
 ]

@@ -1,5 +1,6 @@
 import { changes, protection } from '@skerry/contract/changes'
 import { route } from '../../http/route.ts'
+import { feature } from '../billing/scope.ts'
 import { env } from '../envs/scope.ts'
 import { admin, member, userAdmin } from '../orgs/scope.ts'
 import { approve, get, list, reject, withdraw } from './changes.ts'
@@ -8,7 +9,7 @@ import { change, proposerOrAdmin } from './scope.ts'
 
 export const routes = [
   route(protection.get, env(member), protecting.get),
-  route(protection.put, env(admin), protecting.put),
+  route(protection.put, feature('change_approval', env(admin)), protecting.put),
   route(protection.delete, env(admin), protecting.remove),
   route(changes.list, member, list),
   route(changes.get, change(member), get),

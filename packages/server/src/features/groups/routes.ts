@@ -1,6 +1,7 @@
 import { composition, groups } from '@skerry/contract/groups'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { quota } from '../billing/scope.ts'
 import { env } from '../envs/scope.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import * as composed from './composition.ts'
@@ -14,7 +15,7 @@ export const routes = [
   route(groups.update, group(unbound(admin)), update),
   route(groups.delete, group(unbound(admin)), remove),
   route(groups.envs, group(member), listEnvs),
-  route(groups.createEnv, group(keyed(unbound(admin))), createEnv), // the creator must be able to hold the key
+  route(groups.createEnv, quota('environments', group(keyed(unbound(admin)))), createEnv), // the creator must be able to hold the key
   route(composition.list, env(member), composed.list),
   route(composition.set, env(admin), composed.set),
   route(composition.delete, group(env(admin)), composed.remove),

@@ -1,6 +1,7 @@
 import { kms } from '@skerry/contract/kms'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { quota } from '../billing/scope.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import { grant, list as listGrants, own, revoke } from './grants.ts'
 import { create, disable, enable, get, list, publicKeys, remove, rotate } from './keys.ts'
@@ -8,7 +9,7 @@ import { kmsKey, noBoundAdmin } from './scope.ts'
 
 export const routes = [
   route(kms.list, noBoundAdmin(member), list),
-  route(kms.create, unbound(admin), create),
+  route(kms.create, quota('kms.keys', unbound(admin)), create),
   route(kms.get, kmsKey(unbound(admin)), get),
   route(kms.own, keyed(kmsKey(noBoundAdmin(member))), own),
   route(kms.public, kmsKey(noBoundAdmin(member)), publicKeys),

@@ -11,6 +11,7 @@ import { instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { unit } from '../../kernel/unit.ts'
 import { wrapTo } from '../../keys/keypairs.ts'
+import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
 import { beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
@@ -66,8 +67,9 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
 /** Clouds grant no more than this without being told to. */
 const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
-const begin = ({ org, body, principal, now, newId, transaction }: Mint, target: LeaseTarget): Promise<Lease> =>
+const begin = ({ context, org, body, principal, now, newId, transaction }: Mint, target: LeaseTarget): Promise<Lease> =>
   transaction(async ({ db, enqueue, audit }) => {
+    await checkQuota(context, db, org, 'leases.active')
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
     const lease = await insertLease(db, org, {
       id: newId('lease'),

@@ -2,6 +2,7 @@ import { invites, members as membership, mfaPolicy, orgs } from '@skerry/contrac
 import { ownInvites } from '@skerry/contract/own-invites'
 import { person, signedIn } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
+import { quota } from '../billing/scope.ts'
 import * as invitations from './invites.ts'
 import { remove, update as updateMember } from './members.ts'
 import * as mfa from './mfa-policy.ts'
@@ -21,7 +22,7 @@ export const routes = [
   route(mfaPolicy.get, unbound(admin), mfa.get),
   route(mfaPolicy.update, unbound(admin), mfa.update),
   route(invites.list, unbound(admin), invitations.list),
-  route(invites.create, unbound(admin), invitations.create),
+  route(invites.create, quota('members', unbound(admin)), invitations.create),
   route(invites.delete, invite(unbound(admin)), invitations.remove),
   route(ownInvites.list, person, own.list),
   route(ownInvites.accept, person, own.accept),

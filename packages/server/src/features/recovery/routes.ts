@@ -1,5 +1,6 @@
 import { recovery, recoveryRequests } from '@skerry/contract/recovery'
 import { route } from '../../http/route.ts'
+import { feature } from '../billing/scope.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import { cover, disable, enable, envKeys, get, publicKey, rotate, share } from './recovery.ts'
 import * as requests from './requests.ts'
@@ -8,7 +9,7 @@ import { adminOrReadyTarget, adminOrTarget, anyParty, custodian, party, recovere
 export const routes = [
   route(recovery.get, unbound(admin), get),
   route(recovery.publicKey, member, publicKey),
-  route(recovery.enable, unbound(admin), enable),
+  route(recovery.enable, feature('recovery', unbound(admin)), enable),
   route(recovery.rotate, recovered(unbound(admin)), rotate),
   route(recovery.disable, recovered(unbound(admin)), disable),
   route(recovery.cover, recovered(unbound(admin)), cover),

@@ -9,6 +9,7 @@ import { rememberedToken } from '../../identity/authenticate.ts'
 import { type Context, sha256 } from '../../kernel/context.ts'
 import { fail, type Refusal } from '../../kernel/errors.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../kernel/principal.ts'
+import { quotaExceeded } from '../billing/quota.ts'
 import type { Answer } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
@@ -30,7 +31,8 @@ export const fastPath: FastPath = (context, request, rawQuery, counted) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
   const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)
-  if (!answer || !context.limiter.admits('principal', token.id, counted)) return undefined
+  if (!answer || context.meter.overResolves(answer.orgId) || !context.limiter.admits('principal', token.id, counted))
+    return undefined
   return choose(context, request.headers, answer)
 }
 
@@ -39,6 +41,8 @@ export async function get(input: Request): Out<typeof resolve.get> {
   if (principal.type === 'user') await checkMember(input, principal)
   const key = keyOf(principal, rawQuery)
   const answer = context.cache.find(key, context.now().getTime()) ?? (await readAndKeep(input, key))
+  const over = context.meter.overResolves(answer.orgId)
+  if (over) throw quotaExceeded('resolves', over.included, over.used)
   return choose(context, headers, answer)
 }
 

@@ -1,6 +1,7 @@
 import type { rotation as endpoints } from '@skerry/contract/rotation'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
+import { checkQuota } from '../billing/quota.ts'
 import { type Env, findEnv } from '../envs/scope.ts'
 import { giveKey } from '../grants/give.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -62,6 +63,7 @@ const store = (input: Create, policy: Policy, granted: boolean) =>
     if (!(await lockEnvironment(db, org.id, environmentId))) throw fail('not_found', 'body.environmentId: no such env')
     const existing = await findRotationOf(db, org, environmentId, secretName)
     if (existing) await unclaimed(await lockRotation(db, existing), now)
+    else await checkQuota(input.context, db, org, 'rotation.policies')
     const { intervalSeconds } = body
     const rotation = await putRotation(db, org, {
       ...policy,

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { checkQuota } from '../billing/quota.ts'
 import type { Env } from '../envs/scope.ts'
 import { countOf, lockCount } from './store.ts'
 
@@ -10,11 +11,11 @@ declare module '../../kernel/context.ts' {
   }
 }
 
-/** How much may still be written into environments before somebody has to count again. */
+/** How much may still be written before somebody has to count again: into an environment, or an organization under a plan. */
 export interface Room {
   /** Takes a write from what memory knows to be free; false where it does not know. */
-  take(environmentId: string, bytes: number): boolean
-  counted(environmentId: string, free: Free): void
+  take(placeId: string, bytes: number): boolean
+  counted(placeId: string, free: Free): void
 }
 
 interface Free {
@@ -34,18 +35,18 @@ const rememberedMax = 10_000
 export function openRoom(now: () => Date): Room {
   const known = new Map<string, Free & { untilMs: number }>()
   return {
-    take(environmentId, bytes) {
-      const free = known.get(environmentId)
+    take(placeId, bytes) {
+      const free = known.get(placeId)
       if (!free || free.untilMs < now().getTime() || free.secrets < 1 || free.bytes < bytes) return false
       // As if it were a new one: what a write replaces is found at the next count.
       free.secrets--
       free.bytes -= bytes
       return true
     },
-    counted(environmentId, { secrets, bytes }) {
+    counted(placeId, { secrets, bytes }) {
       if (known.size >= rememberedMax) known.clear()
       const untilMs = now().getTime() + trustedMs
-      known.set(environmentId, { secrets: Math.floor(secrets / share), bytes: Math.floor(bytes / share), untilMs })
+      known.set(placeId, { secrets: Math.floor(secrets / share), bytes: Math.floor(bytes / share), untilMs })
     },
   }
 }
@@ -55,17 +56,18 @@ export function openRoom(now: () => Date): Room {
  * of room: then those who write there wait for each other, so that many at once do not fill one last place.
  */
 export async function checkRoom(
-  context: Pick<Context, 'config' | 'room'>,
+  context: Pick<Context, 'config' | 'now' | 'room'>,
   db: Tx,
   env: Env,
   { name, bytes }: { name: string; bytes: number },
 ): Promise<void> {
-  if (context.room.take(env.id, bytes)) return
+  if (takesRoom(context, env.orgId, env.id, bytes)) return
   const { environmentSecretsMax, environmentBytesMax } = context.config
   await lockCount(db, env)
   const is = await countOf(db, env.orgId, env.id, name)
   const secrets = is.secrets + (is.replaces === null ? 1 : 0)
   const after = is.bytes + bytes - (is.replaces ?? 0)
+  if (is.replaces === null) await checkPlan(context, db, env.orgId)
   if (is.replaces === null && secrets > environmentSecretsMax)
     throw fail('quota_exceeded', `the environment holds ${is.secrets} secrets, and may hold ${environmentSecretsMax}`)
   // What makes it no larger is taken: it may be from before the limit.
@@ -74,12 +76,27 @@ export async function checkRoom(
   context.room.counted(env.id, { secrets: environmentSecretsMax - secrets, bytes: environmentBytesMax - after })
 }
 
+/** Both: where plans are enforced, what an organization may still add is free in none of its environments once it is used. */
+const takesRoom = (
+  { config, room }: Pick<Context, 'config' | 'room'>,
+  orgId: string,
+  environmentId: string,
+  bytes: number,
+): boolean => room.take(environmentId, bytes) && (!config.plansEnforced || room.take(orgId, 0))
+
+async function checkPlan(context: Pick<Context, 'config' | 'now' | 'room'>, db: Tx, orgId: string): Promise<void> {
+  const free = await checkQuota(context, db, { id: orgId }, 'secrets')
+  context.room.counted(orgId, { secrets: free, bytes: Number.POSITIVE_INFINITY })
+}
+
 /** The same for a write that shares a statement: false where it has to go the long way, which says what stands against it. */
 export async function hasRoom(
   { config, db, room }: Pick<Context, 'config' | 'db' | 'room'>,
   { orgId, environmentId, name, bytes }: { orgId: string; environmentId: string; name: string; bytes: number },
 ): Promise<boolean> {
-  if (room.take(environmentId, bytes)) return true
+  if (takesRoom({ config, room }, orgId, environmentId, bytes)) return true
+  // The plan is looked up the long way.
+  if (config.plansEnforced) return false
   const is = await countOf(db, orgId, environmentId, name)
   const free = { secrets: config.environmentSecretsMax - is.secrets, bytes: config.environmentBytesMax - is.bytes }
   room.counted(environmentId, free)

@@ -1,0 +1,115 @@
+import { apps } from '@skerry/contract/apps'
+import { billing } from '@skerry/contract/billing'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { invites } from '@skerry/contract/orgs'
+import type { Metric } from '@skerry/contract/plans'
+import { resolve } from '@skerry/contract/resolve'
+import { secrets } from '@skerry/contract/secrets'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { ciphertext } from '../../../test/blobs.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { newApp, newEnv, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { saveHolding, saveOverride } from './store.ts'
+
+const { world } = await openTenant({ SKERRY_PLANS: 'enforced' })
+const { db } = world.server.context
+
+let tenant: Tenant
+beforeEach(async () => {
+  tenant = await signUp(world)
+})
+
+const now = () => world.clock.now().toISOString()
+const limit = (key: Metric | 'feature.honey_tokens', value: number | boolean | null) =>
+  saveOverride(db as never, { id: tenant.orgId }, { key, value, reason: 'a test' }, now())
+const ask = <E extends Parameters<typeof world.call>[0]>(endpoint: E, body?: object) =>
+  world.call(endpoint, { as: tenant.admin.as, params: { orgId: tenant.orgId }, ...(body ? { body } : {}) } as never)
+const addApp = (slug: string) => ask(apps.create, { name: 'An app', slug })
+
+describe('with enforced plans', () => {
+  test('what is above the included amount is refused with metric, amount and what is used, and adds nothing', async () => {
+    await limit('apps', 1)
+    expect((await addApp('one')).status).toBe(201)
+    const { status, error } = await addApp('two')
+    expect([status, error?.code]).toEqual([403, 'quota_exceeded'])
+    expect(error?.message).toBe('apps: the plan includes 1, and 1 are used')
+    expect((await ask(apps.list)).body.apps).toHaveLength(1)
+    await limit('apps', null)
+    expect((await addApp('two')).status).toBe(201)
+  })
+
+  test('of many who take the last one at once, one does', async () => {
+    await limit('apps', 1)
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(addApp))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403])
+  })
+
+  test('who is invited has a seat', async () => {
+    await limit('members', 2)
+    const invite = (email: string) => ask(invites.create, { email })
+    expect((await invite('one@example.com')).status).toBe(201)
+    expect((await invite('two@example.com')).status).toBe(201)
+    expect((await invite('three@example.com')).error?.message).toBe('members: the plan includes 2, and 2 are used')
+  })
+
+  test('secrets are counted over all environments; a new version of one is no new one', async () => {
+    await limit('secrets', 2)
+    const appId = (await newApp(world, tenant)).id
+    const [one, other] = [await newEnv(world, tenant, appId, 'one'), await newEnv(world, tenant, appId, 'other')]
+    const put = (envId: string, name: string) =>
+      world.call(secrets.put, {
+        as: tenant.admin.as,
+        params: { orgId: tenant.orgId, envId, name },
+        body: { ciphertext: ciphertext() },
+      })
+    const statuses = []
+    for (const [envId, name] of [
+      [one.id, 'A'],
+      [other.id, 'B'],
+      [one.id, 'C'],
+      [one.id, 'A'],
+    ] as const)
+      statuses.push((await put(envId, name)).status)
+    expect(statuses).toEqual([201, 201, 403, 200])
+  })
+
+  test('decoys are for plans that have them, on every route, and existing ones go on alarming', async () => {
+    expect((await ask(honeyTokens.list)).error?.message).toBe('feature.honey_tokens: the plan Free does not include it')
+    expect((await ask(honeyTokens.create, {})).status).toBe(403)
+    await limit('feature.honey_tokens', true)
+    expect((await ask(honeyTokens.list)).status).toBe(200)
+    expect((await ask(billing.get)).body.entitlements).toContainEqual({
+      key: 'feature.honey_tokens',
+      plan: 'free',
+      granted: true,
+    })
+  })
+
+  test('a higher plan gives what it includes', async () => {
+    const entitled = async () =>
+      (await ask(billing.get)).body.entitlements.filter(({ granted }) => granted).map(({ key }) => key)
+    expect(await entitled()).not.toContain('feature.honey_tokens')
+    await saveHolding(
+      db as never,
+      { id: tenant.orgId },
+      { family: 'platform', source: 'operator', plan: 'team' },
+      now(),
+    )
+    expect(await entitled()).toContain('feature.honey_tokens')
+    expect((await ask(honeyTokens.list)).status).toBe(200)
+  })
+
+  test('resolves are refused once a month’s are used, as soon as they have been added up', async () => {
+    await limit('resolves', 2)
+    const env = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+    await putSecret(world, tenant, env, 'A')
+    const read = () => world.call(resolve.get, { as: tenant.admin.as, query: { env } })
+    for (let n = 0; n < 2; n++) expect((await read()).status).toBe(200)
+    await world.server.context.meter.flush()
+    const { status, error } = await read()
+    expect([status, error?.message]).toEqual([403, 'resolves: the plan includes 2, and 2 are used'])
+    await limit('resolves', 100)
+    await world.server.context.meter.flush()
+    expect((await read()).status).toBe(200)
+  })
+})

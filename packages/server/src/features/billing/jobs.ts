@@ -1,0 +1,46 @@
+import { job } from '../../jobs/job.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { system, unit } from '../../kernel/unit.ts'
+import { openPayments } from './payments.ts'
+import { isInForce } from './standing.ts'
+import { deleteOldEvents, findOrgOfCustomer, listHoldings, lockPlans, saveHolding } from './store.ts'
+
+/** One at a time for each subscription: what is written last is what was read last. */
+export const refresh = job<{ subscriptionId: string }>(
+  'billing.refresh',
+  { perKey: ({ subscriptionId }) => subscriptionId, retry: { limit: 12, delaySeconds: 10 } },
+  refreshSubscription,
+)
+
+/** An event that comes again after this is one that nobody sends any more. */
+const eventsKeptMs = 60 * 86_400_000
+
+export const jobs = [
+  refresh,
+  job('billing.forget_events', { cron: '20 4 * * *' }, (context) =>
+    deleteOldEvents(context.db, new Date(context.now().getTime() - eventsKeptMs).toISOString()),
+  ),
+]
+
+/** Writes down what a subscription is by now. Of a customer who is none of ours nothing is known here. */
+async function refreshSubscription(context: Context, { subscriptionId }: { subscriptionId: string }): Promise<void> {
+  const payments = openPayments(context)
+  if (!payments) throw new Error('the payment provider is configured no longer')
+  const { plan, customerId, ...paid } = await payments.read(subscriptionId)
+  const org = await findOrgOfCustomer(context.db, customerId)
+  if (!org) return context.log.warn('a payment of a customer that no organization has')
+  const now = instant(context)
+  await unit(context, system, async (db, record) => {
+    await lockPlans(db, org)
+    const { family, id } = plan
+    const before = (await listHoldings(db, org)).find((one) => one.family === family && one.source === 'subscription')
+    const holding = { family, source: 'subscription' as const, plan: id, code: null, ...paid }
+    // The end of an earlier one says nothing about the one that took its place.
+    const isOther = before !== undefined && before.subscriptionId !== subscriptionId
+    if (isOther && isInForce(before, now) && !isInForce(holding, now)) return
+    await saveHolding(db, org, holding, now)
+    if (before?.plan === id && before.status === paid.status && !isOther) return
+    const metadata = { family, plan: id, status: paid.status }
+    record({ orgId: org.id, action: 'billing.subscription_changed', resourceId: org.id, metadata })
+  })
+}

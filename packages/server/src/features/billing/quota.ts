@@ -1,0 +1,53 @@
+import { type Feature, features, type Metric, metrics } from '@skerry/contract/plans'
+import type { Sql } from '../../db/database.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
+import { entitledOf, includedOf, isGranted, planIn } from './standing.ts'
+import { countUsed, lockMetric } from './usage-store.ts'
+
+type Means = Pick<Context, 'config' | 'now'>
+
+/**
+ * Refuses one more of something where the plan includes no more. In the transaction that adds it, so that of two who take
+ * the last one only one does. Answers with how many more are free: Infinity where nothing limits them.
+ */
+export async function checkQuota(context: Means, db: Sql, org: { id: string }, metric: Metric): Promise<number> {
+  if (!context.config.plansEnforced) return Number.POSITIVE_INFINITY
+  const now = context.now().toISOString()
+  const entitled = await entitledOf(db, org, now)
+  const included = includedOf(entitled, metric)
+  if (included === null) return Number.POSITIVE_INFINITY
+  await lockMetric(db, org, metric)
+  const used = await countUsed(db, org, metric, now)
+  if (used === null || used < included) return included - (used ?? 0)
+  throw quotaExceeded(metric, included, used)
+}
+
+export const quotaExceeded = (metric: Metric, included: number, used: number) =>
+  fail('quota_exceeded', `${metric}: the plan includes ${included}, and ${used} are used`)
+
+/** Refuses what the plan does not have. */
+export async function checkFeature(context: Context, db: Sql, org: { id: string }, feature: Feature): Promise<void> {
+  if (!context.config.plansEnforced) return
+  const entitled = await entitledOf(db, org, instant(context))
+  if (isGranted(entitled, feature)) return
+  const { name } = planIn(entitled, features[feature].family)
+  throw fail('quota_exceeded', `feature.${feature}: the plan ${name} does not include it`)
+}
+
+/** Organizations that have used up what a month includes, by a look at what their servers wrote down. */
+export async function findOverMonth(
+  context: Means & Pick<Context, 'db'>,
+  orgIds: readonly string[],
+  metric: Metric,
+): Promise<Map<string, { included: number; used: number }>> {
+  const over = new Map<string, { included: number; used: number }>()
+  if (!context.config.plansEnforced || metrics[metric].per !== 'month') return over
+  const now = context.now().toISOString()
+  for (const id of orgIds) {
+    const included = includedOf(await entitledOf(context.db, { id }, now), metric)
+    const used = included === null ? null : await countUsed(context.db, { id }, metric, now)
+    if (included !== null && used !== null && used >= included) over.set(id, { included, used })
+  }
+  return over
+}

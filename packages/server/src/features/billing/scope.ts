@@ -1,0 +1,33 @@
+import type { Feature, Metric } from '@skerry/contract/plans'
+import { narrowed } from '../../http/access.ts'
+import type { Access } from '../../http/route.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import { checkFeature, checkQuota } from './quota.ts'
+
+/** For a route that adds one of what is counted, in a transaction of its own. */
+export const quota = <S extends InOrg, N extends string>(metric: Metric, base: Access<S, N>): Access<S, N> => ({
+  ...narrowed(
+    'quota',
+    'As inside; where plans are enforced, the plan includes one more of what is named',
+    base,
+    async (scope, { context, db }) => {
+      await checkQuota(context, db, scope.org, metric)
+      return scope
+    },
+  ),
+  name: `quota(${metric}, ${base.name})`,
+})
+
+/** For a route of what some plans do not have. */
+export const feature = <S extends InOrg, N extends string>(name: Feature, base: Access<S, N>): Access<S, N> => ({
+  ...narrowed(
+    'feature',
+    'As inside; where plans are enforced, the plan has what is named',
+    base,
+    async (scope, { context, db }) => {
+      await checkFeature(context, db, scope.org, name)
+      return scope
+    },
+  ),
+  name: `feature(${name}, ${base.name})`,
+})

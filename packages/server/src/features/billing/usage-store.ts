@@ -1,0 +1,50 @@
+import type { Metric } from '@skerry/contract/plans'
+import type { Sql } from '../../db/database.ts'
+
+/** Since the first day of the month of `$2`, in UTC; what a server has yet to write down comes at most seconds later. */
+const inMonth = (metric: Metric) =>
+  `select coalesce(sum(quantity), 0) from usage_counts
+    where org_id = $1 and metric = '${metric}'
+      and day >= date_trunc('month', $2::timestamptz at time zone 'UTC')::date`
+
+/** How each metric is counted: a statement about organization $1 at the instant $2. Null: nothing here can be counted yet. */
+const counts: Record<Metric, string | null> = {
+  // Who was invited has a seat: nobody is turned away who takes up an invitation.
+  members: `select (select count(*) from memberships where org_id = $1)
+                 + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
+  apps: 'select count(*) from applications where org_id = $1',
+  environments: 'select count(*) from environments where org_id = $1 and parent_environment_id is null',
+  branches: `select count(*) from environments where org_id = $1 and parent_environment_id is not null
+                and (expires_at is null or expires_at > $2)`,
+  secrets: 'select count(*) from secrets where org_id = $1',
+  service_tokens: `select count(*) from service_tokens t where org_id = $1 and revoked_at is null and deleted_at is null
+                      and (expires_at is null or expires_at > $2)
+                      and not exists (select from honey_tokens h where h.org_id = t.org_id and h.token_id = t.id)`,
+  honey_tokens: 'select count(*) from honey_tokens where org_id = $1',
+  resolves: inMonth('resolves'),
+  audit_days: `select coalesce(extract(day from $2::timestamptz - min(created_at))::integer, 0)
+                 from audit_entries where org_id = $1`,
+  'sync.connections': 'select count(*) from sync_connections where org_id = $1',
+  'leases.active': `select count(*) from leases where org_id = $1 and status in ('pending', 'creating', 'active', 'revoking')`,
+  'rotation.policies': 'select count(*) from rotation_policies where org_id = $1',
+  'kms.keys': 'select count(*) from kms_keys where org_id = $1 and deleted_at is null',
+  agents: 'select count(*) from agents where org_id = $1',
+  'vault.projects': null,
+  'vault.connections.max': null,
+  'vault.releases': null,
+}
+
+/** How much there is of one thing; null where it cannot be measured. */
+export async function countUsed(db: Sql, org: { id: string }, metric: Metric, now: string): Promise<number | null> {
+  const sql = counts[metric]
+  if (sql === null) return null
+  const row = await db.row<{ used: number }>(`select (${sql})::bigint as used where $2::timestamptz is not null`, [
+    org.id,
+    now,
+  ])
+  return Number(row?.used ?? 0)
+}
+
+/** Of two that take the last one of something at once, the second waits, and then finds none left. */
+export const lockMetric = (db: Sql, org: { id: string }, metric: Metric) =>
+  db.rows('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`quota ${org.id} ${metric}`])

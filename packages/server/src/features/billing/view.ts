@@ -1,0 +1,65 @@
+import type { BillingView, PlanView } from '@skerry/contract/billing'
+import { type Family, type Feature, families, features, type Metric, metrics, plansOf } from '@skerry/contract/plans'
+import type { Static } from 'typebox'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../db/database.ts'
+import { type Context, instant } from '../../kernel/context.ts'
+import { entitledOf, includedOf, isGranted, isInForce, keyOf, planIn, type Standing } from './standing.ts'
+import { findCustomer, type Holding } from './store.ts'
+import { countUsed } from './usage-store.ts'
+
+export async function viewOf(context: Context, db: Sql, org: { id: string }): Promise<Static<typeof BillingView>> {
+  const { config } = context
+  const now = instant(context)
+  const entitled = await entitledOf(db, org, now)
+  const enforced = config.plansEnforced
+  const standings = families.map((family) => viewOfStanding(entitled.standings.get(family) as Standing, now))
+  const usage = []
+  for (const [key, { label, per }] of Object.entries(metrics)) {
+    const quantity = await countUsed(db, org, key as Metric, now)
+    const included = includedOf(entitled, key as Metric)
+    usage.push({ key, metric: per, label, quantity, included, available: quantity !== null })
+  }
+  const checkoutFamilies = soldFamilies(config)
+  return {
+    ...(standings[0] as (typeof standings)[0]),
+    entitlements: Object.entries(features).map(([name, { family }]) => ({
+      key: keyOf(name as Feature),
+      plan: planIn(entitled, family).id,
+      granted: !enforced || isGranted(entitled, name as Feature),
+    })),
+    usage,
+    overrides: [...entitled.overrides],
+    enforced,
+    manage: {
+      checkout: checkoutFamilies.length > 0,
+      checkoutFamilies,
+      portal: config.stripe !== null && (await findCustomer(db, org)) !== undefined,
+    },
+    families: standings,
+  }
+}
+
+/** Families of which the server has a price. */
+export const soldFamilies = ({ stripe }: Config): Family[] =>
+  families.filter((family) => plansOf(family).some(({ id }) => stripe?.prices[`${family}.${id}`] !== undefined))
+
+function viewOfStanding({ plan, subscription, promo }: Standing, now: string) {
+  const { id, name, family } = plan
+  const isPaid = subscription !== null && subscription.plan === id && isInForce(subscription, now)
+  return {
+    plan: { id, name, family, price: isPaid ? priceOf(subscription) : null },
+    subscription: subscription && {
+      family,
+      plan: subscription.plan,
+      status: subscription.status ?? '',
+      currentPeriodEnd: subscription.endsAt,
+    },
+    promo: promo && { code: promo.code ?? '', plan: promo.plan, endsAt: promo.endsAt },
+  }
+}
+
+/** As the payment provider charges it. */
+function priceOf({ amount, currency, interval }: Holding): Static<typeof PlanView>['price'] {
+  return amount === null || currency === null || interval === null ? null : { amount, currency, interval }
+}
