@@ -67,12 +67,9 @@ describe('a value is replaced', () => {
     expect(Object.fromEntries(counts)).toEqual({ LONG: 1, SHORT: 1 })
   })
 
-  it('but not a short one, and with the words that were configured', () => {
-    const build = redaction([{ name: 'A', value: 'short12' }, secret], { placeholder: () => '[gone]' })
-    expect(through(build(), [Buffer.from(`short12 ${value}`)]).toString()).toBe('short12 [gone]')
-    expect(
-      through(redaction([{ name: 'A', value: 'short' }], { minLength: 1 })(), [Buffer.from('short')]).toString(),
-    ).toBe('short')
+  it('but not a short one, and by the words that were configured', () => {
+    const build = redaction([{ name: 'A', value: 'short' }, secret], { placeholder: '***' })
+    expect(through(build(), [Buffer.from(`short ${value}`)]).toString()).toBe('short ***')
   })
 
   it('in the encodings that were asked for alone', () => {
@@ -158,7 +155,7 @@ function randomChunks(bytes: Buffer): Buffer[] {
 }
 
 it('however the bytes are cut, all of it comes out as one search over the whole would have it', () => {
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < 150; round++) {
     const { secrets, bytes } = randomScene()
     const chunks = randomChunks(bytes)
     const one = redactor(secrets)

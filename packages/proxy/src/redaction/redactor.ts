@@ -8,11 +8,10 @@ export interface Secret {
 }
 
 export interface RedactorSettings {
-  /** What stands for a value; names the secret unless given. */
-  placeholder?: (name: string) => string
-  /** Shorter values are left alone: they are words like `on` and `8080`, which would be cut out of everything. */
-  minLength?: number
-  encodings?: readonly Encoding[]
+  /** What stands for a value. One that ends in a bracket names the secret before it. */
+  placeholder?: string
+  /** All of them unless given. */
+  encodings?: readonly Encoding[] | null
 }
 
 export interface Redactor {
@@ -21,24 +20,25 @@ export interface Redactor {
   /** What was held back, at the end. */
   flush: () => Uint8Array
   /** By name, how often a value was replaced. */
-  counts: ReadonlyMap<string, number>
+  counts: Map<string, number>
 }
 
-const minLengthDefault = 8
+/** In bytes. Shorter values are words like `on` and `8080`, which would be cut out of everything: they are left alone. */
+const minLength = 6
 
-/** No shorter value is replaced, whatever was configured. */
-const minLengthFloor = 6
+const placeholderDefault = '[redacted by skerry]'
 
-const named = (name: string) => `[redacted by skerry: ${name}]`
-
-/** The search for some secrets, which every answer to one agent shares: building it costs more than using it. */
+/** The search for some secrets, which every answer to one agent can share: building it costs more than using it. */
 export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): () => Redactor {
-  const { placeholder = named, minLength = minLengthDefault, encodings: wanted = encodings } = settings
-  const least = Math.max(minLengthFloor, minLength)
-  const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= least)
-  const needles = sought.flatMap(({ name, value }) => formsOf(value, wanted).map((bytes) => ({ bytes, name })))
+  const { placeholder = placeholderDefault, encodings: wanted } = settings
+  const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minLength)
+  const needles = sought.flatMap(({ name, value }) =>
+    formsOf(value, wanted ?? encodings).map((bytes) => ({ bytes, name })),
+  )
   const search = searchFor(needles)
-  const placeholders = new Map(secrets.map(({ name }) => [name, Buffer.from(placeholder(name))]))
+  const placeholders = new Map(
+    secrets.map(({ name }) => [name, Buffer.from(placeholder.replace(/\]$/, () => `: ${name}]`))]),
+  )
   return () => redactorOf(search, placeholders)
 }
 
