@@ -56,6 +56,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'Agents: what their proxies permit, their tasks, what they did',
     load: () => import('./agent.ts'),
   },
+  { name: 'mcp', summary: 'Tools for assistants, over the Model Context Protocol', load: () => import('./mcp.ts') },
   { name: 'sync', summary: 'Copies of secrets at platforms that cannot ask for them', load: () => import('./sync.ts') },
   { name: 'plan', summary: 'The plan, what it includes and what is used', load: () => import('./plan.ts') },
   { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },

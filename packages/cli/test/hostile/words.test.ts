@@ -211,7 +211,8 @@ const lines: Record<string, string> = {
   logout: '--profile signed-{n}',
   init: '--app made-{n} --yes',
   run: '--explain --app shop --env development -- true',
-  // It reads from standard input, which is at its end.
+  // Both read from standard input, which is at its end.
+  mcp: '',
   shell: '--explain --app shop --env development',
 }
 

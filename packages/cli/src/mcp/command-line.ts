@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../failure.ts'
+
+/** What a command has printed, and how it ended. */
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+interface RunOptions {
+  /** Standard input; closed unless given. */
+  input?: string | undefined
+  /** Of either stream; unlimited unless given. What is more is left out, and `stdout` or `stderr` says so. */
+  maxBytes?: number
+}
+
+/** What a command said: its JSON, and its remarks. */
+export interface Said {
+  data: unknown
+  notes: string[]
+}
+
+export interface CommandLine {
+  run: (words: string[], options?: RunOptions) => Promise<Ended>
+  /** Runs a command -> what it printed; throws what it failed with. */
+  text: (words: string[], options?: RunOptions) => Promise<string>
+  /** The same of a command that prints JSON, with its remarks. */
+  json: (words: string[], options?: RunOptions) => Promise<Said>
+}
+
+const main = fileURLToPath(new URL('../main.js', import.meta.url))
+
+/**
+ * Every tool is a command, in a process of its own: what the command checks, the tool checks. Words go to it as they are,
+ * without a shell, and values on standard input alone.
+ *
+ * @param shared options that every command gets.
+ */
+export function commandLine(shared: readonly string[], signal: AbortSignal): CommandLine {
+  const run = (words: string[], options: RunOptions = {}) => start([...shared, ...words], { ...options, signal })
+  const checked = async (words: string[], options?: RunOptions) => {
+    const ended = await run(words, options)
+    if (ended.code === 0) return ended
+    throw failureOf(linesOf(ended.stderr).at(-1) ?? '')
+  }
+  return {
+    run,
+    text: async (words, options) => (await checked(words, options)).stdout,
+    json: async (words, options) => {
+      const { stdout, stderr } = await checked(['--json', ...words], options)
+      return { data: stdout === '' ? {} : JSON.parse(stdout), notes: linesOf(stderr) }
+    },
+  }
+}
+
+const linesOf = (text: string) => text.split('\n').filter(Boolean)
+
+function start(words: string[], { input, maxBytes, signal }: RunOptions & { signal: AbortSignal }): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const stdin = input === undefined ? 'ignore' : 'pipe'
+    const child = spawn(process.execPath, [main, ...words], { stdio: [stdin, 'pipe', 'pipe'], signal })
+    const [stdout, stderr] = [collect(child.stdout!, maxBytes), collect(child.stderr!, maxBytes)]
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout: stdout(), stderr: stderr() }))
+    // A command that refuses does so before it reads.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
+}
+
+function collect(stream: NodeJS.ReadableStream, maxBytes = Number.POSITIVE_INFINITY): () => string {
+  const chunks: Buffer[] = []
+  let kept = 0
+  let left = 0
+  stream.on('data', (chunk: Buffer) => {
+    const part = chunk.subarray(0, Math.max(0, maxBytes - kept))
+    chunks.push(part)
+    kept += part.length
+    left += chunk.length - part.length
+  })
+  return () => `${Buffer.concat(chunks).toString('utf8')}${left > 0 ? `\n(${left} more bytes were left out)` : ''}`
+}
+
+/** A command ends with its failure as one line, which is JSON where JSON was asked for. */
+function failureOf(line: string): Failure {
+  try {
+    const { message, next } = JSON.parse(line).error
+    return new Failure('failure', message, next)
+  } catch {
+    return new Failure('failure', line.replace(/^skerry: /, '') || 'the command ended without saying why')
+  }
+}

@@ -1,0 +1,95 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { z } from 'zod'
+import { describe, Failure, toFailure, usage } from '../failure.ts'
+import { writeNamed } from '../files.ts'
+import { type CommandLine, commandLine, type Said } from './command-line.ts'
+
+/** What the person who started `skerry mcp` has said. */
+export interface Host {
+  /** --url, --org and --profile, for every command. */
+  shared: readonly string[]
+  allowReveal: boolean
+}
+
+/** What a tool works with. */
+export interface Hands extends CommandLine {
+  /** @throws Failure unless secrets may be shown. */
+  checkReveal: (reveal: boolean | undefined) => void
+}
+
+type Shape = Record<string, z.ZodType>
+
+interface Definition<S extends Shape> {
+  name: string
+  description: string
+  input: S
+  /** What it does to what is there: nothing, something that can be undone, or something that cannot. */
+  does: 'read' | 'write' | 'destroy'
+  run: (input: z.infer<z.ZodObject<S>>, hands: Hands) => Promise<unknown>
+}
+
+/** A tool, which knows how to offer itself. */
+export interface Tool {
+  name: string
+  offer: (server: McpServer, host: Host) => void
+}
+
+export function tool<S extends Shape>({ name, description, input, does, run }: Definition<S>): Tool {
+  const annotations = { readOnlyHint: does === 'read', destructiveHint: does === 'destroy', openWorldHint: false }
+  const schema = z.strictObject(input)
+  const offer = (server: McpServer, host: Host) => {
+    server.registerTool(name, { description, inputSchema: schema, annotations }, async (given: unknown, { signal }) => {
+      try {
+        return textResult(await run(schema.parse(given), hands(host, signal)))
+      } catch (error) {
+        return { ...textResult({ error: describe(toFailure(error)) }), isError: true }
+      }
+    })
+  }
+  return { name, offer }
+}
+
+const textResult = (value: unknown) => ({
+  content: [{ type: 'text' as const, text: JSON.stringify(value, null, 2) }],
+})
+
+function hands({ shared, allowReveal }: Host, signal: AbortSignal): Hands {
+  return {
+    ...commandLine(shared, signal),
+    checkReveal: (reveal) => {
+      if (!reveal || allowReveal) return
+      throw new Failure(
+        'refused',
+        'no tool shows a secret here',
+        'the person who started `skerry mcp` can allow it with --allow-reveal',
+      )
+    },
+  }
+}
+
+/** What a command said, as a result: its remarks beside its members. */
+export const told = ({ data, notes }: Said) => ({ ...(data as object), ...(notes.length > 0 ? { notes } : {}) })
+
+interface Wanted {
+  reveal?: boolean | undefined
+  file?: string | undefined
+}
+
+/**
+ * Where something is made that is secret and shown once: it goes into a file, or into the result where that was asked for and
+ * is allowed. Both are looked at before anything is made.
+ */
+export async function handedOver<T>(
+  { reveal, file }: Wanted,
+  hands: Hands,
+  make: () => Promise<{ secret: string; rest: T }>,
+): Promise<T & ({ file: string } | { secret: string })> {
+  hands.checkReveal(reveal)
+  if ((file === undefined) === !reveal)
+    throw usage('where the secret goes is not said', 'name a file, or set reveal, and not both')
+  if (file !== undefined) writeNamed(file, '')
+  const { secret, rest } = await make()
+  if (file === undefined) return { ...rest, secret }
+  writeNamed(file, secret)
+  return { ...rest, file }
+}

@@ -1,0 +1,99 @@
+import { Duplex, Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
+
+export interface DecompressionLimits {
+  /** Of what comes out, in bytes. */
+  maxBytes: number
+  /** How many times larger than what came in it may be, once that is more than `freeBytes`. */
+  maxRatio: number
+  freeBytes: number
+}
+
+/** Text that repeats itself shrinks a hundredfold; what shrinks more was made to. */
+export const decompressionLimits: DecompressionLimits = {
+  maxBytes: 4 * 1024 ** 3,
+  maxRatio: 250,
+  freeBytes: 4 * 1024 ** 2,
+}
+
+/** A body that grows beyond what it may, is in an encoding that nobody here knows, or is damaged. */
+export class DecompressionError extends Error {
+  override readonly name = 'DecompressionError'
+  readonly reason: 'too_large' | 'unknown_encoding'
+
+  constructor(reason: DecompressionError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+const decoders: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  deflate: () => inflate(),
+  zstd: createZstdDecompress,
+}
+
+/** Encodings are applied one after the other; a body with more of them than anybody needs is taken for an attack. */
+const layersMax = 2
+
+/**
+ * The streams, one after the other, that undo a `Content-Encoding`; none for a body that has none. What comes out is bounded
+ * as it flows, so no body is ever larger in memory than a chunk.
+ *
+ * @throws DecompressionError `unknown_encoding`: such a body cannot be looked through, so it must not pass.
+ * @example await pipeline(answer, ...decompression(answer.headers['content-encoding']), redactStream(one), response)
+ */
+export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
+  const named = (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => one.trim())
+  const wanted = named.filter((one) => one !== '' && one !== 'identity').reverse()
+  if (wanted.length > layersMax)
+    throw new DecompressionError('unknown_encoding', `a body with ${wanted.length} encodings is not read`)
+  return wanted.flatMap((one) => {
+    if (!Object.hasOwn(decoders, one))
+      throw new DecompressionError('unknown_encoding', 'the body has an encoding that cannot be read')
+    return bounded(decoders[one]!(), limits)
+  })
+}
+
+/** A decoder between two that count. */
+function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: DecompressionLimits): Duplex[] {
+  let [came, left] = [0, 0]
+  const before = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      came += chunk.length
+      done(null, chunk)
+    },
+  })
+  const after = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      left += chunk.length
+      const isTooLarge = left > maxBytes || (left > freeBytes && left > came * maxRatio)
+      if (isTooLarge) done(new DecompressionError('too_large', 'the body grows too much when it is decompressed'))
+      else done(null, chunk)
+    },
+  })
+  return [before, decoder, after]
+}
+
+/** RFC 9110 means the zlib format; some servers send the bare one, whose first byte is never that of a zlib header. */
+const inflate = (): Duplex =>
+  Duplex.from(async function* (source: AsyncIterable<Buffer>) {
+    const chunks = source[Symbol.asyncIterator]()
+    const first = await chunks.next()
+    if (first.done) return
+    async function* all() {
+      yield first.value as Buffer
+      yield* { [Symbol.asyncIterator]: () => chunks }
+    }
+    const decoder = isZlib(first.value[0]!) ? createInflate() : createInflateRaw()
+    const bytes = Readable.from(all())
+    bytes.once('error', (error) => decoder.destroy(error))
+    yield* bytes.pipe(decoder)
+  })
+
+const isZlib = (first: number) => (first & 0x0f) === 8 && first >> 4 <= 7

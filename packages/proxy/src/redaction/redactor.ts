@@ -1,0 +1,92 @@
+import { Transform } from 'node:stream'
+import { type Encoding, encodings, formsOf } from './forms.ts'
+import { type Search, searchFor } from './search.ts'
+
+export interface Secret {
+  name: string
+  value: string
+}
+
+export interface RedactorSettings {
+  /** What stands for a value. One that ends in a bracket names the secret before it. */
+  placeholder?: string
+  /** All of them unless given. */
+  encodings?: readonly Encoding[] | null
+}
+
+export interface Redactor {
+  /** What is certain of all that came so far; the end is held back where it may be the beginning of a value. */
+  transform: (chunk: Uint8Array) => Uint8Array
+  /** What was held back, at the end. */
+  flush: () => Uint8Array
+  /** By name, how often a value was replaced. */
+  counts: Map<string, number>
+}
+
+/** In bytes. Shorter values are words like `on` and `8080`, which would be cut out of everything: they are left alone. */
+const minLength = 6
+
+const placeholderDefault = '[redacted by skerry]'
+
+/** The search for some secrets, which every answer to one agent can share: building it costs more than using it. */
+export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): () => Redactor {
+  const { placeholder = placeholderDefault, encodings: wanted } = settings
+  const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minLength)
+  const needles = sought.flatMap(({ name, value }) =>
+    formsOf(value, wanted ?? encodings).map((bytes) => ({ bytes, name })),
+  )
+  const search = searchFor(needles)
+  const placeholders = new Map(
+    secrets.map(({ name }) => [name, Buffer.from(placeholder.replace(/\]$/, () => `: ${name}]`))]),
+  )
+  return () => redactorOf(search, placeholders)
+}
+
+/**
+ * Replaces secrets in a stream of bytes: as they are, percent-encoded, JSON-escaped and in base64, also where a chunk ends in
+ * the middle of one. The first place wins, and there the longest value. What it holds back is shorter than the longest form.
+ *
+ * @example
+ * const { transform, flush, counts } = redactor([{ name: 'API_KEY', value }])
+ */
+export const redactor = (secrets: readonly Secret[], settings?: RedactorSettings): Redactor =>
+  redaction(secrets, settings)()
+
+function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): Redactor {
+  const counts = new Map<string, number>()
+  let held: Uint8Array = Buffer.alloc(0)
+
+  const replace = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
+    const parts: Uint8Array[] = []
+    let from = 0
+    const openFrom = () => (isLast ? bytes.length : search.open(bytes, from))
+    let open = openFrom()
+    for (;;) {
+      const found = search.next(bytes, from, open)
+      if (found === undefined) break
+      const { name, bytes: form } = found.needle
+      parts.push(bytes.subarray(from, found.at), placeholders.get(name)!)
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+      from = found.at + form.length
+      // What may have been the beginning of another value was a part of this one.
+      if (from > open) open = openFrom()
+    }
+    // A copy: whoever gave the chunk may fill it again.
+    held = Buffer.from(bytes.subarray(open))
+    const rest = bytes.subarray(from, open)
+    return parts.length === 0 ? rest : Buffer.concat([...parts, rest])
+  }
+  return {
+    transform: (chunk) => replace(held.length === 0 ? chunk : Buffer.concat([held, chunk]), false),
+    flush: () => replace(held, true),
+    counts,
+  }
+}
+
+/** The same as a stream of Node. */
+export function redactStream({ transform, flush }: Redactor): Transform {
+  return new Transform({
+    transform: (chunk: Buffer, _, done) => done(null, transform(chunk)),
+    flush: (done) => done(null, flush()),
+  })
+}

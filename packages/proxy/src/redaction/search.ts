@@ -1,0 +1,77 @@
+/** A text to look for, and what finding it means. */
+export interface Needle {
+  bytes: Uint8Array
+  name: string
+}
+
+export interface Found {
+  at: number
+  needle: Needle
+}
+
+export interface Search {
+  /** The first place from `from` at which a needle begins, and the longest one there; it begins before `before`. */
+  next: (bytes: Uint8Array, from: number, before: number) => Found | undefined
+  /** The first place from `from` at which all that is left may be the beginning of a needle; the end where there is none. */
+  open: (bytes: Uint8Array, from: number) => number
+}
+
+/** Two bytes are looked up at a time. */
+const pairs = 65_536
+
+/**
+ * Wu and Manber's search for several texts at once (1994): a table tells, by the last two bytes of a window as long as the
+ * shortest needle, how far the window may move. Where no needle is near it moves nearly by its length, so most bytes are never
+ * looked at. The longest of the needles that begin at one place wins.
+ *
+ * @param needles none shorter than two bytes.
+ */
+export function searchFor(needles: readonly Needle[]): Search {
+  const width = Math.min(255, ...needles.map(({ bytes }) => bytes.length))
+  const longest = Math.max(0, ...needles.map(({ bytes }) => bytes.length))
+  const byLength = needles.toSorted((a, b) => b.bytes.length - a.bytes.length)
+  const shifts = new Uint8Array(pairs).fill(width - 1)
+  const byPair = new Map<number, Needle[]>()
+  for (const needle of byLength) {
+    const { bytes } = needle
+    for (let end = 1; end < width; end++) {
+      const pair = (bytes[end - 1]! << 8) | bytes[end]!
+      shifts[pair] = Math.min(shifts[pair]!, width - 1 - end)
+    }
+    const last = (bytes[width - 2]! << 8) | bytes[width - 1]!
+    byPair.set(last, [...(byPair.get(last) ?? []), needle])
+  }
+  const byFirst = Map.groupBy(byLength, ({ bytes }) => bytes[0]!)
+
+  const next = (bytes: Uint8Array, from: number, before: number): Found | undefined => {
+    const end = Math.min(bytes.length, before + width - 1)
+    let at = from + width - 1
+    while (at < end) {
+      const pair = (bytes[at - 1]! << 8) | bytes[at]!
+      const shift = shifts[pair]!
+      if (shift === 0) {
+        const start = at - width + 1
+        const needle = byPair.get(pair)!.find((one) => isAt(bytes, start, one.bytes))
+        if (needle) return { at: start, needle }
+        at++
+      } else at += shift
+    }
+    return undefined
+  }
+  const open = (bytes: Uint8Array, from: number): number => {
+    for (let at = Math.max(from, bytes.length - longest + 1); at < bytes.length; at++) {
+      const left = bytes.length - at
+      const mayBegin = ({ bytes: own }: Needle) => own.length > left && isAt(bytes, at, own, left)
+      if (byFirst.get(bytes[at]!)?.some(mayBegin)) return at
+    }
+    return bytes.length
+  }
+  return needles.length === 0 ? { next: () => undefined, open: (bytes) => bytes.length } : { next, open }
+}
+
+/** Whether the needle, or the first so many bytes of it, stands there. */
+function isAt(bytes: Uint8Array, at: number, needle: Uint8Array, length = needle.length): boolean {
+  if (at + length > bytes.length) return false
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== needle[i]) return false
+  return true
+}

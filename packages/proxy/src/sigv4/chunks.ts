@@ -1,0 +1,125 @@
+import { SigningError } from './scope.ts'
+import { sha256 } from './signer.ts'
+
+/** What signs one chunk after the other, each over the signature before it. */
+export interface ChunkSigner {
+  /** `20261004T120000Z`, and `20261004/eu-central-1/s3/aws4_request`. */
+  longDate: string
+  scope: string
+  /** Of the request's own header. */
+  seed: string
+  sign: (text: string) => Promise<string>
+  hasTrailer: boolean
+}
+
+/** SDKs send 64 KiB to 1 MiB. A chunk is signed in its header, so it stands in memory whole. */
+const chunkMaxBytes = 16 * 1024 * 1024
+const lineMaxBytes = 8192
+
+const headForm = /^([0-9a-fA-F]{1,8});chunk-signature=[0-9a-f]{64}$/
+const trailerForm = /^([a-z0-9-]+):([\x21-\x7e]*)$/
+
+const emptyHash = sha256('')
+
+/**
+ * A body in chunks that carry signatures (`STREAMING-AWS4-HMAC-SHA256-PAYLOAD`) -> the same body, with other signatures in the
+ * same places, so that it stays as long as it was.
+ *
+ * @throws SigningError `malformed`, also in the middle: then the body ends without its last chunk, and is good for nothing.
+ */
+export async function* signChunks(body: AsyncIterable<Uint8Array>, signer: ChunkSigner): AsyncGenerator<Uint8Array> {
+  const { longDate, scope, sign, hasTrailer } = signer
+  const bytes = readerOf(body)
+  let before = signer.seed
+  for (;;) {
+    const [, size] = headForm.exec(await bytes.line()) ?? []
+    if (size === undefined) throw malformed('a chunk has no signature')
+    const data = await bytes.take(Number.parseInt(size, 16))
+    const text = ['AWS4-HMAC-SHA256-PAYLOAD', longDate, scope, before, emptyHash, sha256(data)].join('\n')
+    before = await sign(text)
+    yield Buffer.from(`${size};chunk-signature=${before}\r\n`)
+    if (data.length === 0) break
+    if ((await bytes.line()) !== '') throw malformed('a chunk is longer than it says')
+    yield data
+    yield Buffer.from('\r\n')
+  }
+  const trailer = await trailerOf(bytes)
+  if (trailer.length > 0 !== hasTrailer) throw malformed('what follows the last chunk is not what was announced')
+  if (hasTrailer) {
+    const canonical = trailer.map(([name, value]) => `${name}:${value}\n`).sort()
+    const text = ['AWS4-HMAC-SHA256-TRAILER', longDate, scope, before, sha256(canonical.join(''))].join('\n')
+    const lines = trailer.map(([name, value]) => `${name}:${value}\r\n`)
+    yield Buffer.from(`${lines.join('')}x-amz-trailer-signature:${await sign(text)}\r\n`)
+  }
+  yield Buffer.from('\r\n')
+  await bytes.end()
+}
+
+/** The lines behind the last chunk, up to an empty one; without their signature, which must be the last of them. */
+async function trailerOf(bytes: Reader): Promise<[name: string, value: string][]> {
+  const lines: [string, string][] = []
+  for (;;) {
+    const line = await bytes.line()
+    if (line === '') break
+    const [, name, value] = trailerForm.exec(line) ?? []
+    if (name === undefined || value === undefined || lines.length > 16) throw malformed('the trailer is malformed')
+    lines.push([name, value])
+  }
+  const last = lines.pop()
+  if (last !== undefined && (last[0] !== 'x-amz-trailer-signature' || lines.length === 0))
+    throw malformed('the trailer has no signature')
+  return lines
+}
+
+interface Reader {
+  /** Up to a line break, without it. */
+  line: () => Promise<string>
+  take: (length: number) => Promise<Uint8Array>
+  /** Nothing must be left. */
+  end: () => Promise<void>
+}
+
+function readerOf(body: AsyncIterable<Uint8Array>): Reader {
+  const chunks = body[Symbol.asyncIterator]()
+  let rest: Uint8Array = Buffer.alloc(0)
+  const more = async (): Promise<Uint8Array> => {
+    const { done, value } = await chunks.next()
+    if (done) throw malformed('the body was cut off')
+    return value
+  }
+  return {
+    line: async () => {
+      let at = rest.indexOf(10)
+      while (at === -1) {
+        if (rest.length > lineMaxBytes) throw malformed('a line of the body is too long')
+        const from = rest.length
+        rest = Buffer.concat([rest, await more()])
+        at = rest.indexOf(10, from)
+      }
+      if (rest[at - 1] !== 13) throw malformed('a line of the body has no end')
+      const line = Buffer.from(rest.subarray(0, at - 1)).toString('latin1')
+      rest = rest.subarray(at + 1)
+      return line
+    },
+    take: async (length) => {
+      if (length > chunkMaxBytes) throw malformed(`a chunk has more than ${chunkMaxBytes} bytes`)
+      const parts = [rest]
+      let have = rest.length
+      while (have < length) {
+        const part = await more()
+        parts.push(part)
+        have += part.length
+      }
+      const all = parts.length === 1 ? rest : Buffer.concat(parts)
+      rest = all.subarray(length)
+      return all.subarray(0, length)
+    },
+    end: async () => {
+      let left = rest.length
+      for (let next = await chunks.next(); !next.done; next = await chunks.next()) left += next.value.length
+      if (left > 0) throw malformed('something follows the body')
+    },
+  }
+}
+
+const malformed = (message: string) => new SigningError('malformed', message)

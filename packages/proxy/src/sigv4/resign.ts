@@ -1,0 +1,132 @@
+import { signChunks } from './chunks.ts'
+import { type Scope, SigningError, scopeOf } from './scope.ts'
+import { type SigningKey, sha256, signerOf } from './signer.ts'
+
+export type Body = Uint8Array | AsyncIterable<Uint8Array> | null
+
+/** A request as it is to be sent, but for its signature. */
+export interface SignedRequest {
+  method: string
+  /** As the Host header will name it. */
+  host: string
+  /** Path and query, as they are sent. */
+  target: string
+  /** Without Host; in the spelling and order in which they are sent. */
+  headers: readonly (readonly [name: string, value: string])[]
+  /** Whole, or as it comes; null where there is none. */
+  body: Body
+}
+
+type Header = [name: string, value: string]
+
+export interface Resigned {
+  headers: Header[]
+  /** Exactly as long as it was. */
+  body: Body
+}
+
+/** What a request says of its body, beside the hash of it -> whether its chunks carry signatures. */
+const payloads: Readonly<Record<string, 'as it is' | 'chunks' | 'chunks and trailer'>> = {
+  'UNSIGNED-PAYLOAD': 'as it is',
+  'STREAMING-UNSIGNED-PAYLOAD-TRAILER': 'as it is',
+  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD': 'chunks',
+  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER': 'chunks and trailer',
+}
+
+const hashForm = /^[0-9a-f]{64}$/
+const payloadHeader = 'x-amz-content-sha256'
+
+/** Of the key that the agent has: the new signature brings its own. */
+const replaced = new Set(['authorization', 'x-amz-date', 'date', 'x-amz-security-token', 'host'])
+
+/**
+ * Signs a request to AWS with another key than it was signed with: for the same region and service, over the same headers, with
+ * the time of now. The old signature is not verified: it was made with a key that protects nothing.
+ *
+ * A body that comes as a stream is signed as it flows, where the request says its hash, says that it is unsigned, or carries
+ * signatures in its chunks.
+ *
+ * @throws SigningError `hash_missing` for a stream of which the request says nothing: such a body is read whole first.
+ */
+export async function resign(request: SignedRequest, key: SigningKey, now: Date): Promise<Resigned> {
+  const { method, host, target, body } = request
+  const header = (wanted: string) => request.headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
+  const scope = scopeOf(header('authorization'), target)
+  if (header('x-amz-s3session-token') !== undefined)
+    throw new SigningError('unsupported', 'a request with the key of a session cannot be signed anew')
+  const payload = payloadOf(header(payloadHeader), body)
+  const headers = request.headers
+    .filter(([name]) => !replaced.has(name.toLowerCase()))
+    .map(([name, value]): Header => [name, name.toLowerCase() === payloadHeader ? payload : value])
+  const signer = signerOf(key, scope)
+  const signed = await signer.sign(
+    {
+      method,
+      protocol: 'https:',
+      hostname: host,
+      ...pathOf(target),
+      // The signer reads the hash of the body there, also where the request does not send it.
+      headers: { ...signable(headers, scope), host, [payloadHeader]: payload },
+    },
+    {
+      signingDate: now,
+      unsignableHeaders: new Set(header(payloadHeader) === undefined ? [payloadHeader] : []),
+    },
+  )
+  const made = ['x-amz-date', 'x-amz-security-token', 'authorization'].flatMap((name): Header[] => {
+    const value = signed.headers[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  const chunks = payloads[payload]
+  if (body === null || chunks === undefined || chunks === 'as it is') return { headers: [...headers, ...made], body }
+  const longDate = signed.headers['x-amz-date']!
+  const chunkSigner = {
+    longDate,
+    scope: `${longDate.slice(0, 8)}/${scope.region}/${scope.service}/aws4_request`,
+    seed: signed.headers.authorization!.slice(-64),
+    sign: (text: string) => signer.sign(text, { signingDate: now }),
+    hasTrailer: chunks === 'chunks and trailer',
+  }
+  return { headers: [...headers, ...made], body: signChunks(streamOf(body), chunkSigner) }
+}
+
+/** What is signed of the body: a word about it, or its hash, which is made of the body itself where that is here. */
+function payloadOf(said: string | undefined, body: Body): string {
+  if (said !== undefined && Object.hasOwn(payloads, said)) return said
+  if (said !== undefined && !hashForm.test(said))
+    throw new SigningError('unsupported', 'a body that is signed in this way cannot be signed anew')
+  if (body === null || body instanceof Uint8Array) return sha256(body ?? '')
+  if (said === undefined) throw new SigningError('hash_missing', 'the request does not say the hash of its body')
+  return said
+}
+
+/** What was signed before, as far as it is still there, and all that AWS wants signed. Values of one name stand in one. */
+function signable(headers: Header[], { signedHeaders }: Scope): Record<string, string> {
+  const all = new Map<string, string>()
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase()
+    const isSigned = signedHeaders.has(lower) || lower.startsWith('x-amz-')
+    if (isSigned) all.set(lower, all.has(lower) ? `${all.get(lower)},${value}` : value)
+  }
+  return Object.fromEntries(all)
+}
+
+/** The signer takes names and values of a query decoded, and several of one name as a list. */
+function pathOf(target: string): { path: string; query: Record<string, string | string[]> } {
+  const [path = '', search] = target.split(/\?(.*)/s)
+  const query = new Map<string, string[]>()
+  for (const part of (search ?? '').split('&').filter(Boolean)) {
+    const [name = '', value = ''] = part.split(/=(.*)/s)
+    try {
+      query.set(decodeURIComponent(name), [...(query.get(decodeURIComponent(name)) ?? []), decodeURIComponent(value)])
+    } catch {
+      throw new SigningError('malformed', 'the query is not percent-encoded as it should be')
+    }
+  }
+  return { path, query: Object.fromEntries(query) }
+}
+
+async function* streamOf(body: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}

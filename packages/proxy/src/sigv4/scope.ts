@@ -1,0 +1,39 @@
+/** A request that cannot be signed anew; its message is for whoever sent it. */
+export class SigningError extends Error {
+  override readonly name = 'SigningError'
+  readonly reason: 'not_signed' | 'unsupported' | 'malformed' | 'hash_missing'
+
+  constructor(reason: SigningError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** What a request says of its own signature. */
+export interface Scope {
+  region: string
+  service: string
+  /** In lowercase. */
+  signedHeaders: ReadonlySet<string>
+}
+
+const form =
+  /^AWS4-HMAC-SHA256 +Credential=[^/,\s]+\/\d{8}\/([a-z0-9-]+)\/([a-z0-9-]+)\/aws4_request *, *SignedHeaders=([a-z0-9;_.-]+) *, *Signature=[0-9a-f]{64}$/
+
+/** Their sessions have keys of their own, which nobody here knows. */
+const sessionServices = new Set(['s3express'])
+
+/** The scope that a request was signed in: the new signature has the same. */
+export function scopeOf(authorization: string | undefined, target: string): Scope {
+  if (/[?&]X-Amz-Signature=/i.test(target))
+    throw new SigningError('unsupported', 'a presigned address cannot be signed anew')
+  if (authorization === undefined) throw new SigningError('not_signed', 'the request has no signature of AWS')
+  if (/^AWS4-ECDSA-/.test(authorization))
+    throw new SigningError('unsupported', 'a signature for several regions (SigV4A) cannot be made anew')
+  const [, region, service, signed] = form.exec(authorization) ?? []
+  if (region === undefined || service === undefined || signed === undefined)
+    throw new SigningError('not_signed', 'the request has no signature of AWS, version 4')
+  if (sessionServices.has(service))
+    throw new SigningError('unsupported', `requests to ${service} are signed with keys of a session`)
+  return { region, service, signedHeaders: new Set(signed.split(';')) }
+}
