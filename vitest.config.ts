@@ -61,7 +61,7 @@ const shared = { isolate: false }
 
 /** Where each suite runs. A new one that lies beside its neighbours is in a row already. */
 const rows: Row[] = [
-  { name: 'clients', include: ['packages/{contract,crypto,sdk,providers}/**/*.test.ts', 'scripts/**/*.test.ts'] },
+  { name: 'clients', include: ['packages/{contract,crypto,sdk,providers,proxy}/**/*.test.ts', 'scripts/**/*.test.ts'] },
   { name: 'storage', include: storage },
   { name: 'embedded', include: server, exclude: storage, setup: 'server/test/setup-embedded.ts', more: shared },
   {
