@@ -56,6 +56,11 @@ export const commands: readonly CommandRow[] = [
     summary: 'Agents: what their proxies permit, their tasks, what they did',
     load: () => import('./agent.ts'),
   },
+  {
+    name: 'proxy',
+    summary: 'The proxy that enforces agents’ policies, and puts secrets into their requests',
+    load: () => import('./proxy.ts'),
+  },
   { name: 'sync', summary: 'Copies of secrets at platforms that cannot ask for them', load: () => import('./sync.ts') },
   { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },
   { name: 'keys', summary: 'Your keyring: make it, unlock it, compare it', load: () => import('./keys.ts') },
