@@ -8,6 +8,8 @@ export interface Secrets {
   all(): Iterable<[name: string, value: string]>
   /** Whether the server refuses what was given before: then nothing may go out any more. */
   isRefused(): boolean
+  /** Whether a kept copy stands in because the server is away. */
+  isStale(): boolean
   refresh(): Promise<void>
 }
 
@@ -23,13 +25,17 @@ export function openSecrets(
   warn: (message: string) => void,
 ): Secrets {
   let values: ReadonlyMap<string, string> | null = valuesOf(first)
+  let isStale = first.stale
   return {
     get: (name) => values?.get(name),
     all: () => values ?? [],
     isRefused: () => values === null,
+    isStale: () => isStale,
     async refresh() {
       try {
-        values = valuesOf(await resolve())
+        const resolved = await resolve()
+        values = valuesOf(resolved)
+        isStale = resolved.stale
       } catch (error) {
         if (error instanceof UnavailableError) return warn(`the secrets stay as they are: ${error.message}`)
         values = null

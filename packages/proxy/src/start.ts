@@ -93,6 +93,7 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
     const controlling = control ? await listenForControl(core, config, means, listen) : undefined
     const refresh = async () => void (await Promise.all([core.policies.refresh(), core.secrets.refresh()]))
     repeat(intervalOf(config), refresh, ended.signal)
+    reconnect(core, config.cache, ended.signal)
     repeat(config.activity?.flushInterval ?? null, async () => core.activity?.flush(), ended.signal)
     return {
       reverse,
@@ -142,6 +143,21 @@ function assemble(config: Config, means: Means): Core {
 /** The policy of the server and the secrets that it names are renewed together. */
 const intervalOf = ({ secrets, policy }: Config): number | null =>
   secrets.refreshInterval ?? (policy.source === 'server' ? policy.refreshInterval : null)
+
+/** A copy stands in for no longer than it has to: the server is asked again and again until it answers. */
+function reconnect(
+  { secrets }: Core,
+  { reconnectInterval, reconnectMaxInterval }: Config['cache'],
+  signal: AbortSignal,
+): void {
+  const loop = async () => {
+    for (let seconds = reconnectInterval; secrets.isStale(); seconds = Math.min(seconds * 2, reconnectMaxInterval)) {
+      await sleep(seconds * 1000, signal)
+      await secrets.refresh()
+    }
+  }
+  loop().catch(() => {})
+}
 
 function repeat(seconds: number | null, work: () => Promise<unknown>, signal: AbortSignal): void {
   if (seconds === null) return

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { parse, TomlError } from 'smol-toml'
 import { checkTogether } from './checks.ts'
@@ -128,8 +128,8 @@ export function parseConfig(toml: string, folder: string): Config {
   return {
     ...rest,
     policy,
-    control: control && { ...control, socket: control.socket === null ? null : join(folder, control.socket) },
-    cache: { ...cache, dir: cache.dir === null ? null : join(folder, cache.dir) },
+    control: control && { ...control, socket: control.socket === null ? null : resolve(folder, control.socket) },
+    cache: { ...cache, dir: cache.dir === null ? null : resolve(folder, cache.dir) },
     routes: routes.map((one, at) => routeOf(one, `route[${at}]`)).sort((a, b) => b.prefix.length - a.prefix.length),
     forward: forward && forwardOf(forward, folder),
     ratchet: ratchet && ratchetOf(ratchet),
@@ -160,8 +160,8 @@ function routeOf({ prefix, upstream, headers, ...rule }: Written['route'][number
 function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: string): NonNullable<Config['forward']> {
   return {
     ...rest,
-    caCert: join(folder, rest.caCert),
-    caKey: join(folder, rest.caKey),
+    caCert: resolve(folder, rest.caCert),
+    caKey: resolve(folder, rest.caKey),
     rules: host.map(({ match, ...rule }, at) => ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match')),
   }
 }
