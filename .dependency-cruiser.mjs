@@ -28,13 +28,14 @@ export default {
     only('crypto', 'contract'),
     only('sdk', 'contract', 'crypto'),
     only('providers', 'contract'),
-    only('cli', 'contract', 'crypto', 'sdk', 'providers'),
+    only('proxy', 'contract', 'crypto', 'sdk', 'providers'),
+    only('cli', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
     {
       name: 'clients-start-without-schemas',
       comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',
       severity: 'error',
-      from: { path: '^packages/((crypto|sdk|cli)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^packages/((crypto|sdk|cli|proxy)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
       to: {
         path: ours('contract'),
         pathNot: plainContract,
@@ -86,8 +87,8 @@ export default {
       severity: 'error',
       from: {
         path: '^packages/providers/src/',
-        // One reads addresses, the other listens on a socket file and goes on over what it is given.
-        pathNot: ['\\.test\\.ts$', '^packages/providers/src/(address|leases/relay)\\.ts$'],
+        // Two read addresses, the other listens on a socket file and goes on over what it is given.
+        pathNot: ['\\.test\\.ts$', '^packages/providers/src/(address|addresses|leases/relay)\\.ts$'],
       },
       to: {
         path: '^(node:)?(net|https?|http2|dgram|dns)(/|$)|node_modules/undici/',

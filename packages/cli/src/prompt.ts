@@ -45,6 +45,20 @@ export async function ask(question: string): Promise<boolean> {
   return answer
 }
 
+/** Asks for one of several; null where `signal` ends the question, or the person does. */
+export async function choose<T extends string>(
+  question: string,
+  options: readonly { value: T; label: string }[],
+  signal: AbortSignal,
+): Promise<T | null> {
+  const { select, isCancel } = await import('@clack/prompts')
+  const answer = await onTerminal((how) => {
+    const both = AbortSignal.any([how.signal, signal])
+    return select<string>({ message: printable(question), options: [...options], ...how, signal: both })
+  })
+  return isCancel(answer) ? null : (answer as T)
+}
+
 type Asked = { input: ReadStream; output: NodeJS.WriteStream; signal: AbortSignal }
 
 /** Ctrl-C cancels, and so does the end of input (Ctrl-D), after which nothing would ever answer. */

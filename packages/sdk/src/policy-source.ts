@@ -3,8 +3,9 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { verifyPolicy } from '@skerry/crypto/policy'
 import type { Cache } from './cache.ts'
 import type { Client } from './client.ts'
-import { clientError, SkerryError } from './errors.ts'
+import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import { openMemory } from './history-memory.ts'
+import { isUsable, policyKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 
 /** One row of a ceiling: to this host no policy may permit other secrets than these. */
 export interface CeilingRow {
@@ -31,6 +32,11 @@ export interface PolicySourceSettings {
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined
   warn?: ((message: string) => void) | undefined
+  /**
+   * Where the last good bundle is kept, sealed under the token, for a start while the server is unavailable. What is kept is
+   * verified as a whole again; a refusal deletes it. A copy stands in while it is strictly younger than `maxAgeSeconds`.
+   */
+  cache?: { store: Cache; token: string; maxAgeSeconds: number } | undefined
 }
 
 export interface PolicySource {
@@ -67,6 +73,19 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
     const options = etag === undefined ? {} : { etag }
     return client.request('agents', 'policy', { params: { agentRef: agent } }, options)
   }
+  const adopt = async (text: string, etag: string | undefined): Promise<PolicyBody> => {
+    const body = await verifyPolicy(bundleOf(text), { signers, agent, org, now: now() / 1000 })
+    checkCeiling(body, settings.ceiling)
+    await memory.check(body)
+    inForce = { body, etag }
+    return body
+  }
+  const copy = once(() => openCopy(settings))
+  const adoptKept = async (): Promise<PolicyBody | undefined> => {
+    const kept = await (await copy())?.read()
+    const isYoung = kept && isUsable(kept, settings.cache!.maxAgeSeconds, now())
+    return isYoung ? adopt(kept.text, undefined) : undefined
+  }
   const refresh = async (): Promise<PolicyBody> => {
     try {
       const received = await fetchBundle()
@@ -74,14 +93,15 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
         if (!inForce) throw clientError('malformed_answer', '304 to a request without a condition')
         return inForce.body
       }
-      const body = await verifyPolicy(bundleOf(received.text), { signers, agent, org, now: now() / 1000 })
-      checkCeiling(body, settings.ceiling)
-      await memory.check(body)
-      inForce = { body, etag: received.etag ?? undefined }
+      const body = await adopt(received.text, received.etag ?? undefined)
+      await (await copy())?.write({ text: received.text, etag: received.etag, fetchedAtMs: now() })
       return body
     } catch (error) {
       // Whatever comes next is looked at as a whole again.
       if (inForce) inForce.etag = undefined
+      if (error instanceof RefusedError) await (await copy())?.delete()
+      const kept = error instanceof UnavailableError && !inForce ? await adoptKept() : undefined
+      if (kept) return kept
       throw error
     }
   }
@@ -89,6 +109,24 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
     refresh,
     current: () => (inForce && isValid(inForce.body) ? inForce.body : undefined),
   })
+}
+
+async function openCopy({
+  cache,
+  client,
+  agent,
+  warn = () => {},
+}: PolicySourceSettings): Promise<SealedCopy | undefined> {
+  if (!cache) return undefined
+  return sealedCopy(cache.store, await policyKey(client.baseUrl, cache.token, agent), cache.token, warn)
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
 }
 
 function bundleOf(text: string): string {

@@ -21,6 +21,7 @@ export interface SealedCopy {
 
 /** Changing a label only forgets every copy. */
 const keyLabel = 'skerry-lkg-cache-v1'
+const policyLabel = 'skerry-policy-cache-v1'
 const refusalLabel = 'skerry-lkg-refused-v1'
 const fingerprintLabel = 'skerry-token-fp-v1'
 const sealingInfo = 'skerry/lkg-cache/v1'
@@ -46,6 +47,15 @@ export async function cacheKey(baseUrl: string, token: string, query: ResolveQue
  */
 export async function refusalKey(baseUrl: string, token: string): Promise<string> {
   return hexSha256([refusalLabel, baseUrl, await fingerprintOf(token)].join('\n'))
+}
+
+/**
+ * The place of the last good bundle of an agent.
+ *
+ * @example await policyKey('https://skerry.example.com', token, 'builder')
+ */
+export async function policyKey(baseUrl: string, token: string, agent: string): Promise<string> {
+  return hexSha256([policyLabel, baseUrl, await fingerprintOf(token), agent].join('\n'))
 }
 
 const fingerprintOf = (token: string) => hexSha256(`${fingerprintLabel}\n${token}`)

@@ -57,6 +57,11 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./agent.ts'),
   },
   { name: 'mcp', summary: 'Tools for assistants, over the Model Context Protocol', load: () => import('./mcp.ts') },
+  {
+    name: 'proxy',
+    summary: 'The proxy that enforces agents’ policies, and puts secrets into their requests',
+    load: () => import('./proxy.ts'),
+  },
   { name: 'sync', summary: 'Copies of secrets at platforms that cannot ask for them', load: () => import('./sync.ts') },
   { name: 'plan', summary: 'The plan, what it includes and what is used', load: () => import('./plan.ts') },
   { name: 'grant', summary: 'Give an environment’s key to a token or a person', load: () => import('./grant.ts') },

@@ -14,7 +14,7 @@ export interface PrivateFolder {
  * Files of mode 0600 in a new folder that only this person can enter, in memory where the system has such a place. It is gone
  * with `remove`, and also where this command is killed. No folder is made for no files.
  */
-export async function privateFolder(files: ReadonlyMap<string, string>): Promise<PrivateFolder> {
+export async function privateFolder(files: ReadonlyMap<string, string | Uint8Array>): Promise<PrivateFolder> {
   if (files.size === 0) return { paths: {}, remove: () => {} }
   const folder = make()
   const remove = () => rmSync(folder, { recursive: true, force: true })

@@ -115,3 +115,34 @@ test('a policy above the ceiling is refused as a whole; without a pinned signer 
   await expect(refresh()).rejects.toMatchObject({ code: 'policy_above_ceiling' })
   await expect(source({ signers: [] })).rejects.toMatchObject({ code: 'policy_no_signers' })
 })
+
+test('the last good bundle stands in at a start while the server is away, verified again, and not after a refusal', async () => {
+  const kept = new Map<string, string>()
+  const store: Cache = {
+    read: async (key) => kept.get(key),
+    write: async (key, text) => void kept.set(key, text),
+    delete: async (key) => void kept.delete(key),
+  }
+  const server = await startServer()
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'x' }, retry: { attempts: 1 } })
+  const clock = { seconds: nowSeconds }
+  const start = (more: Partial<PolicySourceSettings> = {}) => {
+    const settings = { client, principalId: 'skt_1', agent: 'builder', signers: [pinned], org, ...more }
+    const cache = { store, token: 'token', maxAgeSeconds: 60 }
+    return createPolicySource({ cache, now: () => clock.seconds * 1000, ...settings }).refresh()
+  }
+  const bundle = await bundleOf()
+  server.on('agents.policy', () => ({ text: JSON.stringify({ bundle }) }))
+  const good = await start()
+  expect([...kept.values()].join()).not.toContain(bundle.slice(4, 40))
+  server.on('agents.policy', () => ({ status: 500, text: '{}' }))
+  expect(await start()).toEqual(good)
+  await expect(start({ signers: ['A'.repeat(43)] })).rejects.toMatchObject({ code: 'policy_unpinned_signer' })
+  clock.seconds += 60
+  await expect(start()).rejects.toMatchObject({ code: 'unavailable' })
+  clock.seconds -= 60
+  server.on('agents.policy', () => ({ status: 403, text: '{"error":{"code":"forbidden","message":"disabled"}}' }))
+  await expect(start()).rejects.toMatchObject({ code: 'forbidden' })
+  server.on('agents.policy', () => ({ status: 500, text: '{}' }))
+  await expect(start()).rejects.toMatchObject({ code: 'unavailable' })
+})

@@ -1,0 +1,132 @@
+import { dirname, resolve } from 'node:path'
+import type { Config } from '@skerry/proxy/config/config'
+import type { Means, RunningProxy } from '@skerry/proxy/start'
+import { diskCache } from '@skerry/sdk/node/disk-cache'
+import { createPolicySource, type PolicySource } from '@skerry/sdk/policy-source'
+import { Failure, toFailure, usage } from '../failure.ts'
+import { makePrivateFolder, readIfThere } from '../files.ts'
+import { stateFolder } from '../folders.js'
+import { memoryHere } from '../history.ts'
+import { note, warn } from '../output.ts'
+import { canAsk } from '../prompt.ts'
+import { type Ending, endAs, startChild } from '../run/child.ts'
+import { findProgram } from '../run/program.ts'
+import { resolveTarget } from '../run/target.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { askOnTerminal } from './approving.ts'
+import { presetSettings, presetsOf, readSettings } from './settings.ts'
+import { surroundingsOf } from './surroundings.ts'
+
+interface Options extends Flags {
+  config: string
+  preset?: string[]
+  listen?: string
+}
+
+const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Runs a proxy until it is told to end, or as long as the program behind it runs. */
+export async function run(program: string[], flags: Options): Promise<void> {
+  const config = withListen(configOf(flags), flags.listen)
+  const file = program.length > 0 ? findProgram(program[0]!, process.env.PATH) : undefined
+  const session = await openSession(flags)
+  const proxy = await start(config, session, file === undefined)
+  let ended: Ending = { code: 0, signal: null }
+  try {
+    tell(proxy)
+    if (file === undefined) await untilTold()
+    else ended = await behind(proxy, file, program)
+  } finally {
+    await proxy.close()
+  }
+  process.exitCode = endAs(ended)
+}
+
+function configOf({ config: file, preset }: Options): Config {
+  if (preset !== undefined) {
+    // Nothing is written into the project: the proxy's own certificates stay with what this command keeps.
+    const folder = resolve(stateFolder(), 'proxy')
+    makePrivateFolder(folder)
+    return readSettings(presetSettings(presetsOf(preset)), '--preset', folder)
+  }
+  const path = resolve(file)
+  const toml = readIfThere(path)
+  if (toml === null) throw new Failure('notFound', `there is no ${file}`, 'write one with `skerry proxy init`')
+  return readSettings(toml, file, dirname(path))
+}
+
+function withListen(config: Config, listen: string | undefined): Config {
+  if (listen === undefined) return config
+  const [, host = '', port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(listen) ?? []
+  if (port === undefined || Number(port) > 65_535) throw usage('--listen takes an address and a port: 127.0.0.1:8080')
+  return { ...config, listen: { host, port: Number(port) } }
+}
+
+async function start(config: Config, session: Session, isAlone: boolean): Promise<RunningProxy> {
+  const { startProxy } = await import('@skerry/proxy/start')
+  const { enabled, dir, maxAge } = config.cache
+  const cache = enabled ? diskCache(dir === null ? {} : { directory: dir }) : undefined
+  const { skerry, resolved } = await resolveTarget(session, { with: [], cache, offline: false, maxAgeSeconds: maxAge })
+  if (resolved.stale) warn('the server cannot be reached: the last-known-good copy stands in')
+  const { SKERRY_PROXY_CONTROL_TOKEN, SEEKRIT_PROXY_CONTROL_TOKEN } = process.env
+  let running: RunningProxy | undefined
+  const settle: Parameters<typeof askOnTerminal>[0] = (id, verdict) => void running?.approvals?.settle(id, verdict)
+  const means: Means = {
+    resolve: () => skerry.resolve(),
+    resolved,
+    client: session.client,
+    sources: await sourcesOf(config, session, cache),
+    controlToken: SKERRY_PROXY_CONTROL_TOKEN || SEEKRIT_PROXY_CONTROL_TOKEN,
+    // A program behind the proxy has the terminal for itself.
+    onHeld: isAlone && canAsk() ? askOnTerminal(settle) : undefined,
+    warn,
+  }
+  running = await startProxy(config, means).catch((error) => {
+    throw new Failure(toFailure(error).kind, `the proxy was not started: ${toFailure(error).message}`)
+  })
+  return running
+}
+
+async function sourcesOf(
+  { policy, agents, cache: { maxAge } }: Config,
+  session: Session,
+  store: ReturnType<typeof diskCache> | undefined,
+): Promise<Map<string, PolicySource>> {
+  if (policy.source === 'file') return new Map()
+  const reader = await session.reader()
+  const token = 'token' in reader ? reader.token : reader.bearer
+  const shared = {
+    client: session.client,
+    principalId: session.principal.id,
+    signers: policy.signers,
+    org: policy.org ?? undefined,
+    ceiling: policy.ceiling.length > 0 ? policy.ceiling : undefined,
+    acceptRollback: policy.acceptRollback,
+    store: memoryHere(),
+    warn,
+    ...(store ? { cache: { store, token, maxAgeSeconds: maxAge } } : {}),
+  }
+  return new Map(agents.map((agent) => [agent, createPolicySource({ ...shared, agent })]))
+}
+
+function tell({ reverse, forward, control, certificatePath }: RunningProxy): void {
+  if (reverse !== undefined) note(`routes: ${reverse}`)
+  if (forward !== undefined) note(`proxy: ${forward}, with certificates of ${certificatePath}`)
+  if (control !== undefined) note(`control: ${control}`)
+}
+
+async function behind(proxy: RunningProxy, file: string, program: string[]): Promise<Ending> {
+  const { env, remove } = await surroundingsOf(proxy, process.env)
+  try {
+    return await startChild(file, program, env).done
+  } finally {
+    remove()
+  }
+}
+
+async function untilTold(): Promise<void> {
+  await new Promise<void>((done) => {
+    for (const signal of ending) process.once(signal, () => done())
+  })
+}

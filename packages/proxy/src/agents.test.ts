@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { refusalOf, startAgentWorld, taskOf, taskToken } from '../test/agents.ts'
+
+describe('the policy of the server', () => {
+  test('decides, and a newer one decides from its next refresh', async () => {
+    const { ask, shows, refresh, rules } = await startAgentWorld()
+    expect([await ask(), await ask('MISSING'), await ask('OTHER', undefined, '/api/v2')]).toEqual([
+      200,
+      'denied',
+      'path_not_allowed',
+    ])
+    await shows({ policyVersion: 2, rules: [{ ...rules[0], allow: ['OTHER'] }] })
+    expect(await ask()).toBe(200)
+    await refresh()
+    expect([await ask(), await ask('OTHER')]).toEqual(['denied', 200])
+  })
+
+  test('permits nothing any more once it has expired, whatever the server does', async () => {
+    const { ask, clock, server, refresh } = await startAgentWorld()
+    server.on('agents.policy', () => refusalOf(500, 'internal'))
+    await refresh()
+    expect(await ask()).toBe(200)
+    clock.ms += 3_600_000
+    expect(await ask()).toBe('policy_unavailable')
+  })
+
+  test('a token that was revoked ends at the next refresh, by the policy or by the secrets', async () => {
+    const { ask, server, shows, refresh, secrets } = await startAgentWorld()
+    server.on('agents.policy', () => refusalOf(401, 'unauthorized'))
+    await refresh()
+    expect(await ask()).toBe('policy_unavailable')
+    await shows()
+    await refresh()
+    expect(await ask()).toBe(200)
+    secrets.resolve = () => Promise.reject(new Error('refused'))
+    await refresh()
+    expect(await ask()).toBe('policy_unavailable')
+  })
+
+  test('no policy, no start', async () => {
+    await expect(startAgentWorld('[policy]')).rejects.toThrow()
+    const { means } = await startAgentWorld()
+    const { startWorld } = await import('../test/world.ts')
+    const unusable = { refresh: () => Promise.reject(new Error('none published')), current: () => undefined }
+    const toml = `[[route]]\nprefix = "/"\nupstream = "http://x"\n[policy]\nsource = "server"\nagent = "b"\nsigners = ["${'k'.repeat(43)}"]`
+    await expect(startWorld(toml, {}, { ...means, sources: new Map([['b', unusable]]) })).rejects.toThrow(
+      'none published',
+    )
+  })
+})
+
+describe('a task', () => {
+  test('narrows the policy, is asked about once in its cache time, and is good for nothing once revoked', async () => {
+    const { ask, server, clock } = await startAgentWorld('[tasks]\ncache_ttl = 30')
+    server.on('tasks.introspect', () => ({ json: taskOf(['API_KEY']) }))
+    const asked = () => server.requests.filter(({ line }) => line.startsWith('POST /v1/tasks')).length
+    expect([await ask('API_KEY', taskToken), await ask('OTHER', taskToken), asked()]).toEqual([200, 'denied', 1])
+    server.on('tasks.introspect', () => refusalOf(403, 'forbidden'))
+    clock.ms += 29_999
+    expect([await ask('API_KEY', taskToken), asked()]).toEqual([200, 1])
+    clock.ms += 1
+    expect([await ask('API_KEY', taskToken), await ask('API_KEY', taskToken), asked()]).toEqual([
+      'policy_unavailable',
+      'policy_unavailable',
+      2,
+    ])
+  })
+
+  test('is refused while the server is away, and one of another agent always', async () => {
+    const { ask, server, clock } = await startAgentWorld('[tasks]')
+    server.on('tasks.introspect', () => refusalOf(500, 'internal'))
+    expect(await ask('API_KEY', taskToken)).toBe('policy_unavailable')
+    server.on('tasks.introspect', () => ({ json: taskOf(null, 'other') }))
+    clock.ms += 5000
+    expect(await ask('API_KEY', taskToken)).toBe('policy_unavailable')
+    server.on('tasks.introspect', () => ({ json: taskOf(null) }))
+    clock.ms += 5000
+    expect(await ask('API_KEY', taskToken)).toBe(200)
+  })
+
+  test('of no secret gets none, and its token goes to no upstream', async () => {
+    const { ask, server, upstream, reverse } = await startAgentWorld('[tasks]')
+    server.on('tasks.introspect', () => ({ json: taskOf([]) }))
+    expect(await ask('API_KEY', taskToken)).toBe('denied')
+    await fetch(`${reverse}/api/v1/x`, { headers: { 'x-skerry-ticket': taskToken } })
+    expect(JSON.stringify(upstream.got)).not.toContain('skd_')
+    expect(upstream.got).toHaveLength(1)
+  })
+})
+
+describe('what is reported', () => {
+  test('is counted by host, method, decision and rule, with names and without paths', async () => {
+    const { ask, server, flush } = await startAgentWorld('[activity]')
+    server.on('tasks.report', ({ body }) => ({ json: { accepted: (body as { entries: unknown[] }).entries.length } }))
+    await ask()
+    await ask()
+    await ask('MISSING')
+    await ask('OTHER', undefined, '/api/v2/private')
+    await flush()
+    await flush()
+    const reports = server.requests.filter(({ line }) => line === 'POST /v1/agents/builder/activity')
+    expect(reports).toHaveLength(1)
+    const place = { host: '127.0.0.1', method: 'GET' }
+    expect(reports[0]!.body).toMatchObject({
+      policyVersion: 1,
+      entries: [
+        { ...place, decision: 'allow', ruleIndex: 0, count: 2, secrets: { API_KEY: 2 } },
+        { ...place, decision: 'secret_not_allowed', ruleIndex: 0, count: 1, secrets: { MISSING: 1 } },
+        { ...place, decision: 'path_not_allowed', ruleIndex: null, count: 1 },
+      ],
+    })
+    expect(JSON.stringify(reports[0]!.body)).not.toMatch(/private|sk-live|"secrets":\{\}/)
+  })
+
+  test('holds as many cells as the settings say, and tells of the rest', async () => {
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nmax_cells = 1')
+    server.on('tasks.report', () => ({ json: { accepted: 1 } }))
+    await ask()
+    await ask('MISSING')
+    await flush()
+    expect(warnings.join()).toContain('1 requests are not in the report')
+  })
+
+  test('a report that fails is dropped, and stops nothing', async () => {
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]')
+    server.on('tasks.report', () => refusalOf(500, 'internal'))
+    await ask()
+    await flush()
+    expect([await ask(), warnings.some((one) => one.includes('a report was lost'))]).toEqual([200, true])
+  })
+})

@@ -1,0 +1,99 @@
+import type { PolicyRule } from '@skerry/contract/policy-body'
+import { decide } from '@skerry/crypto/policy-decide'
+import { Refusal } from './refusal.ts'
+
+/** A request that waits for a person. It names secrets, and holds none. */
+export interface Held {
+  id: string
+  operation: string
+  host: string
+  method: string
+  /** Without its query. */
+  path: string
+  secrets: readonly string[]
+  expiresAt: number
+}
+
+export const verdicts = ['approve', 'deny', 'always'] as const
+export type Verdict = (typeof verdicts)[number]
+
+export interface Approvals {
+  /** Whether a person has to be asked about such a request. */
+  requires(request: { host: string; method: string; path: string }): boolean
+  /** Waits for a person. @throws Refusal when they deny it, or nobody answers in time. */
+  hold(
+    request: Omit<Held, 'id' | 'operation' | 'expiresAt'> & { ruleIndex: number },
+    signal: AbortSignal,
+  ): Promise<void>
+  pending(): readonly Held[]
+  /** False for one that is not there any more. */
+  settle(id: string, verdict: Verdict): boolean
+}
+
+interface Means {
+  timeoutSeconds: number
+  rules: readonly PolicyRule[]
+  now: () => number
+  /** Told of each that waits, with a signal that it does no longer. */
+  onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
+}
+
+/** Requests held at once; an agent that asks for more is refused, so that people are not worn out. */
+const heldMax = 100
+
+export function openApprovals({ timeoutSeconds, rules, now, onHeld }: Means): Approvals {
+  const waiting = new Map<string, { held: Held; settle: (verdict: Verdict | 'timeout') => void }>()
+  const always = new Set<string>()
+  let count = 0
+  return {
+    requires: ({ host, method, path }) => decide(rules, { host, method, path }).decision === 'allow',
+    async hold({ ruleIndex, ...request }, signal) {
+      const kind = JSON.stringify([ruleIndex, request.host, request.method])
+      if (always.has(kind)) return
+      if (waiting.size >= heldMax) throw denied('too many requests wait for a person already')
+      const id = `apr_${(count++).toString(16).padStart(8, '0')}`
+      const held: Held = {
+        id,
+        operation: `${request.method} ${request.host}${request.path}`,
+        ...request,
+        expiresAt: now() + timeoutSeconds * 1000,
+      }
+      const verdict = await wait(waiting, held, timeoutSeconds, signal, onHeld)
+      if (verdict === 'always') always.add(kind)
+      if (verdict === 'deny') throw denied('a person has denied this request')
+      if (verdict === 'timeout') throw denied('nobody has approved this request in time')
+    },
+    pending: () => [...waiting.values()].map(({ held }) => held),
+    settle(id, verdict) {
+      const found = waiting.get(id)
+      found?.settle(verdict)
+      return found !== undefined
+    },
+  }
+}
+
+const denied = (message: string) => new Refusal(403, 'approval', message)
+
+async function wait(
+  waiting: Map<string, { held: Held; settle: (verdict: Verdict | 'timeout') => void }>,
+  held: Held,
+  timeoutSeconds: number,
+  signal: AbortSignal,
+  onHeld: Means['onHeld'],
+): Promise<Verdict | 'timeout'> {
+  const { promise, resolve } = Promise.withResolvers<Verdict | 'timeout'>()
+  const settled = new AbortController()
+  const timer = setTimeout(() => resolve('timeout'), timeoutSeconds * 1000)
+  const leave = () => resolve('timeout')
+  signal.addEventListener('abort', leave, { once: true })
+  waiting.set(held.id, { held, settle: resolve })
+  onHeld?.(held, settled.signal)
+  try {
+    return await promise
+  } finally {
+    waiting.delete(held.id)
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
+    settled.abort()
+  }
+}

@@ -1,0 +1,39 @@
+import { isIP } from 'node:net'
+import { badRequest } from './refusal.ts'
+
+/** Host and port, as a request names them. */
+export interface Place {
+  host: string
+  port: number
+}
+
+const hostForm = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
+
+/**
+ * `host:port` in one spelling: lower case, no dot at the end, no brackets. Anything else that a reader could take for a
+ * host is refused.
+ */
+export function parsePlace(text: string, defaultPort: number | null): Place {
+  const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const host = (bracketed ?? plain ?? '').toLowerCase().replace(/\.$/, '')
+  const port = digits === undefined ? defaultPort : Number(digits)
+  const isHost = bracketed === undefined ? hostForm.test(host) : isIP(host) === 6
+  if (!isHost || port === null || port < 1 || port > 65_535) throw badRequest('the request names no host and port')
+  return { host, port }
+}
+
+/** What a proxy is asked for without CONNECT: `http://host/path`. */
+export function parseAbsolute(url: string): Place & { target: string } {
+  const [, authority, rest = ''] = /^http:\/\/([^/?#]+)([/?].*)?$/i.exec(url) ?? []
+  if (authority === undefined)
+    throw badRequest('a proxy is asked for an http:// address, or with CONNECT for all others')
+  return { ...parsePlace(authority, 80), target: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
+/** A request says in two places where it goes: they have to agree, because the next reader may go by the other one. */
+export function checkHost(header: string | undefined, { host, port }: Place): void {
+  if (header === undefined) return
+  const named = parsePlace(header, port)
+  if (named.host !== host || named.port !== port)
+    throw badRequest('the Host header names another host than the one that was asked for')
+}

@@ -1,0 +1,70 @@
+import { decide } from '@skerry/crypto/policy-decide'
+import type { Route } from './config/config.ts'
+import type { Core } from './core.ts'
+import { type Fillable, fill } from './placeholders.ts'
+import { type Decision, Refusal, sentences } from './refusal.ts'
+import type { Session } from './sessions.ts'
+
+/** A request as the policy looks at it. */
+export interface Asking {
+  /** Null on the forward plane. */
+  route: Route | null
+  host: string
+  method: string
+  ticket: string | undefined
+}
+
+/** What may be sent, and what was put into it. */
+export interface Authorized {
+  filled: Fillable
+  session: Session
+  secrets: { name: string; value: string }[]
+  ruleIndex: number
+  version: number | undefined
+}
+
+/**
+ * Whether a request may go out, and with which values: session, policy, ratchet, then each placeholder. Nothing is
+ * permitted that is not found to be, and what is refused is counted.
+ *
+ * @throws Refusal.
+ */
+export async function authorize(core: Core, asking: Asking, request: Fillable): Promise<Authorized> {
+  const { host, method, route } = asking
+  let ruleIndex: number | null = null
+  let version: number | undefined
+  const refuse = (decision: Decision, message: string, secret?: string): never => {
+    core.activity?.record({ host, method, decision, ruleIndex, version, secrets: secret === undefined ? [] : [secret] })
+    throw new Refusal(403, decision, message, secret)
+  }
+  try {
+    const session = await core.sessions.of(asking.ticket)
+    if (core.secrets.isRefused()) throw new Refusal(403, 'policy_unavailable', 'the server refuses the proxy’s token')
+    const inForce = core.policies.of(session, route)
+    version = inForce.version
+    const operation = { host, method, path: request.target }
+    const found = decide(inForce.rules, operation, session.scopes)
+    ruleIndex = found.ruleIndex
+    if (found.decision !== 'allow') return refuse(found.decision, sentences[found.decision])
+    const lost = core.ratchet.host(session.run, host)
+    if (lost !== null) return refuse('ratchet_withdrawn', lost)
+    const used = new Map<string, string>()
+    const give = (name: string): string => {
+      const { decision } = decide(inForce.rules, { ...operation, secret: name }, session.scopes)
+      if (decision !== 'allow') return refuse('secret_not_allowed', `${sentences.secret_not_allowed} ${name}`, name)
+      const withdrawn = core.ratchet.secret(session.run, name)
+      if (withdrawn !== null) return refuse('ratchet_withdrawn', withdrawn, name)
+      const value = core.secrets.get(name)
+      if (value === undefined) return refuse('unknown_secret', `${sentences.unknown_secret} ${name}`, name)
+      used.set(name, value)
+      return value
+    }
+    const filled = fill(request, give)
+    const secrets = [...used].map(([name, value]) => ({ name, value }))
+    return { filled, session, secrets, ruleIndex: found.ruleIndex!, version }
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'policy_unavailable')
+      core.activity?.record({ host, method, decision: 'policy_unavailable', ruleIndex: null, version, secrets: [] })
+    throw error
+  }
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http'
+import { badRequest, Refusal } from './refusal.ts'
+
+/** Whether a request says that a body follows. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+
+/**
+ * The whole body: a placeholder may stand anywhere in it, also across two chunks.
+ *
+ * @param status of the refusal of one that is too large.
+ */
+export async function readBody(request: IncomingMessage, bytesMax: number, status: number): Promise<Buffer> {
+  const tooLarge = () => new Refusal(status, 'body_too_large', `the body has more than ${bytesMax} bytes`)
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > bytesMax) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : badRequest('the body was cut off')
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}

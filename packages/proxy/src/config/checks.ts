@@ -1,0 +1,79 @@
+import type { Written } from './config.ts'
+import { ConfigError } from './read.ts'
+
+type Check = (written: Written) => false | [place: string, problem: string]
+
+/** What no single value shows. Each says where and why the settings contradict each other, or false. */
+const checks: readonly Check[] = [
+  ({ route, forward }) => route.length === 0 && forward === null && ['', 'there is neither a [[route]] nor [forward]'],
+  ({ route }) => {
+    const prefixes = route.map(({ prefix }) => prefix.replace(/\/+$/, ''))
+    const again = prefixes.findIndex((prefix, at) => prefixes.indexOf(prefix) !== at)
+    return again !== -1 && [`route[${again}].prefix`, 'is there twice']
+  },
+  ({ forward, policy }) =>
+    policy.source === 'file' &&
+    forward !== null &&
+    forward.unmatchedHostPolicy === 'tunnel' &&
+    forward.host.length === 0 && ['forward.host', 'there is none, so nothing would ever be looked at'],
+  ({ policy }) =>
+    policy.source === 'server' &&
+    policy.agent === null &&
+    policy.agents.length === 0 && ['policy.agent', 'is missing: whose policy is it?'],
+  ({ policy }) =>
+    policy.source === 'server' &&
+    policy.signers.length === 0 && [
+      'policy.signers',
+      'there is none, and a policy that nobody vouches for is not enforced',
+    ],
+  ({ policy, forward }) =>
+    policy.source === 'server' &&
+    (forward?.host.length ?? 0) > 0 && ['forward.host', 'the policy comes from the server, and these would be ignored'],
+  ({ policy, route }) => {
+    if (policy.source !== 'server') return false
+    const at = route.findIndex(({ allow, methods, paths }) => allow ?? methods ?? paths)
+    return (
+      at !== -1 && [`route[${at}]`, 'allow, methods and paths come from the server’s policy, and would be ignored here']
+    )
+  },
+  ({ policy }) =>
+    policy.source === 'file' &&
+    policy.signers.length > 0 && ['policy.signers', 'nothing is signed where the policy is this file'],
+  ({ policy }) =>
+    policy.source === 'file' &&
+    policy.ceiling.length > 0 && ['policy.ceiling', 'is for a policy of the server, and this file is the policy'],
+  ({ activity, policy }) =>
+    activity !== null &&
+    policy.agent === null &&
+    policy.agents.length === 0 && ['policy.agent', 'is missing: activity is reported of an agent'],
+  ({ tasks, policy }) =>
+    tasks !== null &&
+    policy.agent === null &&
+    policy.agents.length === 0 && ['policy.agent', 'is missing: a task is one of an agent'],
+  ({ egress }) =>
+    !egress.blockPrivateIps &&
+    egress.allowCidr.length > 0 && ['egress.allow_cidr', 'allows nothing that block_private_ips = false does not'],
+  ({ control }) =>
+    control !== null && control.ttl > control.maxTtl && ['control.ttl', 'is longer than control.max_ttl'],
+  ({ control }) =>
+    control !== null &&
+    control.socket === null &&
+    control.allowUid !== null && ['control.allow_uid', 'is for control.socket, which is not set'],
+  // The system lets no other user connect, and tells this proxy nothing more about the one who does.
+  ({ control }) =>
+    control !== null &&
+    control.allowUid !== null &&
+    control.allowUid !== process.getuid?.() && ['control.allow_uid', 'only the user who runs the proxy can connect'],
+  ({ control }) =>
+    control?.allowBinary != null && ['control.allow_binary', 'this proxy cannot tell which program connects'],
+  ({ control }) =>
+    control?.allowSha256 != null && ['control.allow_sha256', 'this proxy cannot tell which program connects'],
+]
+
+/** @throws ConfigError for the first contradiction. */
+export function checkTogether(written: Written): void {
+  for (const check of checks) {
+    const found = check(written)
+    if (found) throw new ConfigError(...found)
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { parseConfig } from './config.ts'
+
+const route = '[[route]]\nprefix = "/api"\nupstream = "https://api.example.com"\n'
+const server = '[policy]\nsource = "server"\nagent = "builder"\n'
+const signers = `signers = ["${'k'.repeat(43)}"]\n`
+const forward = '[forward]\nlisten = "127.0.0.1:8081"\n'
+
+test('a short file means what the documented defaults say', () => {
+  const config = parseConfig(`${route}allow = ["API_KEY"]\nmethods = ["post"]`, '/etc/proxy')
+  expect(config).toMatchObject({
+    listen: { host: '127.0.0.1', port: 8080 },
+    maxRequestBodyBytes: 2_097_152,
+    forward: null,
+    policy: { source: 'file', refreshInterval: 10 },
+    cache: { enabled: false, maxAge: 86_400 },
+    redaction: { enabled: true, scan: 'injected', minLength: 8 },
+    egress: { blockPrivateIps: true },
+  })
+  expect(config.routes).toMatchObject([
+    { prefix: '/api', rule: { host: 'api.example.com', methods: ['POST'], paths: [], allow: ['API_KEY'] } },
+  ])
+})
+
+test('the longest prefix comes first, and paths are meant from the folder of the file', () => {
+  const config = parseConfig(
+    `${route}[[route]]\nprefix = "/api/v2"\nupstream = "http://127.0.0.1:9"\n${forward}[[forward.host]]\nmatch = "API.example.com"\n`,
+    '/etc/proxy',
+  )
+  expect(config.routes.map(({ prefix }) => prefix)).toEqual(['/api/v2', '/api'])
+  expect(config.forward).toMatchObject({
+    caKey: '/etc/proxy/skerry-proxy-ca-key.pem',
+    rules: [{ host: 'api.example.com' }],
+  })
+})
+
+test.each([
+  ['30s', 30],
+  ['15m', 900],
+  ['"24h"', 86_400],
+  ['7d', 604_800],
+  ['90', 90],
+])('a duration of %s has %d seconds', (written, seconds) => {
+  const value = /^\d+$|^"/.test(written) ? written : `"${written}"`
+  expect(parseConfig(`${route}[cache]\nmax_age = ${value}`, '/').cache.maxAge).toBe(seconds)
+})
+
+describe('settings that cannot work are refused, and the place is named', () => {
+  test.each([
+    ['', 'there is neither a [[route]] nor [forward]'],
+    ['= 1', 'line 1: is not TOML'],
+    [`${route}colour = "red"`, 'route[0].colour: there is no such setting'],
+    ['[[route]]\nprefix = "/a"', 'route[0].upstream: is missing'],
+    ['[[route]]\nprefix = "a"\nupstream = "http://x"', 'route[0].prefix: is no path that starts with /'],
+    ['[[route]]\nprefix = "/"\nupstream = "ftp://x"', 'route[0].upstream: is no http:// or https:// address'],
+    ['[[route]]\nprefix = "/"\nupstream = "https://u:p@x"', 'route[0].upstream: has a user or a password'],
+    ['[[route]]\nprefix = "/"\nupstream = "https://x/v1"', 'route[0].upstream: has a path'],
+    [`${route}methods = ["GET1"]`, 'route[0].methods[0]: is no method'],
+    [`${route}paths = ["/a?b"]`, 'route[0].paths[0]: is no path'],
+    [`${route}allow = ["A-B"]`, 'route[0].allow[0]: is no name of a secret'],
+    [`${route}headers = { host = "x" }`, 'route[0].headers.host: is no header that can be set'],
+    [`${route}${route}`, 'route[1].prefix: is there twice'],
+    [`listen = "localhost:1"\n${route}`, 'listen: is no address with a port'],
+    [`${route}${forward}`, 'forward.host: there is none'],
+    [`${forward}[[forward.host]]\nmatch = "*.example.com"`, 'forward.host[0].match: is no hostname'],
+    [`${route}[policy]\nsource = "server"`, 'policy.agent: is missing'],
+    [`${route}${server}`, 'policy.signers: there is none'],
+    [`${route}allow = ["A"]\n${server}${signers}`, 'route[0]: allow, methods and paths come from the server'],
+    [`${forward}[[forward.host]]\nmatch = "x"\n${server}${signers}`, 'forward.host: the policy comes from the server'],
+    [`${route}[policy]\n${signers}`, 'policy.signers: nothing is signed'],
+    [`${route}[[policy.ceiling]]\nhost = "x"\nallow = []`, 'policy.ceiling: is for a policy of the server'],
+    [`${route}[tasks]\ncache_ttl = "6m"\n`, 'tasks.cache_ttl: is not between 0 and 300 seconds'],
+    [`${route}[activity]`, 'policy.agent: is missing'],
+    [`${route}[egress]\nblock_private_ips = false\nallow_cidr = ["10.0.0.0/8"]`, 'egress.allow_cidr: allows nothing'],
+    [`${route}[egress]\nallow_cidr = ["10.0.0.0/33"]`, 'egress.allow_cidr[0]: is no address and no CIDR range'],
+    [`${route}[control]\nttl = "13h"`, 'control.ttl: is longer than control.max_ttl'],
+    [`${route}[control]\nsocket = "s"\nallow_binary = "/bin/x"`, 'control.allow_binary: this proxy cannot tell'],
+    [`${route}[redaction]\nmin_length = 5`, 'redaction.min_length: is no whole number from 6'],
+    [`${route}[approval]\ntimeout = 4`, 'approval.timeout: is not between 5 and 900 seconds'],
+    [`${route}[ratchet]\nstate = []\ntransition = []`, 'ratchet.state: there is none'],
+  ])('%j', (toml, problem) => {
+    expect(() => parseConfig(toml, '/')).toThrow(problem)
+  })
+
+  test('a ratchet that leads back, or to a state that is not there, or has a state twice', () => {
+    const ratchet = (names: string[], to: string) => {
+      const states = names.map((name) => `[[ratchet.state]]\nname = "${name}"\n`).join('')
+      return () => parseConfig(`${route}${states}[[ratchet.transition]]\nhost = "x"\nto = "${to}"`, '/')
+    }
+    expect(ratchet(['a'], 'baseline')).toThrow('ratchet.transition[0].to: leads back')
+    expect(ratchet(['a'], 'b')).toThrow('ratchet.transition[0].to: there is no state b')
+    expect(ratchet(['a', 'a'], 'a')).toThrow('ratchet.state[1].name: there is a state a already')
+    expect(ratchet(['baseline'], 'a')).toThrow('ratchet.state[0].name: there is a state baseline already')
+    expect(ratchet(['a', 'b'], 'b')().ratchet?.transitions[0]?.to).toBe(2)
+  })
+})

@@ -1,0 +1,43 @@
+import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { Written } from './config.ts'
+import { ConfigError } from './read.ts'
+import { ruleOf } from './rules.ts'
+
+/** Where every run begins. */
+const baseline = 'baseline'
+
+/** What is left in a state; null: everything that the policy permits. */
+export interface RatchetState {
+  name: string
+  hosts: readonly string[] | null
+  secrets: readonly string[] | null
+}
+
+/** `to` counts the states, of which the first is the baseline. */
+export interface RatchetConfig {
+  states: RatchetState[]
+  transitions: { rule: PolicyRule; to: number; label: string | null }[]
+}
+
+/** States in their order, and what leads to them. None leads back. */
+export function ratchetOf({ state, transition }: NonNullable<Written['ratchet']>): RatchetConfig {
+  if (state.length === 0) throw new ConfigError('ratchet.state', 'there is none, so nothing would ever be withdrawn')
+  if (transition.length === 0) throw new ConfigError('ratchet.transition', 'there is none, so no state is ever reached')
+  const names = [baseline, ...state.map(({ name }) => name)]
+  const again = names.findIndex((name, at) => names.indexOf(name) !== at)
+  if (again !== -1)
+    throw new ConfigError(`ratchet.state[${again - 1}].name`, `there is a state ${names[again]} already`)
+  const lower = (hosts: string[] | null) => hosts?.map((host) => host.toLowerCase()) ?? null
+  return {
+    states: [
+      { name: baseline, hosts: null, secrets: null },
+      ...state.map(({ name, hosts, secrets }) => ({ name, hosts: lower(hosts), secrets })),
+    ],
+    transitions: transition.map(({ to, ...one }, at) => {
+      const index = names.indexOf(to)
+      if (index === 0) throw new ConfigError(`ratchet.transition[${at}].to`, 'leads back: a ratchet turns one way')
+      if (index === -1) throw new ConfigError(`ratchet.transition[${at}].to`, `there is no state ${to}`)
+      return { rule: ruleOf(one, `ratchet.transition[${at}]`), to: index, label: one.label }
+    }),
+  }
+}

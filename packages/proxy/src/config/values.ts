@@ -1,0 +1,61 @@
+import { isIP } from 'node:net'
+import { ConfigError, matching, type Read, text } from './read.ts'
+
+/** Where something listens. */
+export interface ListenAddress {
+  host: string
+  port: number
+}
+
+/** `127.0.0.1:8080`, `[::1]:8080`. Port 0 takes any that is free. */
+export const listenAddress: Read<ListenAddress> = (value, place) => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text(value, place)) ?? []
+  const host = bracketed ?? plain ?? ''
+  if (isIP(host) === 0 || Number(port) > 65_535) throw new ConfigError(place, 'is no address with a port')
+  return { host, port: Number(port) }
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
+
+/** `30s`, `15m`, `24h`, `7d`, or seconds as a number -> seconds. */
+export const duration =
+  (least: number, most: number): Read<number> =>
+  (value, place) => {
+    const seconds = durationSeconds(value)
+    if (seconds === undefined) throw new ConfigError(place, 'is no duration: write 30s, 15m, 24h or 7d')
+    if (seconds < least || seconds > most) throw new ConfigError(place, `is not between ${least} and ${most} seconds`)
+    return seconds
+  }
+
+/** Undefined for what is none. */
+export function durationSeconds(value: unknown): number | undefined {
+  const [, digits, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(String(value)) ?? []
+  return digits === undefined ? undefined : Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
+}
+
+/** Scheme, host and port of an upstream: a path would be one that no rule has seen. */
+export const origin: Read<URL> = (value, place) => {
+  const written = text(value, place)
+  const url = URL.parse(written)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new ConfigError(place, 'is no http:// or https:// address')
+  if (url.username || url.password) throw new ConfigError(place, 'has a user or a password, which do not belong there')
+  if (url.pathname !== '/' || url.search || url.hash)
+    throw new ConfigError(place, 'has a path, query or fragment: write scheme, host and port alone')
+  return url
+}
+
+export const network: Read<string> = (value, place) => {
+  const written = text(value, place)
+  const [address = '', bits, ...more] = written.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6]
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  if (most < 0 || !isRange || more.length > 0) throw new ConfigError(place, 'is no address and no CIDR range')
+  return written
+}
+
+/** An agent, by slug or id. */
+export const agentName = matching(/^[A-Za-z0-9_-]{1,100}$/, 'is no slug or id of an agent')
+export const thumbprint = matching(
+  /^[A-Za-z0-9_-]{43}$/,
+  'is no thumbprint of a key: `skerry agent policy publish` prints it',
+)

@@ -1,0 +1,114 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type Verdict, verdicts } from './approvals.ts'
+import { readBody } from './body.ts'
+import { durationSeconds } from './config/values.ts'
+import { page, pageHeaders } from './control-page.ts'
+import type { Core } from './core.ts'
+import { refusalOf } from './handle.ts'
+import { badRequest, Refusal } from './refusal.ts'
+
+const bodyMaxBytes = 64 * 1024
+
+/** What may be asked of the control listener. `id` is the last part of the path where the row ends in a colon. */
+type Answer = (core: Core, body: Record<string, unknown>, id: string) => unknown
+
+const routes: Readonly<Record<string, Answer>> = {
+  'GET /health': ({ sessions }) => ({ ok: true, tickets: sessions.count() }),
+  'POST /session': mint,
+  'POST /session/revoke': ({ sessions }, { ticket }) => {
+    if (typeof ticket !== 'string') throw badRequest('ticket: is no text')
+    return { revoked: sessions.revoke(ticket) }
+  },
+  'GET /approvals': ({ approvals }) => ({
+    pending: (approvals?.pending() ?? []).map(({ expiresAt, ...held }) => ({
+      ...held,
+      expires_in_seconds: Math.max(0, Math.round((expiresAt - Date.now()) / 1000)),
+    })),
+  }),
+  'POST /approvals/:': ({ approvals }, { decision }, id) => {
+    const verdict = verdicts.find((one) => one === decision) as Verdict | undefined
+    if (verdict === undefined) throw badRequest(`decision: is none of ${verdicts.join(', ')}`)
+    if (!approvals?.settle(id, verdict)) throw new Refusal(404, 'not_found', 'no such request waits any more')
+    return { decided: id, decision: verdict }
+  },
+}
+
+function mint({ sessions }: Core, { agent, scopes, ttl, ...rest }: Record<string, unknown>): unknown {
+  const [extra] = Object.keys(rest)
+  if (extra !== undefined) throw badRequest('the request has a member that no session has')
+  if (agent !== undefined && typeof agent !== 'string') throw badRequest('agent: is no text')
+  const isList = Array.isArray(scopes) && scopes.every((one): one is string => typeof one === 'string')
+  if (scopes !== undefined && scopes !== null && !isList) throw badRequest('scopes: is no list of texts')
+  const ttlSeconds = ttl === undefined ? undefined : durationSeconds(ttl)
+  if (ttl !== undefined && !ttlSeconds) throw badRequest('ttl: is no duration')
+  const made = sessions.mint({ agent, scopes: isList ? scopes : undefined, ttlSeconds })
+  const { ticket, expiresInSeconds } = made
+  return { ticket, agent: made.agent, expires_in_seconds: expiresInSeconds, header: 'x-seekrit-ticket' }
+}
+
+/**
+ * Where tickets are made and requests approved. Over TCP everybody on the machine can connect, so every request has to have
+ * the token; a socket file belongs to the user who runs the proxy, and the system lets no other one connect.
+ *
+ * @param token undefined where a socket file alone is listened on.
+ */
+export function controlServer(core: Core, token: string | undefined): Server {
+  return createServer((request, response) => {
+    answer(core, token, request).then(
+      ({ status, type, body, headers }) => {
+        response.writeHead(status, { ...headers, 'content-type': type, 'cache-control': 'no-store' })
+        response.end(body)
+      },
+      (error) => refuse(response, refusalOf(error)),
+    )
+  })
+}
+
+async function answer(core: Core, token: string | undefined, request: IncomingMessage) {
+  checkOrigin(request)
+  const path = request.url!.split('?', 1)[0]!
+  // The page holds nothing by itself: what it shows it asks for, with the token that a person types in.
+  if (request.method === 'GET' && path === '/')
+    return { status: 200, type: 'text/html; charset=utf-8', body: page, headers: pageHeaders }
+  checkToken(request, token)
+  const [, parent = '', id = ''] = /^(\/approvals\/)([^/]+)$/.exec(path) ?? []
+  const route = `${request.method} ${parent === '' ? path : `${parent}:`}`
+  const found = Object.hasOwn(routes, route) ? routes[route] : undefined
+  if (!found) throw new Refusal(404, 'not_found', 'there is no such address')
+  const body = request.method === 'POST' ? parseBody(await readBody(request, bodyMaxBytes, 413)) : {}
+  return { status: 200, type: 'application/json', body: JSON.stringify(found(core, body, id)), headers: {} }
+}
+
+/** A name that leads here is not enough: a page of anybody could have one. */
+function checkOrigin({ headers }: IncomingMessage): void {
+  const host = headers.host?.replace(/:\d+$/, '') ?? ''
+  const isAddress = /^(?:localhost|[\d.]+|\[[0-9A-Fa-f:.]+\]|)$/.test(host)
+  const isOwn = headers.origin === undefined || headers.origin === `http://${headers.host}`
+  if (!isAddress || !isOwn) throw new Refusal(403, 'forbidden', 'the control listener is asked by its address')
+}
+
+/** Compared as digests, so that neither content nor length shows in how long it takes. */
+function checkToken({ headers }: IncomingMessage, token: string | undefined): void {
+  if (token === undefined) return
+  const given = headers['x-skerry-control-token'] ?? headers['x-seekrit-control-token']
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const isGood = typeof given === 'string' && given !== '' && timingSafeEqual(digest(given), digest(token))
+  if (!isGood) throw new Refusal(401, 'unauthorized', 'the control token is missing or wrong')
+}
+
+function parseBody(bytes: Buffer): Record<string, unknown> {
+  let body: unknown
+  try {
+    body = JSON.parse(bytes.length === 0 ? '{}' : bytes.toString('utf8'))
+  } catch {
+    throw badRequest('the body is not JSON')
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest('the body is no object')
+  return body as Record<string, unknown>
+}
+
+function refuse(response: ServerResponse, { status, reason, message }: Refusal): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify({ error: { code: reason, message } }))
+}

@@ -1,0 +1,45 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { networksOf, specialKind } from '@skerry/providers/addresses'
+import type { Config } from './config/config.ts'
+import { Refusal } from './refusal.ts'
+
+/** All addresses of a name, as the system knows them. */
+export type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
+
+export const systemResolve: Resolve = (host, done) => systemLookup(host, { all: true }, done)
+
+export interface Egress {
+  /** An address that was written as one: no name is looked up for it. */
+  check(host: string): void
+  /** The name is resolved once, and the connection goes to an address that has passed: another answer is never asked for. */
+  lookup: LookupFunction
+}
+
+/**
+ * Where requests may go that an agent has addressed itself. A name that leads to this machine, to its network or to the
+ * metadata service of a cloud is refused.
+ */
+export function openEgress({ blockPrivateIps, allowCidr }: Config['egress'], resolve: Resolve): Egress {
+  const allowed = networksOf(allowCidr)
+  const kindOf = (address: string) => (blockPrivateIps && !allowed.has(address) ? specialKind(address) : undefined)
+  return {
+    check(host) {
+      const kind = isIP(host) === 0 ? undefined : kindOf(host)
+      if (kind !== undefined) throw refusal(host, kind)
+    },
+    lookup(host, options, done) {
+      resolve(host, (error, addresses) => {
+        if (error) return done(error, [])
+        const passed = addresses.filter(({ address }) => kindOf(address) === undefined)
+        const [first] = passed
+        if (first === undefined) return done(refusal(host, kindOf(addresses[0]?.address ?? '') ?? 'unknown'), [])
+        if (options.all) done(null, passed)
+        else done(null, first.address, first.family)
+      })
+    },
+  }
+}
+
+const refusal = (host: string, kind: string) =>
+  new Refusal(403, 'egress', `${host}: its address is ${kind}; egress.allow_cidr can allow the network`)

@@ -1,0 +1,191 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { checkHost, type Place, parseAbsolute, parsePlace } from './authorities.ts'
+import type { Authority } from './authority.ts'
+import type { Core } from './core.ts'
+import { handle, type Incoming, refusalOf, refuse } from './handle.ts'
+import { checkForm, checkTarget, endToEnd, pairs, requestHeaders, ticketOf } from './headers.ts'
+import { badRequest, Refusal, sentences } from './refusal.ts'
+import { upstreamFailure } from './upstream.ts'
+import { both, handleUpgrade, isWebSocket, responseOn } from './websocket.ts'
+
+/** What was asked for with CONNECT, for the requests inside of it. */
+interface Tunnel extends Place {
+  ticket: string | undefined
+}
+
+/**
+ * The forward proxy. Hosts that a policy names are intercepted: their requests are read, decided and filled in. All other
+ * traffic is passed on as it is, or refused, as the settings say.
+ */
+export function forwardServer(core: Core, authority: Authority): Server {
+  const inner = innerServer(core)
+  const server = createServer({ shouldUpgradeCallback: isWebSocket }, (request, response) => {
+    guarded(request, response, () => absolute(core, request, response))
+  })
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {})
+    guarded(
+      request,
+      () => responseOn(request, socket),
+      async () => {
+        const { target, ...place } = parseAbsolute(request.url!)
+        await handleUpgrade(core, askedFor(core, request, place, target, 'http:'), socket, head)
+      },
+    )
+  })
+  server.on('connect', (request, socket: Socket, head) => {
+    socket.on('error', () => {})
+    guarded(
+      request,
+      () => responseOn(request, socket),
+      () => connected(core, inner, authority, request, socket, head),
+    )
+  })
+  server.on('close', () => inner.closeAllConnections())
+  return server
+}
+
+type Work = () => Promise<void>
+
+async function guarded(
+  request: IncomingMessage,
+  to: ServerResponse | (() => ServerResponse),
+  work: Work,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    refuse(request, typeof to === 'function' ? to() : to, refusalOf(error))
+  }
+}
+
+/** Refuses a host that no policy names, where the settings say so. */
+function checkUnmatched(core: Core, { host }: Place, method: string): void {
+  if (core.config.forward?.unmatchedHostPolicy !== 'deny') return
+  core.activity?.record({ host, method, decision: 'no_rule', ruleIndex: null, version: undefined, secrets: [] })
+  throw new Refusal(403, 'no_rule', sentences.no_rule)
+}
+
+function askedFor(
+  core: Core,
+  request: IncomingMessage,
+  place: Place,
+  target: string,
+  protocol: 'http:' | 'https:',
+): Incoming {
+  checkHost(request.headers.host, place)
+  if (!core.policies.covers(place.host)) checkUnmatched(core, place, request.method!)
+  return { request, route: null, target: checkTarget(target), to: { protocol, ...place, isTrusted: false } }
+}
+
+/** `GET http://host/path`. */
+async function absolute(core: Core, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { target, ...place } = parseAbsolute(request.url!)
+  const incoming = askedFor(core, request, place, target, 'http:')
+  if (core.policies.covers(place.host)) await handle(core, incoming, response)
+  else await untouched(core, incoming, response)
+}
+
+/** A request to a host that no policy names: as it came, but for the headers of the connection and the ticket. */
+async function untouched(core: Core, { request, to, target }: Incoming, response: ServerResponse): Promise<void> {
+  const headers = pairs(request.rawHeaders)
+  checkForm(request, headers)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    const sending = { method: request.method!, target, headers: requestHeaders(headers) }
+    const answer = await core.upstreams.stream(to, sending, request, gone.signal)
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(pairs(answer.rawHeaders)).flat())
+    pipeline(answer, response, () => {})
+  } catch (error) {
+    if (!gone.signal.aborted) throw upstreamFailure(error)
+  }
+}
+
+const established = 'HTTP/1.1 200 Connection Established\r\n\r\n'
+
+async function connected(
+  core: Core,
+  inner: InnerServer,
+  authority: Authority,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  const place = parsePlace(request.url!, null)
+  checkHost(request.headers.host, place)
+  if (core.policies.covers(place.host)) {
+    const tunnel = { ...place, ticket: ticketOf(pairs(request.rawHeaders)) }
+    const context = await authority.contextFor(place.host)
+    socket.write(established)
+    if (head.length > 0) socket.unshift(head)
+    if (await beginsTls(socket)) {
+      const secure = new TLSSocket(socket, { isServer: true, secureContext: context, ALPNProtocols: ['http/1.1'] })
+      secure.on('error', () => socket.destroy())
+      inner.take(secure, tunnel)
+    } else inner.take(socket, tunnel)
+    return
+  }
+  checkUnmatched(core, place, 'CONNECT')
+  const upstream = await core.upstreams.tunnel({ ...place, isTrusted: false }).catch((error) => {
+    throw upstreamFailure(error)
+  })
+  socket.write(established)
+  upstream.write(head)
+  both(socket, upstream)
+}
+
+const tlsHandshake = 0x16
+
+/** Looks at the first byte and leaves it there. A client that never sends one has its connection closed by itself. */
+async function beginsTls(socket: Socket): Promise<boolean> {
+  for (;;) {
+    const first: Buffer | null = socket.read(1)
+    if (first !== null) {
+      socket.unshift(first)
+      return first[0] === tlsHandshake
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    socket.once('readable', resolve).once('close', resolve)
+    await promise
+    if (socket.destroyed || socket.readableEnded) return false
+  }
+}
+
+interface InnerServer {
+  take(socket: Socket, tunnel: Tunnel): void
+  closeAllConnections(): void
+}
+
+/** Reads the requests inside of an intercepted connection. It listens nowhere. */
+function innerServer(core: Core): InnerServer {
+  const tunnels = new WeakMap<object, Tunnel>()
+  const incomingOf = (request: IncomingMessage): Incoming => {
+    const tunnel = tunnels.get(request.socket)!
+    const { ticket, ...place } = tunnel
+    if (!request.url!.startsWith('/')) throw badRequest('a request inside of CONNECT names a path and nothing else')
+    const protocol = request.socket instanceof TLSSocket ? 'https:' : 'http:'
+    return { ...askedFor(core, request, place, request.url!, protocol), ticket }
+  }
+  const server = createServer({ shouldUpgradeCallback: isWebSocket }, (request, response) => {
+    guarded(request, response, () => handle(core, incomingOf(request), response))
+  })
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {})
+    guarded(
+      request,
+      () => responseOn(request, socket),
+      () => handleUpgrade(core, incomingOf(request), socket, head),
+    )
+  })
+  return {
+    take(socket, tunnel) {
+      tunnels.set(socket, tunnel)
+      server.emit('connection', socket)
+    },
+    closeAllConnections: () => server.closeAllConnections(),
+  }
+}

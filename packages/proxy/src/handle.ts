@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Authorized, authorize } from './authorize.ts'
+import { hasBody, readBody } from './body.ts'
+import type { Route } from './config/config.ts'
+import type { Core } from './core.ts'
+import { checkForm, type Headers, pairs, requestHeaders, ticketOf } from './headers.ts'
+import { checkTrailers } from './placeholders.ts'
+import { Refusal } from './refusal.ts'
+import { hidden, pass } from './response.ts'
+import { type Target, upstreamFailure } from './upstream.ts'
+
+/** A request of any plane, and where it wants to go. */
+export interface Incoming {
+  request: IncomingMessage
+  to: Target
+  /** Path and query for the upstream. */
+  target: string
+  /** Null on the forward plane. */
+  route: Route | null
+  /** What was presented with CONNECT; a request inside of it may present its own. */
+  ticket?: string | undefined
+}
+
+/** What is about to be sent. */
+export interface Permitted extends Authorized {
+  signal: AbortSignal
+}
+
+/** One request, from what the client has sent to the upstream's answer or a refusal. */
+export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
+  await answered(core, incoming, response, async (signal) => {
+    const permitted = await permit(core, incoming, signal)
+    const { filled, secrets } = permitted
+    const isScanned = hidden(core, secrets).length > 0
+    const headers = isScanned ? unpacked(filled.headers) : filled.headers
+    const sending = { method: incoming.request.method!, target: filled.target, body: filled.body, headers }
+    const answer = await core.upstreams.send(incoming.to, withLength(sending), signal)
+    pass(core, answer, response, secrets, incoming.to.host)
+    return { ...permitted, status: answer.statusCode ?? 0 }
+  })
+}
+
+/** Does the work, turns whatever goes wrong into an answer, and tells telemetry what came of it. */
+export async function answered(
+  core: Core,
+  { request, to, route }: Incoming,
+  response: ServerResponse,
+  work: (signal: AbortSignal) => Promise<Authorized & { status: number }>,
+): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const about = {
+    plane: route ? ('route' as const) : ('forward' as const),
+    host: to.host,
+    method: request.method!,
+    routePrefix: route?.prefix,
+    startedAtMs: performance.now(),
+  }
+  try {
+    const { session, secrets, status, version, ruleIndex } = await work(gone.signal)
+    const ratchetState = core.ratchet.state(session.run)
+    const names = secrets.map(({ name }) => name)
+    core.telemetry.observe({ ...about, status, secrets: names, agent: session.agent, version, ruleIndex, ratchetState })
+  } catch (error) {
+    if (gone.signal.aborted) return
+    const refusal = upstreamFailure(error)
+    core.warn(`${about.method} ${about.host}: ${refusal.message}`)
+    core.telemetry.observe({ ...about, refusal: refusal.reason, secrets: [], agent: null, ratchetState: '' })
+    refuse(request, response, refusal)
+  }
+}
+
+/** Everything that has to be asked before a request may go out. */
+export async function permit(core: Core, incoming: Incoming, signal: AbortSignal): Promise<Authorized> {
+  const { request, to, route, target } = incoming
+  const method = request.method!
+  const headers = pairs(request.rawHeaders)
+  checkForm(request, headers)
+  const ticket = ticketOf(headers) ?? incoming.ticket
+  const body = hasBody(request)
+    ? await readBody(request, core.config.maxRequestBodyBytes, route === null ? 413 : 400)
+    : null
+  checkTrailers(request.rawTrailers)
+  const asking = { route, host: to.host, method, ticket }
+  const fillable = { target, body, headers: withOwn(requestHeaders(headers), route) }
+  let found = await authorize(core, asking, fillable)
+  const path = target.split('?', 1)[0]!
+  if (core.approvals?.requires({ host: to.host, method, path })) {
+    const secrets = found.secrets.map(({ name }) => name)
+    await core.approvals.hold({ host: to.host, method, path, secrets, ruleIndex: found.ruleIndex }, signal)
+    // Minutes may have passed: what was permitted then may not be any more.
+    found = await authorize(core, asking, fillable)
+  }
+  const { session, ruleIndex, version } = found
+  core.ratchet.advance(session.run, { host: to.host, method, path })
+  const secrets = found.secrets.map(({ name }) => name)
+  core.activity?.record({ host: to.host, method, decision: 'allow', ruleIndex, version, secrets })
+  return found
+}
+
+/** A route's own headers take the place of what the client has sent. */
+function withOwn(headers: Headers, route: Route | null): Headers {
+  const own = Object.entries(route?.headers ?? {})
+  if (own.length === 0) return headers
+  const names = new Set(own.map(([name]) => name))
+  return [...headers.filter(([name]) => !names.has(name.toLowerCase())), ...own]
+}
+
+/** What comes back is looked into, so it is best not packed. */
+const unpacked = (headers: Headers): Headers => [
+  ...headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding'),
+  ['Accept-Encoding', 'identity'],
+]
+
+function withLength<S extends { method: string; body: Buffer | null; headers: Headers }>(sending: S): S {
+  const { method, body, headers } = sending
+  if (body === null && !/^(?:POST|PUT|PATCH)$/.test(method)) return sending
+  return { ...sending, headers: [...headers, ['Content-Length', String(body?.length ?? 0)]] }
+}
+
+/** A client that is still sending is not waited for: the connection ends with the refusal. */
+export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  if (response.headersSent) return void response.destroy()
+  const own = request.complete ? [] : ['Connection', 'close']
+  const type = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(refusal.body))]
+  response.writeHead(refusal.status, [...type, ...refusal.headers, ...own])
+  response.end(refusal.body)
+}
+
+export const refusalOf = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal(500, 'internal', 'something went wrong in the proxy')

@@ -1,0 +1,102 @@
+import { substitute } from '@skerry/crypto/placeholders'
+import type { Headers } from './headers.ts'
+import { badRequest, Refusal } from './refusal.ts'
+
+/** The value of a name at this request, or a refusal. */
+export type ValueOf = (name: string) => string
+
+/** A request before or after its placeholders were filled in. */
+export interface Fillable {
+  target: string
+  headers: Headers
+  body: Buffer | null
+}
+
+/** What most requests have none of, asked before anything is decoded. */
+const mark = '{{s'
+
+/** A client that encodes a URL or a form encodes the braces, too. */
+const encodedMarker = /(?:\{|%7b){2}(skerry|seekrit)(?::|%3a)([A-Za-z0-9_]+)(?:\}|%7d){2}/gi
+const decodeMarkers = (text: string) =>
+  text.replace(encodedMarker, (_, word: string, name: string) => `{{${word.toLowerCase()}:${name}}}`)
+
+/**
+ * Fills in every placeholder of a request: in its path and query, its headers, and its body. A value is written as its place
+ * needs it: a JSON text stays one JSON text, and no value ends a header or a path.
+ *
+ * @throws Refusal for the first name that may not be used here; then nothing has been sent.
+ */
+export function fill(request: Fillable, give: ValueOf): Fillable {
+  return {
+    target: fillTarget(request.target, give),
+    headers: request.headers.map(([name, value]) => [name, fillHeader(name, value, give)]),
+    body: request.body && fillBody(request.body, request.headers, give),
+  }
+}
+
+const put = (text: string, give: ValueOf, write: (value: string, name: string) => string): string =>
+  substitute(text, (name) => ({ value: write(give(name), name) })).text
+
+const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\]|%2f|%5c)/i
+
+function fillTarget(target: string, give: ValueOf): string {
+  if (!/(?:\{|%7b){2}s/i.test(target)) return target
+  const marked = decodeMarkers(target)
+  const query = marked.indexOf('?')
+  const end = query === -1 ? marked.length : query
+  const path = put(marked.slice(0, end), give, (value) => encodeFor(value).replaceAll('?', '%3F'))
+  if (dotSegment.test(path) && !dotSegment.test(marked.slice(0, end)))
+    throw new Refusal(403, 'bad_value', 'a secret would lead the path elsewhere')
+  return path + put(marked.slice(end), give, encodeFor)
+}
+
+/** What a request target cannot hold is percent-encoded; what it can hold stays as it was stored. */
+const encodeFor = (value: string) =>
+  value.replace(/[^\x21\x24\x26-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]|%(?![0-9A-Fa-f]{2})/gu, (one) =>
+    encodeURIComponent(one),
+  )
+
+function fillHeader(name: string, value: string, give: ValueOf): string {
+  if (name.toLowerCase() === 'authorization' && /^basic /i.test(value)) return fillBasic(value, give)
+  return value.includes(mark) ? put(value, give, headerValue) : value
+}
+
+/** `user:{{skerry:NAME}}`, which clients send in base64. */
+function fillBasic(value: string, give: ValueOf): string {
+  const credentials = Buffer.from(value.slice('basic '.length), 'base64').toString('latin1')
+  if (!credentials.includes(mark)) return value
+  const filled = put(credentials, give, (one) => Buffer.from(one, 'utf8').toString('latin1'))
+  return `Basic ${Buffer.from(filled, 'latin1').toString('base64')}`
+}
+
+/** UTF-8, as bytes of a header. */
+function headerValue(value: string, name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a header would begin another header
+  if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
+    throw new Refusal(403, 'bad_value', `${name} has a line break or control character, which no header can hold`, name)
+  return Buffer.from(value, 'utf8').toString('latin1')
+}
+
+/** How a value is written into a body of some type. */
+const writers: readonly [type: RegExp, write: (value: string) => string][] = [
+  [/^[^;]*[/+]json\b/i, (value) => JSON.stringify(value).slice(1, -1)],
+  [/^application\/x-www-form-urlencoded\b/i, encodeURIComponent],
+]
+
+function fillBody(body: Buffer, headers: Headers, give: ValueOf): Buffer {
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(type)
+  if (!body.includes(mark) && !(isForm && /%7b%7bs/i.test(body.toString('latin1')))) return body
+  const write = writers.find(([form]) => form.test(type))?.[1] ?? ((value: string) => value)
+  // Bytes that are no text pass through unharmed, and the markers are ASCII.
+  const text = body.toString('latin1')
+  const filled = put(isForm ? decodeMarkers(text) : text, give, (value) =>
+    Buffer.from(write(value), 'utf8').toString('latin1'),
+  )
+  return Buffer.from(filled, 'latin1')
+}
+
+/** Nothing is filled in after a body, so a placeholder there would go out as it is. */
+export function checkTrailers(raw: readonly string[]): void {
+  if (raw.some((text) => text.includes(mark))) throw badRequest('placeholders are not filled in in trailers')
+}

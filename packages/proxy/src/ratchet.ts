@@ -1,0 +1,48 @@
+import { decide, type Operation } from '@skerry/crypto/policy-decide'
+import type { RatchetConfig } from './config/ratchet.ts'
+
+/** What a run has lost, in words for its author; null while it has lost nothing of the kind. */
+export type Withdrawn = string | null
+
+export interface Ratchet {
+  host(run: string, host: string): Withdrawn
+  secret(run: string, name: string): Withdrawn
+  /** A request was permitted: the run may lose something by it. It never gets anything back. */
+  advance(run: string, operation: Operation): void
+  state(run: string): string
+}
+
+/** Runs whose state is kept. Beyond, whatever comes newly is in the narrowest state: forgetting would widen. */
+const runsMax = 10_000
+
+interface Place {
+  at: number
+  label: string
+}
+
+/** It only takes away: what it says is asked after the policy has permitted something. */
+export function openRatchet(config: RatchetConfig | null): Ratchet {
+  const states = config?.states ?? [{ name: 'baseline', hosts: null, secrets: null }]
+  const narrowest: Place = { at: states.length - 1, label: 'too many runs at once' }
+  const runs = new Map<string, Place>()
+  const placeOf = (run: string): Place => runs.get(run) ?? (runs.size < runsMax ? { at: 0, label: '' } : narrowest)
+  const withdrawn = (run: string, what: string, left: (at: number) => readonly string[] | null): Withdrawn => {
+    const { at, label } = placeOf(run)
+    if (left(at)?.includes(what) !== false) return null
+    return `${what} was withdrawn from this run by "${label}": it is in the state "${states[at]!.name}"; a new run begins anew`
+  }
+  return {
+    host: (run, host) => withdrawn(run, host, (at) => states[at]!.hosts),
+    secret: (run, name) => withdrawn(run, name, (at) => states[at]!.secrets),
+    advance(run, operation) {
+      const before = placeOf(run)
+      let after = before
+      for (const { rule, to, label } of config?.transitions ?? []) {
+        if (to > after.at && decide([rule], operation).decision === 'allow')
+          after = { at: to, label: label ?? `${operation.method} ${operation.host}` }
+      }
+      if (after !== before && (runs.has(run) || runs.size < runsMax)) runs.set(run, after)
+    },
+    state: (run) => states[placeOf(run).at]!.name,
+  }
+}

@@ -1,0 +1,45 @@
+import type { activityDecisions } from '@skerry/contract/tasks'
+
+/** What the proxy can come to with a request, in the words that are reported. */
+export type Decision = (typeof activityDecisions)[number]
+
+/** What a client is told beside the sentence: a decision, or one of the two words of the published clients. */
+const toldAs: Partial<Record<string, string>> = { secret_not_allowed: 'denied', unknown_secret: 'unresolved' }
+
+/** The one way to refuse a request. The message is for the agent and its author, and holds no value. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  readonly reason: string
+  readonly secret: string | undefined
+
+  constructor(status: number, reason: string, message: string, secret?: string) {
+    super(message)
+    this.status = status
+    this.reason = toldAs[reason] ?? reason
+    this.secret = secret
+  }
+
+  /** Both spellings: clients of either read their own. */
+  get headers(): string[] {
+    const named = [['refusal', this.reason], ...(this.secret === undefined ? [] : [['secret', this.secret]])]
+    return named.flatMap(([name, value]) => [`x-skerry-${name}`, value!, `x-seekrit-${name}`, value!])
+  }
+
+  get body(): string {
+    return `skerry-proxy: ${this.message}\n`
+  }
+}
+
+export const badRequest = (message: string) => new Refusal(400, 'bad_request', message)
+
+/** Sentences for what a policy says. */
+export const sentences: Readonly<
+  Record<Exclude<Decision, 'allow' | 'ratchet_withdrawn' | 'policy_unavailable'>, string>
+> = {
+  no_rule: 'no rule covers this upstream',
+  path_not_allowed: 'no rule permits this path',
+  method_not_allowed: 'the rule for this path does not permit the method',
+  secret_not_allowed: 'the rule for this request does not permit the secret',
+  unknown_secret: 'there is no such secret',
+}

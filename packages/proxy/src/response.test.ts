@@ -1,0 +1,109 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { resolvedOf, startUpstream, startWorld } from '../test/world.ts'
+import type { RedactorFactory } from './response.ts'
+
+const key = 'sk-live-0123456789'
+
+/** Exact values in a stream that it holds until its end: enough to see where redaction is put in. */
+const simple: RedactorFactory = (secrets, { placeholder }) => {
+  const counts = new Map<string, number>()
+  const chunks: Uint8Array[] = []
+  return {
+    counts,
+    transform(chunk) {
+      chunks.push(chunk)
+      return new Uint8Array()
+    },
+    flush() {
+      let text = Buffer.concat(chunks).toString('latin1')
+      for (const { name, value } of secrets) {
+        const parts = text.split(value)
+        if (parts.length > 1) counts.set(name, (counts.get(name) ?? 0) + parts.length - 1)
+        text = parts.join(placeholder)
+      }
+      return Buffer.from(text, 'latin1')
+    },
+  }
+}
+
+async function echoing(headers: Record<string, string>, body: string | Buffer, more = '') {
+  const upstream = await startUpstream((_, response) => {
+    response.writeHead(200, { 'x-echo': `<${key}>`, 'content-length': String(Buffer.byteLength(body)), ...headers })
+    response.end(body)
+  })
+  const toml = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]\n${more}`
+  const world = await startWorld(toml, { API_KEY: key, SHORT: 'short' }, { redactor: simple })
+  const ask = (value = '{{skerry:API_KEY}}') => fetch(`${world.reverse}/`, { headers: { a: value } })
+  return { ...world, upstream, ask }
+}
+
+describe('an upstream that sends a secret back', () => {
+  test('is changed in headers and body, and its length is no longer told', async () => {
+    const { ask, upstream, warnings } = await echoing({}, `[${key}]`)
+    const answer = await ask()
+    expect([await answer.text(), answer.headers.get('x-echo'), answer.headers.get('content-length')]).toEqual([
+      '[[redacted by skerry]]',
+      '<[redacted by skerry]>',
+      null,
+    ])
+    expect(upstream.got[0]?.headers['accept-encoding']).toBe('identity')
+    expect(warnings).toEqual(['127.0.0.1 sent API_KEY back: replaced 2 times'])
+  })
+
+  test('is read also where it packs what it sends, although it was asked not to', async () => {
+    const packed = gzipSync(`[${key}]`)
+    const { ask } = await echoing({ 'content-encoding': 'gzip', 'content-length': String(packed.length) }, packed)
+    const answer = await ask()
+    expect([await answer.text(), answer.headers.get('content-encoding')]).toEqual(['[[redacted by skerry]]', null])
+  })
+
+  test('is refused where it packs in a way that nobody knows', async () => {
+    const { ask } = await echoing({ 'content-encoding': 'x-unknown' }, key)
+    const answer = await ask()
+    expect([answer.status, (await answer.text()).includes(key)]).toEqual([502, false])
+  })
+
+  test('is cut off where its answer unpacks without end', async () => {
+    const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024))
+    const { ask } = await echoing({ 'content-encoding': 'gzip', 'content-length': String(bomb.length) }, bomb)
+    await expect(ask().then((answer) => answer.arrayBuffer())).rejects.toThrow()
+  })
+})
+
+test('an answer to a request without a secret is not touched, unless all values are to be hidden', async () => {
+  const first = await echoing({}, key)
+  expect(await (await first.ask('none')).text()).toBe(key)
+  const second = await echoing({}, `${key} short`, '[redaction]\nscan = "all"\nplaceholder = "***"')
+  expect(await (await second.ask('none')).text()).toBe('*** short')
+  const third = await echoing({}, key, '[redaction]\nenabled = false')
+  expect(await (await third.ask()).text()).toBe(key)
+})
+
+test('a copy of the secrets stands in until the server answers again', async () => {
+  const upstream = await startUpstream()
+  let isAway = true
+  const { ask, secrets } = await (async () => {
+    const resolved = { ...resolvedOf({ API_KEY: 'kept-value' }), stale: true }
+    const world = await startWorld(
+      `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\nallow = ["API_KEY"]\n[cache]\nreconnect_interval = 1`,
+      {},
+      { resolved, resolve: async () => (isAway ? resolved : resolvedOf({ API_KEY: 'new-value' })) },
+    )
+    const ask = async () => {
+      await fetch(`${world.reverse}/`, { headers: { a: '{{skerry:API_KEY}}' } })
+      return upstream.got.at(-1)?.headers.a
+    }
+    return { ask, secrets: world }
+  })()
+  expect(await ask()).toBe('kept-value')
+  isAway = false
+  await expect.poll(ask).toBe('new-value')
+  expect(secrets.warnings).toEqual([])
+})
+
+test('a reference that cannot be expanded is no start', async () => {
+  const resolved = { ...resolvedOf({}), unexpanded: new Map([['A', new Error('cycle')]]) as never }
+  const started = startWorld('[[route]]\nprefix = "/"\nupstream = "http://x"', {}, { resolved })
+  await expect(started).rejects.toThrow('cycle')
+})

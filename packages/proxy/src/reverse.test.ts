@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { raw, startUpstream, startWorld } from '../test/world.ts'
+
+const key = 'sk-live-0123456789'
+
+async function routed(
+  more = 'allow = ["API_KEY"]',
+  values: Record<string, string> = { API_KEY: key, OTHER: 'other-value' },
+) {
+  const upstream = await startUpstream()
+  const world = await startWorld(`[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\n${more}`, values)
+  const ask = (path: string, init?: RequestInit) => fetch(`${world.reverse}${path}`, init)
+  return { ...world, upstream, ask }
+}
+
+describe('a placeholder is filled in on the way', () => {
+  test('in a header, in both spellings', async () => {
+    const { ask, upstream } = await routed()
+    const headers = { authorization: 'Bearer {{skerry:API_KEY}}', 'x-other': '{{seekrit:API_KEY}}!' }
+    expect((await ask('/api/v1/items', { headers })).status).toBe(200)
+    expect(upstream.got[0]).toMatchObject({
+      url: '/v1/items',
+      headers: { authorization: `Bearer ${key}`, 'x-other': `${key}!`, host: new URL(upstream.origin).host },
+    })
+  })
+
+  test('in a path and a query, however the client writes the braces', async () => {
+    const { ask, upstream } = await routed(undefined, { API_KEY: 'a b/c?d&é' })
+    await ask('/api/{{skerry:API_KEY}}/x?k={{skerry:API_KEY}}&l=%7B%7Bskerry%3AAPI_KEY%7D%7D')
+    expect(upstream.got[0]?.url).toBe('/a%20b/c%3Fd&%C3%A9/x?k=a%20b/c?d&%C3%A9&l=a%20b/c?d&%C3%A9')
+  })
+
+  test('in a body, also across two chunks, as the body’s type needs it', async () => {
+    const { upstream, reverse } = await routed(undefined, { API_KEY: 'a"b\nc&d' })
+    const { host } = new URL(reverse!)
+    const post = (type: string, ...chunks: string[]) =>
+      raw(reverse!, [
+        `POST /api/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        ...chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`),
+        '0\r\n\r\n',
+      ])
+    await post('text/plain', 'x {{sker', 'ry:API_', 'KEY}} y')
+    await post('application/json; charset=utf-8', '{"k":"{{skerry:API_KEY}}"}')
+    await post('application/x-www-form-urlencoded', 'k=%7B%7Bskerry%3AAPI_KEY%7D%7D&l={{skerry:API_KEY}}')
+    expect(upstream.got.map(({ body }) => body)).toEqual([
+      'x a"b\nc&d y',
+      '{"k":"a\\"b\\nc&d"}',
+      'k=a%22b%0Ac%26d&l=a%22b%0Ac%26d',
+    ])
+    expect(upstream.got[0]?.headers['content-length']).toBe('11')
+  })
+
+  test('in what clients send as a user and password', async () => {
+    const { ask, upstream } = await routed()
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+    await ask('/api', { headers: { authorization: basic('git:{{skerry:API_KEY}}') } })
+    expect(upstream.got[0]).toMatchObject({ url: '/', headers: { authorization: basic(`git:${key}`) } })
+  })
+
+  test('by the route itself, in the place of what the client sends', async () => {
+    const { ask, upstream } = await routed(
+      'allow = ["API_KEY"]\nheaders = { authorization = "Bearer {{skerry:API_KEY}}" }',
+    )
+    await ask('/api', { headers: { authorization: 'Bearer mine' } })
+    expect(upstream.got[0]?.headers.authorization).toBe(`Bearer ${key}`)
+  })
+})
+
+test('what is about the connection, the ticket and the host stays behind; repeated headers stay apart', async () => {
+  const { reverse, upstream } = await routed()
+  await raw(
+    reverse!,
+    'GET /api/x HTTP/1.1\r\nHost: a\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nTE: gzip\r\nProxy-Authorization: x\r\nA: 1\r\nA: 2\r\n\r\n',
+  )
+  expect(
+    upstream.got[0]?.rawHeaders
+      .map((one) => one.toLowerCase())
+      .filter((_, at) => at % 2 === 0)
+      .sort(),
+  ).toEqual(['a', 'a', 'connection', 'host'])
+})
+
+describe('refused, and nothing is sent', () => {
+  test.each([
+    ['/api', { authorization: '{{skerry:OTHER}}' }, 403, 'denied', 'OTHER'],
+    ['/api', { authorization: '{{skerry:MISSING}}' }, 403, 'denied', 'MISSING'],
+    ['/api?{{skerry:OTHER}}', {}, 403, 'denied', 'OTHER'],
+    ['/else', {}, 404, 'no_route', null],
+    ['/apiother', {}, 404, 'no_route', null],
+    ['/api', { 'sec-fetch-site': 'cross-site' }, 400, 'bad_request', null],
+    ['/api', { 'x-skerry-ticket': 'skp_unknown' }, 403, 'policy_unavailable', null],
+    ['/api', { 'x-skerry-ticket': 'skd_x' }, 403, 'policy_unavailable', null],
+    ['/api', { 'x-skerry-ticket': 'a', 'x-seekrit-ticket': 'b' }, 400, 'bad_request', null],
+  ])('%s with %j', async (path, headers, status, reason, secret) => {
+    const { ask, upstream } = await routed()
+    const answer = await ask(path, { headers: headers as Record<string, string> })
+    expect(answer.status).toBe(status)
+    expect(await answer.text()).toMatch(/^skerry-proxy: .+\n$/)
+    for (const name of ['skerry', 'seekrit']) {
+      expect(answer.headers.get(`x-${name}-refusal`)).toBe(reason)
+      expect(answer.headers.get(`x-${name}-secret`)).toBe(secret)
+    }
+    expect(upstream.got).toEqual([])
+  })
+
+  test('a name that the rule permits and that does not exist is told from one that it does not permit', async () => {
+    const { ask } = await routed('allow = ["MISSING"]')
+    const answer = await ask('/api', { headers: { a: '{{skerry:MISSING}}' } })
+    expect([answer.status, answer.headers.get('x-seekrit-refusal')]).toEqual([403, 'unresolved'])
+  })
+
+  test('another method or path than the rule has', async () => {
+    const { ask } = await routed('allow = ["API_KEY"]\nmethods = ["GET"]\npaths = ["/v1/**"]')
+    const reasons = async (path: string, method = 'GET') =>
+      (await ask(path, { method })).headers.get('x-skerry-refusal')
+    expect(await reasons('/api/v1/a')).toBeNull()
+    expect(await reasons('/api/v1/a', 'DELETE')).toBe('method_not_allowed')
+    expect(await reasons('/api/v2')).toBe('path_not_allowed')
+    expect(await reasons('/api/v1/%2e%2e/admin')).toBe('path_not_allowed')
+  })
+
+  test('a secret that would begin another header, or lead the path elsewhere', async () => {
+    const { ask, upstream } = await routed(undefined, { API_KEY: 'a\r\nX-Admin: 1/../..' })
+    expect((await ask('/api', { headers: { a: '{{skerry:API_KEY}}' } })).status).toBe(403)
+    expect((await ask('/api/{{skerry:API_KEY}}/x')).status).toBe(403)
+    expect(upstream.got).toEqual([])
+  })
+
+  test('a body that is too large', async () => {
+    const upstream = await startUpstream()
+    const { reverse } = await startWorld(
+      `max_request_body_bytes = 10\n[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"`,
+    )
+    expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(10) })).status).toBe(200)
+    expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(11) })).status).toBe(400)
+    const chunked = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\nabcdef\r\n'
+    expect(await raw(reverse!, chunked)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(upstream.got).toHaveLength(1)
+  })
+
+  test.each([
+    ['a length beside chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
+    ['another transfer coding', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['chunked twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two hosts', 'Host: b\r\n\r\n'],
+    ['a folded line', 'A: b\r\n c\r\n\r\n'],
+    ['a header with a bare line feed', 'A: b\nX: y\r\n\r\n'],
+    [
+      'a placeholder in a trailer',
+      'Transfer-Encoding: chunked\r\nTrailer: A\r\n\r\n0\r\nA: {{skerry:API_KEY}}\r\n\r\n',
+    ],
+  ])('%s', async (_, rest) => {
+    const { reverse, upstream } = await routed()
+    const answer = await raw(reverse!, `POST /api HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${rest}`)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(upstream.got).toEqual([])
+  })
+
+  test.each(['http://evil.example/api', '*', '//evil.example', '/api/#x', '/api/\x80'])(
+    'the target %j',
+    async (target) => {
+      const { reverse, upstream } = await routed()
+      const answer = await raw(reverse!, `OPTIONS ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1\.1 40[04] /)
+      expect(upstream.got).toEqual([])
+    },
+  )
+})
+
+test('an upstream that is not there is a bad gateway, without its address', async () => {
+  const { reverse } = await startWorld('[[route]]\nprefix = "/"\nupstream = "http://127.0.0.1:1"')
+  const answer = await fetch(`${reverse}/`)
+  expect([answer.status, await answer.text()]).toEqual([502, 'skerry-proxy: the upstream cannot be reached\n'])
+})
+
+test('an answer streams while it is made, and ends with the client', async () => {
+  const closed = Promise.withResolvers<void>()
+  const upstream = await startUpstream((_, response) => {
+    response.on('close', () => closed.resolve())
+    response.write('data: 1\n\n')
+  })
+  const { reverse } = await startWorld(`[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"`)
+  const leaving = new AbortController()
+  const answer = await fetch(`${reverse}/`, { signal: leaving.signal })
+  const { value } = await answer.body!.getReader().read()
+  expect(Buffer.from(value!).toString()).toBe('data: 1\n\n')
+  leaving.abort()
+  await closed.promise
+})

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { idPrefixes } from '@skerry/contract/prefixes'
+import type { Client } from '@skerry/sdk/client'
+import { SkerryError, UnavailableError } from '@skerry/sdk/errors'
+import type { Config } from './config/config.ts'
+import { Refusal } from './refusal.ts'
+
+/** In whose name a request comes. */
+export interface Session {
+  /** What its ratchet goes by: the credential that was presented, or one word for requests without any. */
+  run: string
+  /** As the settings name it; null where they name none. */
+  agent: string | null
+  /** What narrows the policy; null: nothing does. */
+  scopes: readonly string[] | null
+}
+
+export interface Ticket {
+  ticket: string
+  agent: string | null
+  expiresInSeconds: number
+}
+
+export interface Sessions {
+  /** Who presents this; without a ticket, the first agent of the settings. */
+  of(ticket: string | undefined): Session | Promise<Session>
+  mint(wish: { agent?: string | undefined; scopes?: string[] | undefined; ttlSeconds?: number | undefined }): Ticket
+  revoke(ticket: string): boolean
+  /** Tickets that are alive. */
+  count(): number
+}
+
+interface Means {
+  config: Pick<Config, 'agents' | 'control' | 'tasks'>
+  client: Pick<Client, 'tasks'>
+  now: () => number
+  warn: (message: string) => void
+}
+
+const noTicket = (message: string) => new Refusal(403, 'policy_unavailable', message)
+
+export function openSessions(means: Means): Sessions {
+  const { config, now } = means
+  const { ttl = 3600, maxTtl = 12 * 3600 } = config.control ?? {}
+  const tickets = new Map<string, Session & { endsAt: number }>()
+  const tasks = openTasks(means)
+  const unticketed: Session = { run: '<default>', agent: config.agents[0] ?? null, scopes: null }
+  const sweep = () => {
+    for (const [ticket, { endsAt }] of tickets) if (endsAt <= now()) tickets.delete(ticket)
+  }
+  return {
+    of(ticket) {
+      if (ticket === undefined) return unticketed
+      if (ticket.startsWith(idPrefixes.taskRef)) return tasks(ticket)
+      const found = tickets.get(ticket)
+      if (!found || found.endsAt <= now()) throw noTicket('the ticket is unknown or has expired')
+      return found
+    },
+    mint({ agent = config.agents[0], scopes, ttlSeconds = ttl }) {
+      if (agent !== undefined && !config.agents.includes(agent))
+        throw new Refusal(400, 'bad_request', 'this proxy enforces no such agent')
+      sweep()
+      const ticket = `skp_${randomBytes(32).toString('base64url')}`
+      const lives = Math.min(ttlSeconds, maxTtl)
+      const session = { run: ticket, agent: agent ?? null, scopes: scopes ?? null }
+      tickets.set(ticket, { ...session, endsAt: now() + lives * 1000 })
+      return { ticket, agent: session.agent, expiresInSeconds: lives }
+    },
+    revoke: (ticket) => tickets.delete(ticket),
+    count() {
+      sweep()
+      return tickets.size
+    },
+  }
+}
+
+/** A refusal is not asked for again at once: an agent that tries a dead token does not become the server's load. */
+const failureMs = 5000
+const keptMax = 10_000
+
+interface Asked {
+  session: Promise<Session>
+  endsAt: number
+}
+
+/** Tasks are the server's to end: what it said is gone by for the cache time, and nothing stands in for it. */
+function openTasks({ config, client, now, warn }: Means): (token: string) => Promise<Session> {
+  const kept = new Map<string, Asked>()
+  const introspect = async (token: string, asked: Asked): Promise<Session> => {
+    try {
+      const { session } = await client.tasks.introspect({ body: { token } })
+      const agent = config.agents.find((one) => one === session.agent.slug || one === session.agent.id)
+      if (agent === undefined) throw noTicket('the task is one of an agent that this proxy does not enforce')
+      asked.endsAt = Math.min(now() + (config.tasks?.cacheTtl ?? 0) * 1000, Date.parse(session.expiresAt))
+      return { run: token, agent, scopes: session.scopes }
+    } catch (error) {
+      asked.endsAt = now() + failureMs
+      throw error instanceof Refusal ? error : refusalOf(error, warn)
+    }
+  }
+  return (token) => {
+    if (config.tasks === null) throw noTicket('this proxy takes no tasks: its settings have no [tasks]')
+    const known = kept.get(token)
+    if (known && now() < known.endsAt) return known.session
+    // Asked once, however many requests wait for it.
+    const asked: Asked = { session: Promise.reject(), endsAt: Number.POSITIVE_INFINITY }
+    asked.session.catch(() => {})
+    asked.session = introspect(token, asked)
+    asked.session.catch(() => {})
+    if (kept.size >= keptMax) for (const [other, { endsAt }] of kept) if (endsAt <= now()) kept.delete(other)
+    if (kept.size >= keptMax) kept.clear()
+    kept.set(token, asked)
+    return asked.session
+  }
+}
+
+/** The server's words are for whoever runs the proxy; the agent learns that the task is good for nothing. */
+function refusalOf(error: unknown, warn: (message: string) => void): Refusal {
+  const said = error instanceof SkerryError ? error.message.slice(0, 200) : 'the task cannot be looked up'
+  warn(`task: ${said}`)
+  return error instanceof UnavailableError
+    ? noTicket('the server cannot be asked about the task')
+    : noTicket('the task has ended, or is none')
+}

@@ -1,0 +1,223 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo, ListenOptions } from 'node:net'
+import type { Client } from '@skerry/sdk/client'
+import type { PolicySource } from '@skerry/sdk/policy-source'
+import type { Resolved } from '@skerry/sdk/skerry'
+import { sleep } from '@skerry/sdk/transport'
+import { openActivity } from './activity.ts'
+import { type Held, openApprovals } from './approvals.ts'
+import { openAuthority } from './authority.ts'
+import type { Config } from './config/config.ts'
+import { controlServer } from './control.ts'
+import type { Core } from './core.ts'
+import { openEgress, type Resolve, systemResolve } from './egress.ts'
+import { forwardServer } from './forward.ts'
+import { openPolicies } from './policies.ts'
+import { openRatchet } from './ratchet.ts'
+import type { RedactorFactory } from './response.ts'
+import { reverseServer } from './reverse.ts'
+import { openSecrets } from './secrets.ts'
+import { openSessions } from './sessions.ts'
+import { noTelemetry, type Telemetry } from './telemetry.ts'
+import { openUpstreams } from './upstream.ts'
+
+/** What a proxy is given by whoever starts it. */
+export interface Means {
+  /** Asks for the secrets anew. */
+  resolve: () => Promise<Resolved>
+  /** What the start has resolved. */
+  resolved: Resolved
+  client: Pick<Client, 'tasks'>
+  /** The policies of the agents that the settings name; none where the policy is the file. */
+  sources: ReadonlyMap<string, PolicySource>
+  /** Undefined: the control listener is a socket file, or there is none. */
+  controlToken?: string | undefined
+  redactor?: RedactorFactory | undefined
+  telemetry?: Telemetry | undefined
+  /** Told of each request that waits for a person, with a signal that it does no longer. */
+  onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
+  /** In the place of the system's; for upstreams of one's own. */
+  upstreamCa?: string | undefined
+  lookUp?: Resolve | undefined
+  now?: (() => number) | undefined
+  /** For whoever runs the proxy. */
+  warn: (message: string) => void
+}
+
+export interface RunningProxy {
+  /** `http://127.0.0.1:8080`; undefined for what is not listened on. */
+  reverse: string | undefined
+  forward: string | undefined
+  control: string | undefined
+  /** Of the proxy's own authority, where there is a forward proxy. */
+  certificatePath: string | undefined
+  /** Decides what waits for a person, as the control listener does. */
+  approvals: Core['approvals']
+  /** What happens at intervals, now. */
+  refresh(): Promise<void>
+  flush(): Promise<void>
+  /** Ends what is under way, and reports what was not. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a proxy, or throws: without a policy that is in force, with half of its secrets, or where a listener cannot be had,
+ * nothing is started.
+ *
+ * @throws Error with what is to be mended.
+ */
+export async function startProxy(config: Config, means: Means): Promise<RunningProxy> {
+  checkControl(config, means)
+  const core = assemble(config, means)
+  await core.policies.start()
+  const authority = config.forward && (await openAuthority(config.forward.caCert, config.forward.caKey))
+  const servers: Server[] = []
+  const listen = async (server: Server, at: ListenOptions): Promise<string> => {
+    servers.push(server)
+    return listening(server, at)
+  }
+  const ended = new AbortController()
+  const close = async () => {
+    ended.abort()
+    for (const server of servers) server.closeAllConnections()
+    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+    core.upstreams.close()
+    await core.activity?.flush()
+    await core.telemetry.close()
+  }
+  try {
+    const { forward, control } = config
+    const reverse = config.routes.length > 0 ? await listen(reverseServer(core), config.listen) : undefined
+    const forwarding = forward && authority ? await listen(forwardServer(core, authority), forward.listen) : undefined
+    const controlling = control ? await listenForControl(core, config, means, listen) : undefined
+    const refresh = async () => void (await Promise.all([core.policies.refresh(), core.secrets.refresh()]))
+    repeat(intervalOf(config), refresh, ended.signal)
+    reconnect(core, config.cache, ended.signal)
+    repeat(config.activity?.flushInterval ?? null, async () => core.activity?.flush(), ended.signal)
+    return {
+      reverse,
+      forward: forwarding,
+      control: controlling,
+      certificatePath: authority?.certificatePath,
+      approvals: core.approvals,
+      refresh,
+      flush: async () => core.activity?.flush(),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function assemble(config: Config, means: Means): Core {
+  const { client, warn, now = Date.now, sources, upstreamCa, lookUp = systemResolve } = means
+  const { activity, approval } = config
+  const [agentRef] = config.agents
+  return {
+    config,
+    warn,
+    sessions: openSessions({ config, client, now, warn }),
+    policies: openPolicies(config, sources, warn),
+    secrets: openSecrets(means.resolved, means.resolve, warn),
+    ratchet: openRatchet(config.ratchet),
+    approvals:
+      approval &&
+      openApprovals({ timeoutSeconds: approval.timeout, rules: approval.require, now, onHeld: means.onHeld }),
+    activity:
+      activity && agentRef !== undefined
+        ? openActivity({
+            maxCells: activity.maxCells,
+            send: (body) => client.tasks.report({ params: { agentRef }, body }),
+            now,
+            warn,
+          })
+        : null,
+    telemetry: means.telemetry ?? noTelemetry,
+    upstreams: openUpstreams(openEgress(config.egress, lookUp), upstreamCa),
+    redactor: config.redaction.enabled ? (means.redactor ?? null) : null,
+  }
+}
+
+/** The policy of the server and the secrets that it names are renewed together. */
+const intervalOf = ({ secrets, policy }: Config): number | null =>
+  secrets.refreshInterval ?? (policy.source === 'server' ? policy.refreshInterval : null)
+
+/** A copy stands in for no longer than it has to: the server is asked again and again until it answers. */
+function reconnect(
+  { secrets }: Core,
+  { reconnectInterval, reconnectMaxInterval }: Config['cache'],
+  signal: AbortSignal,
+): void {
+  const loop = async () => {
+    for (let seconds = reconnectInterval; secrets.isStale(); seconds = Math.min(seconds * 2, reconnectMaxInterval)) {
+      await sleep(seconds * 1000, signal)
+      await secrets.refresh()
+    }
+  }
+  loop().catch(() => {})
+}
+
+function repeat(seconds: number | null, work: () => Promise<unknown>, signal: AbortSignal): void {
+  if (seconds === null) return
+  const loop = async () => {
+    for (;;) {
+      await sleep(seconds * 1000, signal)
+      await work()
+    }
+  }
+  // It ends by the signal alone: the work catches what it meets.
+  loop().catch(() => {})
+}
+
+function checkControl({ control, approval }: Config, { controlToken, onHeld }: Means): void {
+  const isOverTcp = control !== null && (control.socket === null || control.listen !== null)
+  if (isOverTcp && !controlToken)
+    throw new Error('the control listener needs a token: set SKERRY_PROXY_CONTROL_TOKEN, or control.socket')
+  if (approval && control === null && onHeld === undefined)
+    throw new Error('nobody could approve anything: add [control], or start the proxy on a terminal')
+}
+
+async function listenForControl(
+  core: Core,
+  { control }: Config,
+  { controlToken }: Means,
+  listen: (server: Server, at: ListenOptions) => Promise<string>,
+): Promise<string> {
+  const { socket, listen: address } = control!
+  let last = ''
+  if (socket !== null) {
+    removeLeftSocket(socket)
+    // Until its mode is set, nobody else may connect either.
+    const before = process.umask(0o177)
+    last = await listen(controlServer(core, controlToken), { path: socket }).finally(() => process.umask(before))
+    chmodSync(socket, 0o600)
+  }
+  if (socket === null || address !== null)
+    last = await listen(controlServer(core, controlToken), address ?? { host: '127.0.0.1', port: 9090 })
+  return last
+}
+
+/** A proxy that was killed leaves its socket file. Nothing but a socket is removed. */
+function removeLeftSocket(path: string): void {
+  try {
+    if (!lstatSync(path).isSocket()) throw new Error(`${path} is there, and is no socket`)
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+async function listening(server: Server, at: ListenOptions): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(at, resolve)
+  const where = at.path ?? `${at.host}:${at.port}`
+  await promise.catch((error) => {
+    throw new Error(`cannot listen on ${where} (${error.code})`)
+  })
+  if (at.path !== undefined) return at.path
+  const { address, port } = server.address() as AddressInfo
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,69 @@
+import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Core } from './core.ts'
+import { answered, type Incoming, permit } from './handle.ts'
+import { pairs } from './headers.ts'
+import { hidden, pass, redactHeaders, redactionsOf, tell } from './response.ts'
+import type { Upgraded } from './upstream.ts'
+
+/** What no other protocol switches to: a request for one goes on as the ordinary request that it is, too. */
+export const isWebSocket = (request: IncomingMessage): boolean =>
+  request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket'
+
+/** For an answer that is no switch: the server gives a bare connection away. */
+export function responseOn(request: IncomingMessage, socket: Duplex): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0])
+  response.once('finish', () => socket.end())
+  return response
+}
+
+/**
+ * A WebSocket: its request is decided and filled in as any other. What flows afterwards is passed on as it is, in both
+ * directions: frames have lengths, so nothing in them can be replaced on the way.
+ */
+export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
+  const response = responseOn(incoming.request, socket)
+  await answered(core, incoming, response, async (signal) => {
+    const permitted = await permit(core, incoming, signal)
+    const { filled, secrets } = permitted
+    const sending = { method: 'GET', target: filled.target, headers: filled.headers, body: null }
+    const found = await core.upstreams.upgrade(incoming.to, sending, signal)
+    if (!('head' in found)) {
+      pass(core, found, response, secrets, incoming.to.host)
+      return { ...permitted, status: found.statusCode ?? 0 }
+    }
+    response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0])
+    const wanted = hidden(core, secrets)
+    const redactions = wanted.length === 0 ? null : redactionsOf(core, wanted)
+    join(socket, head, found, redactions?.text ?? ((value) => value))
+    if (redactions) tell(core, redactions.counts, incoming.to.host)
+    return { ...permitted, status: 101 }
+  })
+}
+
+function join(
+  socket: Duplex,
+  head: Buffer,
+  { response, socket: upstream, head: first }: Upgraded,
+  text: (value: string) => string,
+) {
+  const lines = redactHeaders(pairs(response.rawHeaders), text).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\n${lines.join('')}\r\n`, 'latin1')
+  socket.write(first)
+  upstream.write(head)
+  both(socket, upstream)
+}
+
+/** Bytes both ways, until either side ends. */
+export function both(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.on('error', () => to.destroy())
+    from.on('close', () => to.destroy())
+    from.pipe(to)
+  }
+}

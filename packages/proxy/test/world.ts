@@ -1,0 +1,132 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@skerry/sdk/client'
+import type { Resolved } from '@skerry/sdk/skerry'
+import { onTestFinished } from 'vitest'
+import { openAuthority } from '../src/authority.ts'
+import { parseConfig } from '../src/config/config.ts'
+import { type Means, type RunningProxy, startProxy } from '../src/start.ts'
+
+/** What an upstream got. */
+export interface Got {
+  method: string
+  url: string
+  headers: IncomingMessage['headers']
+  rawHeaders: string[]
+  body: string
+}
+
+export interface Upstream {
+  origin: string
+  host: string
+  port: number
+  got: Got[]
+  /** For upstreams with TLS: what a client has to trust. */
+  ca: string
+  server: Server
+}
+
+/** Answers with what it got, unless told otherwise. */
+export async function startUpstream(listener?: RequestListener, tls?: { host: string }): Promise<Upstream> {
+  const got: Got[] = []
+  const answer: RequestListener = async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('latin1')) body += chunk
+    const { method = '', url = '', headers, rawHeaders } = request
+    got.push({ method, url, headers, rawHeaders, body })
+    if (listener) return listener(request, response)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(got.at(-1)))
+  }
+  const secure = tls && (await certificateFor(tls.host))
+  const server = secure ? createTlsServer({ SNICallback: secure.sni }, answer) : createServer(answer)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const host = tls?.host ?? '127.0.0.1'
+  return { origin: `${tls ? 'https' : 'http'}://${host}:${port}`, host, port, got, ca: secure?.ca ?? '', server }
+}
+
+/** Of an authority of its own, which has nothing to do with the proxy's. */
+async function certificateFor(host: string) {
+  const folder = await scratch()
+  const authority = await openAuthority(join(folder, 'ca.pem'), join(folder, 'key.pem'))
+  const context = await authority.contextFor(host)
+  return {
+    ca: await readFile(authority.certificatePath, 'utf8'),
+    sni: (_: string, done: (error: null, found: typeof context) => void) => done(null, context),
+  }
+}
+
+export async function scratch(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-proxy-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export const resolvedOf = (values: Record<string, string>): Resolved => ({
+  values,
+  provenance: {},
+  unresolved: [],
+  unexpanded: new Map(),
+  scope: { orgId: '', orgSlug: '', appId: '', appSlug: '', envId: '', envSlug: '' },
+  stale: false,
+  fetchedAt: '',
+  ageSeconds: 0,
+  revision: '',
+})
+
+export interface World extends RunningProxy {
+  folder: string
+  warnings: string[]
+  means: Means
+}
+
+/** A proxy with these settings and secrets. Every listener takes a free port. */
+export async function startWorld(
+  toml: string,
+  values: Record<string, string> = {},
+  more: Partial<Means> = {},
+): Promise<World> {
+  const folder = await scratch()
+  const warnings: string[] = []
+  const resolved = resolvedOf(values)
+  const means: Means = {
+    resolve: async () => resolved,
+    resolved,
+    client: createClient({ baseUrl: 'http://127.0.0.1:1', credential: { bearer: 'x' }, retry: { attempts: 1 } }),
+    sources: new Map(),
+    controlToken: 'control-token',
+    warn: (message) => warnings.push(message),
+    ...more,
+  }
+  const proxy = await startProxy(parseConfig(`listen = "127.0.0.1:0"\n${toml}`, folder), means)
+  onTestFinished(() => proxy.close())
+  return { ...proxy, folder, warnings, means }
+}
+
+export const forward = (hosts: string, more = '') =>
+  `[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n${more}\n${hosts}`
+
+/** Names of tests lead to this machine. */
+export const lookUpHere: Means['lookUp'] = (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
+
+/** Bytes as they are, on a connection of their own -> everything that came back. */
+export async function raw(origin: string, bytes: string | string[]): Promise<string> {
+  const { hostname, port } = new URL(origin)
+  const socket = connect(Number(port), hostname)
+  for (const part of [bytes].flat()) {
+    socket.write(part, 'latin1')
+    await new Promise((done) => setImmediate(done))
+  }
+  let text = ''
+  for await (const chunk of socket.setEncoding('latin1')) text += chunk
+  return text
+}
