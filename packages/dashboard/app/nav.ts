@@ -4,6 +4,7 @@ import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
   IconBell,
+  IconCloudUpload,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -93,6 +94,13 @@ export const navGroups: NavGroup[] = [
         admins: true,
       },
       { label: 'Rotation', icon: IconRefresh, to: '/orgs/$org/rotation', also: 'rotate passwords', admins: true },
+      {
+        label: 'Sync',
+        icon: IconCloudUpload,
+        to: '/orgs/$org/sync',
+        also: 'push platforms destinations github vercel bindings',
+        admins: true,
+      },
     ],
   },
   {
@@ -117,6 +125,8 @@ export const createEntries: NavEntry[] = [
   { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
   { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
   { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
+  { label: 'Connect a destination', icon: IconPlus, to: '/orgs/$org/sync/connections', also: 'new sync', admins: true },
+  { label: 'Bind an environment', icon: IconPlus, to: '/orgs/$org/sync', also: 'new sync push', admins: true },
 ]
 
 /** A person's own pages: entries of their menu, and tabs of one another. */
@@ -143,6 +153,12 @@ export const settingsTabs: Tab[] = [
 export const leaseTabs: Tab[] = [
   { label: 'Ledger', to: '/orgs/$org/leases' },
   { label: 'Targets', to: '/orgs/$org/leases/targets', also: 'databases hosts clouds credentials' },
+]
+
+export const syncTabs: Tab[] = [
+  { label: 'Bindings', to: '/orgs/$org/sync' },
+  { label: 'Connections', to: '/orgs/$org/sync/connections', also: 'providers platforms credentials' },
+  { label: 'Runs', to: '/orgs/$org/sync/runs', also: 'history of pushes' },
 ]
 
 /** The sections of an application; `admins` as in the sidebar. */

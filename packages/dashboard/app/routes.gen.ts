@@ -40,6 +40,9 @@ import { Route as AppOrgsOrgLeasesIndexRouteImport } from './routes/_app/orgs.$o
 import { Route as AppOrgsOrgLeasesTargetsRouteImport } from './routes/_app/orgs.$org/leases/targets.tsx'
 import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
 import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/orgs.$org/settings/security.tsx'
+import { Route as AppOrgsOrgSyncIndexRouteImport } from './routes/_app/orgs.$org/sync/index.tsx'
+import { Route as AppOrgsOrgSyncConnectionsRouteImport } from './routes/_app/orgs.$org/sync/connections.tsx'
+import { Route as AppOrgsOrgSyncRunsRouteImport } from './routes/_app/orgs.$org/sync/runs.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
 import { Route as AppOrgsOrgAppsAppSettingsRouteImport } from './routes/_app/orgs.$org/apps/$app/settings.tsx'
 import { Route as AppOrgsOrgEnvsEnvIndexRouteImport } from './routes/_app/orgs.$org/envs/$env/index.tsx'
@@ -203,6 +206,22 @@ const AppOrgsOrgSettingsSecurityRoute =
     path: '/settings/security',
     getParentRoute: () => AppOrgsOrgRoute,
   } as any)
+const AppOrgsOrgSyncIndexRoute = AppOrgsOrgSyncIndexRouteImport.update({
+  id: '/sync/',
+  path: '/sync/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgSyncConnectionsRoute =
+  AppOrgsOrgSyncConnectionsRouteImport.update({
+    id: '/sync/connections',
+    path: '/sync/connections',
+    getParentRoute: () => AppOrgsOrgRoute,
+  } as any)
+const AppOrgsOrgSyncRunsRoute = AppOrgsOrgSyncRunsRouteImport.update({
+  id: '/sync/runs',
+  path: '/sync/runs',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgAppsAppIndexRoute = AppOrgsOrgAppsAppIndexRouteImport.update({
   id: '/',
   path: '/',
@@ -270,11 +289,14 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
+  '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
   '/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
+  '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -306,11 +328,14 @@ export interface FileRoutesByTo {
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
+  '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
   '/orgs/$org/leases': typeof AppOrgsOrgLeasesIndexRoute
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
+  '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -347,11 +372,14 @@ export interface FileRoutesById {
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
+  '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
   '/_app/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
+  '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -388,11 +416,14 @@ export interface FileRouteTypes {
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
+    | '/orgs/$org/sync/connections'
+    | '/orgs/$org/sync/runs'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
     | '/orgs/$org/leases/'
     | '/orgs/$org/settings/'
+    | '/orgs/$org/sync/'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -424,11 +455,14 @@ export interface FileRouteTypes {
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
+    | '/orgs/$org/sync/connections'
+    | '/orgs/$org/sync/runs'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
     | '/orgs/$org/leases'
     | '/orgs/$org/settings'
+    | '/orgs/$org/sync'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -464,11 +498,14 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/groups/$group'
     | '/_app/orgs/$org/leases/targets'
     | '/_app/orgs/$org/settings/security'
+    | '/_app/orgs/$org/sync/connections'
+    | '/_app/orgs/$org/sync/runs'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
     | '/_app/orgs/$org/leases/'
     | '/_app/orgs/$org/settings/'
+    | '/_app/orgs/$org/sync/'
     | '/_app/orgs/$org/apps/$app/settings'
     | '/_app/orgs/$org/envs/$env/branches'
     | '/_app/orgs/$org/envs/$env/composition'
@@ -704,6 +741,27 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgSettingsSecurityRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/sync/': {
+      id: '/_app/orgs/$org/sync/'
+      path: '/sync'
+      fullPath: '/orgs/$org/sync/'
+      preLoaderRoute: typeof AppOrgsOrgSyncIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/sync/connections': {
+      id: '/_app/orgs/$org/sync/connections'
+      path: '/sync/connections'
+      fullPath: '/orgs/$org/sync/connections'
+      preLoaderRoute: typeof AppOrgsOrgSyncConnectionsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/sync/runs': {
+      id: '/_app/orgs/$org/sync/runs'
+      path: '/sync/runs'
+      fullPath: '/orgs/$org/sync/runs'
+      preLoaderRoute: typeof AppOrgsOrgSyncRunsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/apps/$app/': {
       id: '/_app/orgs/$org/apps/$app/'
       path: '/'
@@ -802,11 +860,14 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
   AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
+  AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
+  AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
   AppOrgsOrgLeasesIndexRoute: typeof AppOrgsOrgLeasesIndexRoute
   AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
+  AppOrgsOrgSyncIndexRoute: typeof AppOrgsOrgSyncIndexRoute
 }
 
 const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
@@ -823,11 +884,14 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
   AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
+  AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
+  AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,
   AppOrgsOrgLeasesIndexRoute: AppOrgsOrgLeasesIndexRoute,
   AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
+  AppOrgsOrgSyncIndexRoute: AppOrgsOrgSyncIndexRoute,
 }
 
 const AppOrgsOrgRouteWithChildren = AppOrgsOrgRoute._addFileChildren(

@@ -72,6 +72,11 @@ function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: bo
         <AnchorLink to="/orgs/$org/rotation" params={{ org: org.slug }} size="sm">
           What it rotates
         </AnchorLink>
+      )}{' '}
+      {syncs > 0 && isAdmin && (
+        <AnchorLink to="/orgs/$org/sync" params={{ org: org.slug }} size="sm">
+          What it syncs
+        </AnchorLink>
       )}
     </Alert>
   )

@@ -1,12 +1,13 @@
-// The settings of a lease target or of a rotation, whose fields are told by a schema of the contract: each field has its
+// The settings of a lease target, a rotation or a sync destination, whose fields are told by a schema of the contract: each field has its
 // description there, and is checked by it. What is typed is kept as texts until it is checked.
 
 interface Schema {
   type?: string
   const?: string
   enum?: string[]
-  anyOf?: { const: string }[]
+  anyOf?: Schema[]
   items?: Schema
+  patternProperties?: Record<string, Schema>
   properties?: Record<string, Schema>
   required?: string[]
   minimum?: number
@@ -18,11 +19,14 @@ interface Schema {
 export interface ConfigField {
   /** Below the config: `connection.host`. */
   path: string
-  /** How its text is read: `lines` are one value each, `rows` several with a space between. */
-  kind: 'text' | 'long' | 'number' | 'choice' | 'lines' | 'rows'
+  /**
+   * How its text is read: `lines` are one value each, `numbers` too, `some` are chosen ones, `rows` several with a space
+   * between; in `lists` each row has a name and what belongs to it.
+   */
+  kind: 'text' | 'long' | 'number' | 'yes-no' | 'choice' | 'some' | 'lines' | 'numbers' | 'rows' | 'lists'
   description: string
   required: boolean
-  /** Of a choice. */
+  /** Of a choice, and of some; of lines and lists, what stands alone in place of them. */
   choices: string[]
   /** Of rows. */
   columns: string[]
@@ -45,23 +49,33 @@ export function fieldsOf(schema: object, within = ''): ConfigField[] {
   return Object.entries(properties).flatMap(([name, part]) => {
     const path = `${within}${name}`
     if (part.const !== undefined || unasked.includes(path)) return []
-    if (part.type === 'object') return fieldsOf(required.includes(name) ? part : { ...part, required: [] }, `${path}.`)
+    if (part.type === 'object' && !part.patternProperties)
+      return fieldsOf(required.includes(name) ? part : { ...part, required: [] }, `${path}.`)
     return [{ path, required: required.includes(name), ...shapeOf(part) }]
   })
 }
 
 function shapeOf({ description = '', ...part }: Schema): Omit<ConfigField, 'path' | 'required'> {
-  const choices = part.enum ?? part.anyOf?.map((one) => one.const) ?? []
+  const [inner] = Object.values(part.patternProperties ?? {})
+  const choices = choicesOf(inner ?? (part.items ? part.items : part))
   const columns = Object.keys(part.items?.properties ?? {})
-  return { kind: kindOf(part, columns), description, choices, columns }
+  return { kind: kindOf(part, choices, columns), description, choices, columns }
 }
 
-function kindOf(part: Schema, columns: string[]): ConfigField['kind'] {
-  if (part.type === 'array') return columns.length > 0 ? 'rows' : 'lines'
+const choicesOf = (part: Schema): string[] => part.enum ?? part.anyOf?.flatMap((one) => one.const ?? []) ?? []
+
+function kindOf(part: Schema, choices: string[], columns: string[]): ConfigField['kind'] {
+  if (part.patternProperties) return 'lists'
+  if (part.type === 'array') return columns.length > 0 ? 'rows' : listKind(part.items, choices)
+  if (part.anyOf?.some(({ type }) => type === 'array')) return 'lines'
   if (part.type === 'integer') return 'number'
-  if (part.enum || part.anyOf) return 'choice'
+  if (part.type === 'boolean') return 'yes-no'
+  if (choices.length > 0) return 'choice'
   return (part.maxLength ?? 0) >= lineCharacters ? 'long' : 'text'
 }
+
+const listKind = (items: Schema | undefined, choices: string[]) =>
+  choices.length > 0 ? 'some' : items?.type === 'integer' ? 'numbers' : 'lines'
 
 export function textAt(texts: Texts, path: string): string {
   const found = path.split('.').reduce<Texts | string | undefined>((at, name) => (at as Texts)?.[name], texts)
@@ -96,16 +110,45 @@ export function configOf(fields: readonly ConfigField[], texts: Texts): Record<s
   return config
 }
 
-function readText({ kind, columns }: ConfigField, text: string): unknown {
+function readText({ kind, choices, columns }: ConfigField, text: string): unknown {
   if (kind === 'number') return Number(text)
+  if (kind === 'yes-no') return text === 'yes'
   const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-  if (kind === 'lines') return lines
+  if (kind === 'numbers') return lines.map(Number)
+  if (kind === 'some') return lines
+  if (kind === 'lines') return aloneIn(choices, lines)
+  if (kind === 'lists') return Object.fromEntries(lines.map((line) => listOf(choices, line)))
   if (kind !== 'rows') return text
   return lines.map((line) => {
     const words = line.split(/\s+/)
     return Object.fromEntries(columns.map((column, i) => [column, words[i] ?? '']))
   })
+}
+
+/** The values, or the one word that stands in place of them. */
+const aloneIn = (words: string[], values: string[]): string | string[] =>
+  values.length === 1 && words.includes(values[0] ?? '') ? (values[0] ?? '') : values
+
+function listOf(words: string[], line: string): [string, string | string[]] {
+  const [name = '', ...values] = line.split(/\s+/)
+  return [name, aloneIn(words, values)]
+}
+
+/** A config as it would be typed: `configOf` of it is the config again. Not for `rows`. */
+export function textsOf(fields: readonly ConfigField[], config: object): Record<string, string> {
+  const values = config as Record<string, unknown>
+  return Object.fromEntries(fields.map(({ path }) => [path, typedText(values[path])]))
+}
+
+function typedText(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.join('\n')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([name, list]) => [name, list].flat().join(' '))
+    .join('\n')
 }

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { ConfigField } from './config-fields.ts'
 import type { ApiForm } from './use-api-form.ts'
@@ -10,16 +10,20 @@ const labels: Record<string, string> = {
   allowedPrincipals: 'Allowed login names',
   alphabet: 'Characters',
   alternateUsername: 'Second account',
+  baseUrl: 'Root of the API',
   caCertificate: 'Certificates of the authority',
   caPublicKey: 'Public key of the authority',
   db: 'Logical database',
   externalId: 'External id',
+  kind: 'What it is',
+  kmsKeyId: 'KMS key',
+  kmsKeyName: 'KMS key',
   maxTtlSeconds: 'Longest lifetime in seconds',
   passwordLength: 'Length of passwords',
   revokeStatements: 'Statements that clean up',
   roleArn: 'ARN of the role',
   rules: 'ACL rules',
-  scopes: 'OAuth scopes',
+  secret: 'Marked as secret',
   statements: 'Statements of your own',
   tls: 'TLS',
   user: 'Login name',
@@ -65,15 +69,24 @@ function ConfigInput({ form, field }: { form: ApiForm<ConfigValues>; field: Conf
   const { value, onChange, ...input } = form.getInputProps(`config.${path}`)
   const common = { ...input, label: labelOf(path), description, value: value ?? '' }
   const texts = { ...common, onChange, autoComplete: 'off', spellCheck: false }
-  if (kind === 'choice')
+  if (kind === 'choice' || kind === 'yes-no')
     return (
       <Select
         {...common}
-        data={choices}
+        data={kind === 'choice' ? choices : ['yes', 'no']}
         value={value || null}
         onChange={(to) => onChange(to ?? '')}
         clearable={!required}
         allowDeselect={!required}
+      />
+    )
+  if (kind === 'some')
+    return (
+      <MultiSelect
+        {...common}
+        data={choices}
+        value={value ? value.split('\n') : []}
+        onChange={(to) => onChange(to.join('\n'))}
       />
     )
   if (kind === 'number') return <NumberInput {...common} allowDecimal={false} onChange={(to) => onChange(String(to))} />
@@ -90,8 +103,11 @@ function ConfigInput({ form, field }: { form: ApiForm<ConfigValues>; field: Conf
   )
 }
 
-const howWritten = ({ kind, columns }: ConfigField) =>
-  kind === 'lines' ? ' One on each line.' : kind === 'rows' ? ` One on each line: ${columns.join(' ')}.` : ''
+function howWritten({ kind, columns }: ConfigField): string {
+  if (kind === 'lines' || kind === 'numbers') return ' One on each line.'
+  if (kind === 'lists') return ' One name on each line, with its values behind it.'
+  return kind === 'rows' ? ` One on each line: ${columns.join(' ')}.` : ''
+}
 
 /** Descriptions are written for the reference as well, which shows what is between backticks as code. */
 const plain = (description: string) => description.replaceAll('`', '')

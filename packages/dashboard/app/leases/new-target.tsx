@@ -11,7 +11,7 @@ import { usePlaintext } from '../keyring.ts'
 import { invalidate, isFresh } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
-import { AdminSecretField, ServerReads, wrapForBroker } from './admin-secret.tsx'
+import { AdminSecretField, BrokerReads, wrapForBroker } from './admin-secret.tsx'
 import { NoServerKey } from './no-server-key.tsx'
 import { brokerKeyQuery } from './queries.ts'
 import { targetSchemas } from './schemas.ts'
@@ -84,7 +84,7 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
         onChange={(event) => setName(event.currentTarget.value)}
         data-autofocus
       />
-      <ServerReads />
+      <BrokerReads />
       <AdminSecretField
         provider={provider}
         value={secret}

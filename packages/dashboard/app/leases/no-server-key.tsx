@@ -14,8 +14,8 @@ export function NoServerKey({ error, retry }: { error: unknown; retry: () => voi
       title="This server has no server key"
       role="alert"
     >
-      Without one it can keep no key of its own, and so neither make leases nor rotate secrets. Its operator sets
-      SKERRY_SERVER_KEY.
+      Without one it can keep no key of its own, and so it can neither make leases, nor rotate secrets, nor sync them.
+      Its operator sets SKERRY_SERVER_KEY.
     </Alert>
   )
 }

@@ -9,7 +9,7 @@ import { invalidate, isFresh } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
-import { AdminSecretField, ServerReads, wrapForBroker } from './admin-secret.tsx'
+import { AdminSecretField, BrokerReads, wrapForBroker } from './admin-secret.tsx'
 import { NoServerKey } from './no-server-key.tsx'
 import { brokerKeyQuery, type LeaseTarget } from './queries.ts'
 
@@ -69,7 +69,7 @@ function ReplaceDialog({ target, onClose }: Props) {
       disabled={secret.trim() === '' || !isFresh(key)}
     >
       <NoServerKey error={key.error} retry={() => key.refetch()} />
-      <ServerReads />
+      <BrokerReads />
       <AdminSecretField
         provider={target.provider}
         value={secret}

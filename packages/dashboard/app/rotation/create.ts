@@ -2,7 +2,7 @@ import type { Body } from '@skerry/contract/endpoint'
 import type { rotation } from '@skerry/contract/rotation'
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
-import { keyring } from '../keyring.ts'
+import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
 
 /**
  * Configures a rotation. `rotatorKey` is given where the rotator does not hold the environment’s key yet: that is wrapped to
@@ -17,10 +17,6 @@ export async function createRotation(
   if (rotatorKey === null) return api.rotation.create({ params, body: settings })
   const { environmentId } = settings
   await checkMeanings([environmentId])
-  const own = await api.grants.own({ params: { orgId, envId: environmentId } })
-  const [wrappedDek = ''] = await keyring.call('wrapForOthers', {
-    wrappedDek: own.wrappedDek,
-    publicKeyJwks: [rotatorKey],
-  })
+  const wrappedDek = await wrapEnvironmentKey(orgId, environmentId, rotatorKey)
   return api.rotation.create({ params, body: { ...settings, wrappedDek } })
 }

@@ -4,13 +4,13 @@ import { type RotationKind, rotationFacts } from '@skerry/contract/rotation-fact
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
-import { pin, remember, useChecked } from '../envs/pins.ts'
+import { useReaderKey } from '../envs/reader-key.tsx'
 import type { Texts } from '../form/config-fields.ts'
 import { ConfigFields } from '../form/config-input.tsx'
 import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
 import { NoServerKey } from '../leases/no-server-key.tsx'
 import { targetsQuery } from '../leases/queries.ts'
-import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { EnvironmentField } from '../people/environment-field.tsx'
 import { invalidate, isFresh } from '../queries.ts'
 import { sealedQuery } from '../secrets/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -100,52 +100,15 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
 function useRotator(orgId: string, environmentId: string | null) {
   const query = useQuery(rotatorQuery(orgId))
   const { publicKeyJwk = null, grantedEnvironmentIds = [] } = query.data ?? {}
-  const checked = useChecked(publicKeyJwk === null ? [] : [{ principalId: orgId, publicKeyJwk }])?.[0]
-  const [allowed, setAllowed] = useState(false)
-  const [compared, setCompared] = useState<string | null>(null)
   const holdsKey = environmentId !== null && grantedEnvironmentIds.includes(environmentId)
-  const isCompared = compared !== null && compared === publicKeyJwk
-  const isKnown = checked !== undefined && (checked.status !== 'changed' || isCompared)
+  const reader = useReaderKey(publicKeyJwk === null ? null : { principalId: orgId, publicKeyJwk })
   return {
     query,
     wrapTo: holdsKey ? null : publicKeyJwk,
-    isReady: isFresh(query) && (holdsKey || (allowed && isKnown)),
-    /** What was compared, and what is wrapped to without, is remembered: another key is noticed from then on. */
-    agreed() {
-      if (holdsKey || !checked) return
-      if (isCompared) pin(orgId, checked.fingerprint)
-      else remember([{ principalId: orgId, fingerprint: checked.fingerprint }])
-    },
-    reads: {
-      holdsKey,
-      checked,
-      allowed,
-      onAllowed: setAllowed,
-      compared: isCompared,
-      onCompared: (yes: boolean) => setCompared(yes ? publicKeyJwk : null),
-    },
+    isReady: isFresh(query) && (holdsKey || reader.isAgreed),
+    agreed: () => holdsKey || reader.agreed(),
+    reads: { holdsKey, reader },
   }
-}
-
-function EnvironmentField({ value, onChange }: { value: string | null; onChange: (value: string | null) => void }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const query = useQuery(environmentLabelsQuery(org.id))
-  const places = (query.data ?? []).filter(({ canDecrypt }) => canDecrypt !== false)
-  return (
-    <>
-      <ProblemAlert error={query.error} retry={() => query.refetch()} />
-      <Select
-        label="Environment"
-        description="Those whose key you hold."
-        searchable
-        nothingFoundMessage="No environment by that name whose key you hold"
-        data={places.map(({ id, label }) => ({ value: id, label }))}
-        value={value}
-        onChange={onChange}
-        data-autofocus
-      />
-    </>
-  )
 }
 
 function SecretField(props: {

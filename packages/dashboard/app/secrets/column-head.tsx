@@ -1,5 +1,6 @@
 import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
+import { SyncedBadge } from '../sync/synced-badge.tsx'
 import {
   IconClipboardList,
   IconCopy,
@@ -52,6 +53,7 @@ export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
               <IconShieldCheck size={14} aria-label="Protected" style={{ flex: 'none' }} />
             </Tooltip>
           )}
+          <SyncedBadge environmentId={environmentId} isIcon />
           {warning && (
             <Tooltip label={warning} withArrow multiline maw={260}>
               <IconTriangleAlert size={14} aria-label={warning} style={{ flex: 'none' }} />

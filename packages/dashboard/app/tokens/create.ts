@@ -1,6 +1,7 @@
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { pin } from '../envs/pins.ts'
+import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
 import { keyring } from '../keyring.ts'
 import type { Format } from './format-field.tsx'
 
@@ -31,7 +32,7 @@ export async function createServiceToken(orgId: string, wanted: NewServiceToken)
   const { token, tokenId, tokenHash, publicKeyJwk } = await keyring.callLocked('newToken', { format: wanted.format })
   const grants = []
   for (const envId of wanted.environmentIds)
-    grants.push({ envId, wrappedDek: await wrapTo(orgId, envId, publicKeyJwk) })
+    grants.push({ envId, wrappedDek: await wrapEnvironmentKey(orgId, envId, publicKeyJwk) })
   const { name, role, bound, expiresAt } = wanted
   const environmentId = bound ? (wanted.environmentIds[0] ?? null) : null
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
@@ -40,12 +41,6 @@ export async function createServiceToken(orgId: string, wanted: NewServiceToken)
   const [checked] = await keyring.callLocked('fingerprints', { publicKeyJwks: [publicKeyJwk] })
   if (checked) pin(tokenId, checked.fingerprint)
   return { token, tokenId, problem: await grantAll(orgId, tokenId, grants) }
-}
-
-async function wrapTo(orgId: string, envId: string, publicKeyJwk: string): Promise<string> {
-  const { wrappedDek } = await api.grants.own({ params: { orgId, envId } })
-  const [wrapped = ''] = await keyring.call('wrapForOthers', { wrappedDek, publicKeyJwks: [publicKeyJwk] })
-  return wrapped
 }
 
 /** Returns the error or null instead of throwing: the token exists by now and must be shown in any case. */

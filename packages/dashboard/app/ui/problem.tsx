@@ -26,6 +26,9 @@ const advice: Record<string, string> = {
   malformed_answer: 'Do not go on. Tell the operator: the server answered something else than was asked for.',
 }
 
+/** Of a database, a host or a platform that Skerry called: a `conflict`, but nobody has changed anything here. */
+const outsideAdvice = 'This is what the other system said. Mend it there, or what Skerry has for it, and try again.'
+
 export function describeProblem(error: unknown): {
   title: string
   advice: string | undefined
@@ -37,7 +40,8 @@ export function describeProblem(error: unknown): {
     if (refused)
       return { title: `${refused.path}: ${refused.message}`, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
-    return { title, advice: advice[error.code], requestId: error.requestId }
+    const isOutside = error.message.startsWith('target: ')
+    return { title, advice: isOutside ? outsideAdvice : advice[error.code], requestId: error.requestId }
   }
   if (error instanceof KeyringError)
     return { title: sentence(error.message), advice: advice[error.code], requestId: null }

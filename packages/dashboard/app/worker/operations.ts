@@ -5,6 +5,7 @@ import { layerOperations } from './layers.ts'
 import { leaseOperations } from './leases.ts'
 import { rekeyOperations } from './rekey.ts'
 import { secretOperations } from './secrets.ts'
+import { syncOperations } from './sync.ts'
 import { tokenOperations } from './tokens.ts'
 
 /** Everything that the page may ask of the keyring. */
@@ -17,6 +18,7 @@ export const operations = {
   ...changeOperations,
   ...tokenOperations,
   ...leaseOperations,
+  ...syncOperations,
 }
 
 export type Operations = typeof operations

@@ -6,13 +6,11 @@ import { lookAtChanges } from './changes.ts'
 import { forgetUnusedKeypairs } from './connection-store.ts'
 import { endCutOff } from './finish.ts'
 import { goOn, performRun } from './run-job.ts'
-import { deleteOldRuns, freeAllPlaces, listCutOff, listWaiting } from './run-store.ts'
+import { deleteOldRuns, freeAllPlaces, heldSeconds, listCutOff, listWaiting } from './run-store.ts'
 
-export const jobs = [
-  performRun,
-  job('sync.sweep', { cron: '* * * * *' }, sweep),
-  job('sync.forget', { cron: '17 * * * *' }, forget),
-]
+const sweepJob = job('sync.sweep', { cron: '* * * * *' }, sweep)
+
+export const jobs = [performRun, sweepJob, job('sync.forget', { cron: '17 * * * *' }, forget)]
 
 /** Finds what a server that is gone has left: runs, waiting or half done, changes that nobody looked at, and tries that are due. */
 export async function sweep(context: Context): Promise<void> {
@@ -25,9 +23,14 @@ export async function sweep(context: Context): Promise<void> {
   queue.nudge(performRun)
 }
 
-/** An embedded database had one server, and that is gone. */
+/**
+ * An embedded database had one server, and that is gone. On PostgreSQL another may be at work: what was cut off shows when its
+ * places are no longer held, and is taken up then and not with the next minute.
+ */
 export async function atStart(context: Context): Promise<void> {
-  if (context.db.engine === 'embedded') await freeAllPlaces(context.db)
+  const { db, queue } = context
+  if (db.engine === 'embedded') await freeAllPlaces(db)
+  else await queue.enqueue(db, sweepJob, {}, { startAfterSeconds: heldSeconds + 1 })
   await sweep(context)
 }
 

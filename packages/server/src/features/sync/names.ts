@@ -1,3 +1,4 @@
+import { isIncluded } from '@skerry/contract/sync-names'
 import type { NameRule } from '@skerry/providers/sync/provider'
 import type { Binding } from './scope.ts'
 
@@ -6,26 +7,6 @@ import type { Binding } from './scope.ts'
 
 type Filter = Pick<Binding, 'include' | 'exclude'>
 type Transform = Binding['nameTransform']
-
-/** Whether a secret of this name goes: without `include` all do, and `exclude` has the last word. */
-export const isIncluded = (name: string, { include, exclude }: Filter): boolean =>
-  (include.length === 0 || include.some((pattern) => matches(name, pattern))) &&
-  !exclude.some((pattern) => matches(name, pattern))
-
-/** `*` stands for any characters. Without backtracking, so that no pattern is slow. */
-function matches(name: string, pattern: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
-  if (last === undefined) return name === pattern
-  if (!name.startsWith(first)) return false
-  let from = first.length
-  for (const piece of rest) {
-    const found = name.indexOf(piece, from)
-    if (found < 0) return false
-    from = found + piece.length
-  }
-  return name.length - last.length >= from && name.endsWith(last)
-}
 
 const forms: Record<NameRule['form'], (name: string) => string> = {
   exact: (name) => name,

@@ -75,7 +75,7 @@ export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
   db.rows('update sync_runs set taken_at = $3 where org_id = $1 and id = $2', [orgId, runId, now])
 
 /** How long a place stays held by a server that no longer says so. */
-const heldSeconds = 10
+export const heldSeconds = 10
 
 /** The places in one go, or fewer where another run holds some. By the database's clock, which all servers share. */
 export const holdPlaces = (db: Tx, orgId: string, places: readonly string[], runId: string) =>

@@ -6,6 +6,7 @@ import { useParent } from '../../../../envs/use-parent.ts'
 import { envTabs } from '../../../../nav.ts'
 import { envQuery, granteesQuery } from '../../../../secrets/queries.ts'
 import type { Environment } from '../../../../secrets/use-columns.ts'
+import { SyncedBadge } from '../../../../sync/synced-badge.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page } from '../../../../ui/page.tsx'
@@ -66,6 +67,7 @@ function Where({ environment }: { environment: Environment }) {
           {environment.slug}
         </Text>
       </Breadcrumbs>
+      <SyncedBadge environmentId={environment.id} />
       {environment.parentEnvironmentId && (
         <Text span size="sm">
           a branch of{' '}

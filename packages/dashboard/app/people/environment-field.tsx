@@ -1,0 +1,34 @@
+import { Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { environmentLabelsQuery, type Place } from './environment-labels.ts'
+
+const any: Place['kind'][] = ['application', 'group', 'branch']
+
+/** One of the environments whose key this person holds, as far as lists tell that. */
+export function EnvironmentField(props: {
+  value: string | null
+  onChange: (value: string | null) => void
+  kinds?: Place['kind'][]
+}) {
+  const { value, onChange, kinds = any } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(environmentLabelsQuery(org.id))
+  const places = (query.data ?? []).filter(({ canDecrypt, kind }) => canDecrypt !== false && kinds.includes(kind))
+  return (
+    <>
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Select
+        label="Environment"
+        description="Those whose key you hold."
+        searchable
+        nothingFoundMessage="No environment by that name whose key you hold"
+        data={places.map(({ id, label }) => ({ value: id, label }))}
+        value={value}
+        onChange={onChange}
+        data-autofocus
+      />
+    </>
+  )
+}

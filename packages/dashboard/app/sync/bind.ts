@@ -1,0 +1,39 @@
+import type { Body } from '@skerry/contract/endpoint'
+import type { sync } from '@skerry/contract/sync'
+import { api } from '../api.ts'
+import { layersBelow } from '../envs/layers-below.ts'
+import { checkMeanings } from '../envs/meanings.ts'
+import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
+import { queryClient } from '../queries.ts'
+import { envQuery } from '../secrets/queries.ts'
+import { type Binding, type Connection, reloadSync } from './queries.ts'
+
+type Bound = Pick<Body<typeof sync.createBinding>, 'environmentId' | 'destination'>
+
+/** Binds an environment without pushing anything: what a push would do is looked at first. */
+export async function bindEnvironment(orgId: string, connection: Connection, bound: Bound): Promise<Binding> {
+  const { environment } = await queryClient.fetchQuery(envQuery(orgId, bound.environmentId))
+  const below = await layersBelow(orgId, environment)
+  const ids = [bound.environmentId, ...below.map(({ environmentId }) => environmentId)]
+  const keys = await keysFor(orgId, connection, ids)
+  const body = { ...bound, ...keys, connectionId: connection.id, enabled: false }
+  const { binding } = await api.sync.createBinding({ params: { orgId }, body })
+  await reloadSync(orgId, ids)
+  return binding
+}
+
+/** Gives a connection the keys of groups that were composed after it was bound. */
+export async function giveMissingKeys(orgId: string, connection: Connection, binding: Binding): Promise<void> {
+  const { id: bindingId, missingEnvironmentIds: ids } = binding
+  const body = await keysFor(orgId, connection, ids)
+  await api.sync.updateBinding({ params: { orgId, bindingId }, body })
+  await reloadSync(orgId, ids)
+}
+
+async function keysFor(orgId: string, { publicKeyJwk }: Connection, environmentIds: string[]) {
+  await checkMeanings(environmentIds)
+  const wrappedDeks = []
+  for (const environmentId of environmentIds)
+    wrappedDeks.push({ environmentId, wrappedDek: await wrapEnvironmentKey(orgId, environmentId, publicKeyJwk) })
+  return { wrappedDeks, acknowledgedDecryption: true }
+}

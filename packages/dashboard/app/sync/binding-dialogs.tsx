@@ -1,0 +1,74 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useReaderKey } from '../envs/reader-key.tsx'
+import { isFresh } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { giveMissingKeys } from './bind.ts'
+import { BindingEditor } from './binding-editor.tsx'
+import { ConnectionReads } from './connection-reads.tsx'
+import { type Binding, connectionsQuery, reloadSync } from './queries.ts'
+import { RunDialog } from './run-dialog.tsx'
+
+/** The dialog that is open, and for which binding. */
+export interface OpenBindingDialog {
+  kind: 'edit' | 'run' | 'keys' | 'remove'
+  binding: Binding
+  /** What is bound to what, in words. */
+  name: string
+}
+
+export function BindingDialog({ dialog, onClose }: { dialog: OpenBindingDialog; onClose: () => void }) {
+  const { kind, binding } = dialog
+  if (kind === 'edit') return <BindingEditor binding={binding} isNew={false} onClose={onClose} />
+  if (kind === 'run') return <RunDialog binding={binding} onClose={onClose} />
+  if (kind === 'keys') return <KeysDialog binding={binding} onClose={onClose} />
+  return <RemoveDialog {...dialog} onClose={onClose} />
+}
+
+/** A group that was composed later is read only once somebody has agreed to it. */
+function KeysDialog({ binding, onClose }: { binding: Binding; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery({ ...connectionsQuery(org.id), staleTime: 0 })
+  const connection = query.data?.find(({ id }) => id === binding.connectionId)
+  const reader = useReaderKey(connection ? { principalId: connection.id, publicKeyJwk: connection.publicKeyJwk } : null)
+  const give = async () => {
+    if (!connection) return
+    reader.agreed()
+    await giveMissingKeys(org.id, connection, binding)
+  }
+  return (
+    <FormDialog
+      title="Give the missing keys"
+      submit="Give the keys"
+      opened
+      onClose={onClose}
+      onSubmit={give}
+      disabled={!reader.isAgreed || !isFresh(query)}
+    >
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      <Text size="sm">
+        A group was composed into the environment after it was bound. Nothing is pushed until the connection has the
+        group’s key as well.
+      </Text>
+      <ConnectionReads reader={reader} />
+    </FormDialog>
+  )
+}
+
+function RemoveDialog({ binding, name, onClose }: OpenBindingDialog & { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const remove = async () => {
+    await api.sync.deleteBinding({ params: { orgId: org.id, bindingId: binding.id } })
+    await reloadSync(org.id, [binding.environmentId])
+  }
+  return (
+    <ConfirmDelete title={`Stop pushing ${name}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+      What was pushed stays at the destination. This server loses the keys that no other binding needs; re-key the
+      environment to make what it had worthless.
+    </ConfirmDelete>
+  )
+}

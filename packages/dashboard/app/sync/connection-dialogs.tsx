@@ -1,0 +1,154 @@
+import { Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { use } from 'react'
+import { api } from '../api.ts'
+import { useReaderKey } from '../envs/reader-key.tsx'
+import { ConfigFields } from '../form/config-input.tsx'
+import { CredentialField, ServerReads, wrapCredential } from '../form/credential-field.tsx'
+import { useApiForm } from '../form/use-api-form.ts'
+import { type ConfigValues, readConfig } from '../form/use-config-form.ts'
+import { usePlaintext } from '../keyring.ts'
+import { isFresh } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
+import { bindingsQuery, type Connection, connectionsQuery, reloadSync } from './queries.ts'
+import { type Provider, syncSchemas } from './schemas.ts'
+import { useDestinationForm } from './use-destination-form.ts'
+
+/** The dialog that is open, and for which connection. */
+export interface OpenConnectionDialog {
+  kind: 'verify' | 'rename' | 'replace' | 'disconnect'
+  connection: Connection
+}
+
+interface Props {
+  connection: Connection
+  onClose: () => void
+}
+
+export function ConnectionDialog({ dialog, onClose }: { dialog: OpenConnectionDialog; onClose: () => void }) {
+  const provider = use(syncSchemas()).get(dialog.connection.provider) as Provider
+  const { kind, connection } = dialog
+  if (kind === 'verify') return <VerifyDialog {...{ connection, provider, onClose }} />
+  if (kind === 'rename') return <RenameDialog {...{ connection, onClose }} />
+  if (kind === 'replace') return <ReplaceDialog {...{ connection, provider, onClose }} />
+  return <DisconnectDialog {...{ connection, onClose }} />
+}
+
+/** Asks one destination: that of the first binding, unless another is typed. */
+function VerifyDialog({ connection, provider, onClose }: Props & { provider: Provider }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const bindings = useQuery(bindingsQuery(org.id)).data ?? []
+  const bound = bindings.find(({ connectionId }) => connectionId === connection.id)
+  const { form, rulesFor } = useDestinationForm(provider, bound?.destination ?? null)
+  const verify = async ({ config }: ConfigValues) => {
+    const destination = { ...readConfig(rulesFor(config), config), provider: provider.tag }
+    const params = { orgId: org.id, connectionId: connection.id }
+    try {
+      const { notes } = await api.sync.verifyConnection({ params, body: { destination } })
+      showToast([`${connection.name} reaches the destination.`, ...notes].join(' '))
+    } finally {
+      await reloadSync(org.id)
+    }
+  }
+  return (
+    <FormDialog
+      title={`Verify ${connection.name}`}
+      submit="Verify"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={verify}
+    >
+      <Text size="sm">Asks this destination whether the credential works there. Nothing is written.</Text>
+      <ConfigFields form={form} fields={rulesFor(form.values.config).fields} />
+    </FormDialog>
+  )
+}
+
+function RenameDialog({ connection, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('sync', 'updateConnection', { name: connection.name })
+  const rename = async (body: { name: string }) => {
+    await api.sync.updateConnection({ params: { orgId: org.id, connectionId: connection.id }, body })
+    await reloadSync(org.id)
+  }
+  return (
+    <FormDialog
+      title={`Rename ${connection.name}`}
+      submit="Rename"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={rename}
+    >
+      <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+    </FormDialog>
+  )
+}
+
+function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & { provider: Provider }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery({ ...connectionsQuery(org.id), staleTime: 0 })
+  const shown = query.data?.find((one) => one.id === id)
+  const reader = useReaderKey(shown ? { principalId: id, publicKeyJwk: shown.publicKeyJwk } : null)
+  const [credential, setCredential, wasCleared] = usePlaintext('')
+  const replace = async () => {
+    if (!shown) return
+    const wrappedCredential = await wrapCredential(credential, shown.publicKeyJwk)
+    await api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { wrappedCredential } })
+    showToast(`${name} uses the new credential. What had failed is tried again.`)
+    await reloadSync(org.id)
+  }
+  return (
+    <FormDialog
+      title={`Replace the credential of ${name}`}
+      submit="Replace"
+      opened
+      onClose={onClose}
+      onSubmit={replace}
+      disabled={credential.trim() === '' || !isFresh(query) || !reader.isKnown}
+    >
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+      {reader.words}
+      <ServerReads>it writes to the destination with the credential.</ServerReads>
+      <CredentialField
+        label="Credential"
+        description={provider.credential.replaceAll('`', '')}
+        value={credential}
+        wasCleared={wasCleared}
+        onChange={setCredential}
+        autoFocus
+      />
+    </FormDialog>
+  )
+}
+
+function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const bindings = useQuery(bindingsQuery(org.id)).data ?? []
+  const bound = bindings.filter(({ connectionId }) => connectionId === id)
+  const disconnect = async () => {
+    await api.sync.deleteConnection({ params: { orgId: org.id, connectionId: id } })
+    await reloadSync(
+      org.id,
+      bound.map(({ environmentId }) => environmentId),
+    )
+  }
+  const also =
+    bound.length === 0
+      ? ''
+      : bound.length === 1
+        ? ' Its binding goes with it.'
+        : ` Its ${bound.length} bindings go with it.`
+  return (
+    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" opened onClose={onClose} onConfirm={disconnect}>
+      This server forgets the credential, and loses the keys of the environments that were bound.{also} What was pushed
+      stays where it is. Revoke the credential there, and re-key the environments to make what this server had
+      worthless.
+    </ConfirmDelete>
+  )
+}

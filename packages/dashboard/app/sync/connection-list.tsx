@@ -1,0 +1,101 @@
+import { Badge, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, use, useState } from 'react'
+import { TwoLines } from '../ui/cells.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import type { OpenConnectionDialog } from './connection-dialogs.tsx'
+import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
+import { syncSchemas } from './schemas.ts'
+
+// Loaded when first asked for.
+const ConnectionDialog = lazy(async () => ({ default: (await import('./connection-dialogs.tsx')).ConnectionDialog }))
+
+/** Destinations whose credential the server has. */
+export function ConnectionList() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const navigate = useNavigate()
+  const providers = use(syncSchemas())
+  const query = useQuery(connectionsQuery(org.id))
+  const bindings = useQuery(bindingsQuery(org.id)).data ?? []
+  const [dialog, setDialog] = useState<OpenConnectionDialog | null>(null)
+  const actions = (connection: Connection): RowAction[] => {
+    const open = (kind: OpenConnectionDialog['kind']) => () => setDialog({ kind, connection })
+    const search = { create: true, connection: connection.id } as const
+    return [
+      {
+        label: 'Bind an environment…',
+        onClick: () => void navigate({ to: '/orgs/$org/sync', params: { org: org.slug }, search }),
+      },
+      { label: 'Verify…', onClick: open('verify') },
+      { label: 'Rename…', onClick: open('rename') },
+      { label: 'Replace the credential…', onClick: open('replace') },
+      { label: 'Disconnect…', danger: true, onClick: open('disconnect') },
+    ]
+  }
+  const columns: ListColumn<Connection>[] = [
+    {
+      header: 'Connection',
+      cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
+      sort: ({ name }) => name,
+      width: '34%',
+    },
+    {
+      header: 'Destination',
+      cell: ({ provider }) => <TwoLines main={providers.get(provider)?.label ?? provider} below={provider} />,
+      sort: ({ provider }) => providers.get(provider)?.label ?? provider,
+    },
+    {
+      header: 'Bindings',
+      cell: ({ id }) => bindings.filter(({ connectionId }) => connectionId === id).length,
+      width: 90,
+    },
+    { header: 'Changed', cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />, width: 110 },
+    { header: 'State', cell: (connection) => <State connection={connection} />, width: 190 },
+  ]
+  return (
+    <>
+      <List
+        label="Sync connections"
+        query={query}
+        rows={(connections) => connections}
+        columns={columns}
+        minWidth={820}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        actions={actions}
+        empty={
+          <Empty title="No connection yet" command={`skerry sync connect code-host-ci --org ${org.slug}`}>
+            Give this server a credential of a platform, and it keeps secrets there up to date. It can read what is
+            bound to the connection.
+          </Empty>
+        }
+      />
+      <Suspense>{dialog && <ConnectionDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
+    </>
+  )
+}
+
+const statuses: Record<Connection['status'], { color: string; says: string }> = {
+  unverified: { color: 'gray', says: 'not verified' },
+  ready: { color: 'sea', says: 'ready' },
+  failing: { color: 'red', says: 'failing' },
+}
+
+function State({ connection: { status, lastError } }: { connection: Connection }) {
+  const { color, says } = statuses[status]
+  return (
+    <>
+      <Badge color={color} variant="light">
+        {says}
+      </Badge>
+      {lastError && (
+        <Text size="xs" c="red" lineClamp={2} title={lastError}>
+          {lastError}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,149 @@
+import { Group, Select, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
+import { isIncluded } from '@skerry/contract/sync-names'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import type { Binding } from './queries.ts'
+import { namesQuery } from './queries.ts'
+
+/** What can be chosen of a binding beside its destination, as a form has it. */
+export interface Filters {
+  include: string[]
+  exclude: string[]
+  prefix: string
+  suffix: string
+  letters: 'keep' | 'upper' | 'lower'
+  onDelete: Binding['onDelete']
+  mode: Binding['mode']
+  adopt: boolean
+}
+
+export const filtersOf = ({ nameTransform, include, exclude, onDelete, mode, adopt }: Binding): Filters => ({
+  ...{ include, exclude, onDelete, mode, adopt },
+  prefix: nameTransform.prefix ?? '',
+  suffix: nameTransform.suffix ?? '',
+  letters: nameTransform.case ?? 'keep',
+})
+
+/** As the API takes them. */
+export function settingsOf({ prefix, suffix, letters, mode, ...filters }: Filters) {
+  const nameTransform = {
+    ...(prefix === '' ? {} : { prefix }),
+    ...(suffix === '' ? {} : { suffix }),
+    ...(letters === 'keep' ? {} : { case: letters }),
+  }
+  return { planned: { ...filters, nameTransform }, mode }
+}
+
+const pattern = /^[A-Za-z0-9_*]{1,255}$/
+const part = /^[A-Za-z0-9_.-]{0,100}$/
+
+const patternsProblem = (patterns: string[]) =>
+  patterns.every((one) => pattern.test(one)) ? null : 'Letters, digits, _ and * only.'
+const partProblem = (text: string) => (part.test(text) ? null : 'Letters, digits, _, . and - only.')
+
+/** Whether they can be asked about at all. */
+export const areWhole = ({ include, exclude, prefix, suffix }: Filters): boolean =>
+  patternsProblem([...include, ...exclude]) === null && partProblem(prefix) === null && partProblem(suffix) === null
+
+interface Props {
+  environmentId: string
+  value: Filters
+  onChange: (change: Partial<Filters>) => void
+}
+
+export function FilterFields({ environmentId, value, onChange }: Props) {
+  const { include, exclude, prefix, suffix, letters, onDelete, mode, adopt } = value
+  const common = { placeholder: 'DB_*', splitChars: [',', ' '], classNames: { input: 'mono' } }
+  return (
+    <Stack>
+      <TagsInput
+        {...common}
+        label="Only these names"
+        description="All are pushed where none is given. * stands for any characters."
+        value={include}
+        error={patternsProblem(include)}
+        onChange={(to) => onChange({ include: to })}
+      />
+      <TagsInput
+        {...common}
+        label="But not these"
+        value={exclude}
+        error={patternsProblem(exclude)}
+        onChange={(to) => onChange({ exclude: to })}
+      />
+      <Matched environmentId={environmentId} include={include} exclude={exclude} />
+      <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
+        <NamePart label="Before each name" value={prefix} onChange={(to) => onChange({ prefix: to })} />
+        <NamePart label="Behind each name" value={suffix} onChange={(to) => onChange({ suffix: to })} />
+        <Select
+          label="Letters"
+          data={[
+            { value: 'keep', label: 'as they are' },
+            { value: 'upper', label: 'UPPER CASE' },
+            { value: 'lower', label: 'lower case' },
+          ]}
+          value={letters}
+          allowDeselect={false}
+          miw={130}
+          onChange={(to) => onChange({ letters: to as Filters['letters'] })}
+        />
+      </Group>
+      <Select
+        label="A name that is no longer pushed"
+        description="Only what this binding wrote itself, and nobody changed since, is ever deleted."
+        data={[
+          { value: 'keep', label: 'stays there' },
+          { value: 'delete', label: 'is deleted there' },
+        ]}
+        value={onDelete}
+        allowDeselect={false}
+        onChange={(to) => onChange({ onDelete: to as Filters['onDelete'] })}
+      />
+      <Switch
+        label="Overwrite names that others wrote there"
+        checked={adopt}
+        onChange={(event) => onChange({ adopt: event.currentTarget.checked })}
+      />
+      <Switch
+        label="Push by itself after each change"
+        description="Within seconds. Otherwise only when somebody asks for it."
+        checked={mode === 'auto'}
+        onChange={(event) => onChange({ mode: event.currentTarget.checked ? 'auto' : 'manual' })}
+      />
+    </Stack>
+  )
+}
+
+function NamePart(props: { label: string; value: string; onChange: (value: string) => void }) {
+  const { label, value, onChange } = props
+  return (
+    <TextInput
+      label={label}
+      classNames={{ input: 'mono' }}
+      autoComplete="off"
+      spellCheck={false}
+      miw={130}
+      value={value}
+      error={partProblem(value)}
+      onChange={(event) => onChange(event.currentTarget.value.trim())}
+    />
+  )
+}
+
+const shownMax = 12
+
+/** The secrets of the environment that the filters leave, by the rule that the server goes by. */
+function Matched({ environmentId, ...filter }: { environmentId: string } & Pick<Filters, 'include' | 'exclude'>) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const names = useQuery(namesQuery(org.id, environmentId)).data
+  if (!names) return null
+  const matched = names.filter((name) => isIncluded(name, filter))
+  const more = matched.length - shownMax
+  return (
+    <Text size="xs" c="dimmed" aria-live="polite" style={{ wordBreak: 'break-word' }}>
+      {matched.length} of {names.length} names{matched.length > 0 && ': '}
+      <span className="mono">{matched.slice(0, shownMax).join(', ')}</span>
+      {more > 0 && ` and ${more} more`}
+    </Text>
+  )
+}

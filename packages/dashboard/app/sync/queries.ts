@@ -1,0 +1,84 @@
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import type { sync } from '@skerry/contract/sync'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { allPages } from '../all-pages.ts'
+import { api } from '../api.ts'
+import { layersBelow } from '../envs/layers-below.ts'
+import { invalidate, queryClient } from '../queries.ts'
+import { envQuery, sealedQuery } from '../secrets/queries.ts'
+
+export type Connection = Answer<typeof sync.connections>['connections'][number]
+export type Binding = Answer<typeof sync.bindings>['bindings'][number]
+export type Run = Answer<typeof sync.runs>['runs'][number]
+export type Plan = Answer<typeof sync.plan>['plan']
+export type PlanSettings = Body<typeof sync.plan>
+
+/** A push takes a second or two, and what another person does shows within this time. */
+const refreshMs = 2000
+
+export const connectionsQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'sync', 'connections'],
+    queryFn: async ({ signal }): Promise<Connection[]> => {
+      const pages = await allPages((query) => api.sync.connections({ params: { orgId }, query }, { signal }))
+      return pages.flatMap(({ connections }) => connections)
+    },
+  })
+
+export const bindingsQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'sync', 'bindings'],
+    queryFn: async ({ signal }): Promise<Binding[]> => {
+      const pages = await allPages((query) => api.sync.bindings({ params: { orgId }, query }, { signal }))
+      return pages.flatMap(({ bindings }) => bindings)
+    },
+    refetchInterval: ({ state }) => (state.data?.some(({ lastRun }) => isUnderWay(lastRun)) ? refreshMs : false),
+  })
+
+const pageSize = 50
+
+/** The newest first; of one binding alone where it is given. */
+export const runsQuery = (orgId: string, bindingId: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['orgs', orgId, 'sync', 'runs', bindingId ?? 'all'],
+    queryFn: ({ signal, pageParam }) => {
+      const of = bindingId === undefined ? {} : { bindingId }
+      const query = { limit: pageSize, ...of, ...(pageParam === null ? {} : { cursor: pageParam }) }
+      return api.sync.runs({ params: { orgId }, query }, { signal })
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.runs.some(isUnderWay) ? refreshMs : false),
+  })
+
+const isUnderWay = (run: Pick<Run, 'status'> | null) => run?.status === 'running'
+
+/** What a push would do under these settings: it asks the destination, and so is not asked again for nothing. */
+export const planQuery = (orgId: string, bindingId: string, settings: PlanSettings) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'sync', 'plans', bindingId, settings],
+    queryFn: ({ signal }) => api.sync.plan({ params: { orgId, bindingId }, body: settings }, { signal }),
+    staleTime: 0,
+  })
+
+/** The names of all secrets that an environment is resolved from. Their values stay sealed. */
+export const namesQuery = (orgId: string, environmentId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', environmentId, 'names'],
+    queryFn: async (): Promise<string[]> => {
+      const { environment } = await queryClient.fetchQuery(envQuery(orgId, environmentId))
+      const below = await layersBelow(orgId, environment)
+      const ids = [environmentId, ...below.map((layer) => layer.environmentId)]
+      const sealed = await Promise.all(ids.map((id) => queryClient.fetchQuery(sealedQuery(orgId, id))))
+      const names = new Set(sealed.flatMap((one) => [...(one?.secrets.keys() ?? [])]))
+      return [...names].sort()
+    },
+  })
+
+/** A binding gives or takes a key, so the environments are read again, too. */
+export async function reloadSync(orgId: string, environmentIds: readonly string[] = []): Promise<void> {
+  await Promise.all([
+    invalidate({ queryKey: ['orgs', orgId, 'sync'] }),
+    ...environmentIds.map((id) => invalidate({ queryKey: ['orgs', orgId, 'envs', id] })),
+  ])
+}

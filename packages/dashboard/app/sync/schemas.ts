@@ -1,0 +1,76 @@
+import type { SyncTag } from '@skerry/contract/sync-providers'
+import type { TSchema } from 'typebox'
+import { type ConfigField, fieldsOf, type Texts, textAt } from '../form/config-fields.ts'
+import type { ConfigRules } from '../form/use-config-form.ts'
+
+/** What is known of one kind of destination. */
+export interface Provider {
+  tag: SyncTag
+  label: string
+  /** What the credential is. */
+  credential: string
+  config: ConfigRules
+  /** Fields and rules depend on `kind`, where there are several. */
+  destination: (texts: Texts) => ConfigRules
+  /** The fields of every kind: a form keeps what was typed when another is chosen. */
+  destinationFields: ConfigField[]
+}
+
+let loading: Promise<Map<string, Provider>> | undefined
+
+/** Every kind of destination by its tag. Schemas are fetched with the first page that needs them. For `use`: the same promise each time. */
+export function syncSchemas(): Promise<Map<string, Provider>> {
+  loading ??= load()
+  return loading
+}
+
+async function load(): Promise<Map<string, Provider>> {
+  const [{ syncProviders }, { syncProblem }, { Errors }] = await Promise.all([
+    import('@skerry/contract/sync-providers'),
+    import('@skerry/contract/sync-rules'),
+    import('typebox/value'),
+  ])
+  const problem: ConfigRules['problem'] = (config) => syncProblem(config as Parameters<typeof syncProblem>[0])
+  const rulesOf = (tag: SyncTag, schema: object, fields: ConfigField[]): ConfigRules => ({
+    ...{ fields, fixed: { provider: tag }, problem },
+    // Each is a schema of the contract; their union is more than the checker's types follow.
+    broken: (config) => Errors(schema as TSchema, config),
+  })
+  const rows = Object.entries(syncProviders) as [SyncTag, (typeof syncProviders)[SyncTag]][]
+  return new Map(
+    rows.map(([tag, { label, credential, config, destination }]) => {
+      const shapes = shapesOf(destination)
+      const kinds = shapes.flatMap(({ kind }) => kind ?? [])
+      const all = shapes.map(({ kind, schema }) => {
+        const fields = [...(kind === undefined ? [] : [kindField(kinds)]), ...fieldsOf(schema)]
+        return { kind, rules: rulesOf(tag, schema, fields) }
+      })
+      const fields = all.flatMap(({ rules }) => rules.fields)
+      const provider: Provider = {
+        ...{ tag, label, credential },
+        config: rulesOf(tag, config, fieldsOf(config)),
+        destination: (texts) => (all.find(({ kind }) => kind === textAt(texts, 'kind')) ?? all[0])?.rules ?? neverRules,
+        destinationFields: fields,
+      }
+      return [tag, provider] as const
+    }),
+  )
+}
+
+const neverRules: ConfigRules = { fields: [], fixed: {}, broken: () => [], problem: () => null }
+
+const kindField = (choices: string[]): ConfigField => ({
+  ...{ path: 'kind', kind: 'choice', required: true, choices, columns: [] },
+  description: 'It says which of the other fields belong to it.',
+})
+
+interface Shape {
+  kind: string | undefined
+  schema: object
+}
+
+/** The shapes that a destination may have, each with its `kind`; most have one. */
+function shapesOf(schema: object): Shape[] {
+  const { anyOf, properties } = schema as { anyOf?: object[]; properties?: { kind?: { const?: string } } }
+  return anyOf ? anyOf.flatMap(shapesOf) : [{ kind: properties?.kind?.const, schema }]
+}

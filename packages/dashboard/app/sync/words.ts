@@ -1,0 +1,37 @@
+import type { Binding, Run } from './queries.ts'
+
+/** Where a binding writes, in the words of its fields: `shop` where there is but one, otherwise `kind repo, owner acme`. */
+export function destinationText({ destination }: Pick<Binding, 'destination'>): string {
+  const { provider, ...fields } = destination as Record<string, unknown>
+  const texts = Object.entries(fields).map(([name, value]) => [name, textOf(value)] as const)
+  const [only, ...others] = texts
+  return others.length === 0 ? (only?.[1] ?? '') : texts.map((text) => text.join(' ')).join(', ')
+}
+
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? value.join('+') : typeof value === 'string' ? value : JSON.stringify(value)
+
+export const runColors: Record<Run['status'], string> = {
+  running: 'gray',
+  succeeded: 'sea',
+  partial: 'orange',
+  failed: 'red',
+}
+
+export const triggerWords: Record<Run['trigger'], string> = {
+  request: 'asked for',
+  change: 'a change',
+  retry: 'another try',
+}
+
+/** `3 pushed, 1 failed` */
+export function countsText({ pushed, deleted, failures, unchanged }: Run): string {
+  const counts = [
+    [pushed.length, 'pushed'],
+    [deleted.length, 'deleted'],
+    [failures.length, 'failed'],
+    [unchanged, 'unchanged'],
+  ] as const
+  const texts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return texts.join(', ') || 'nothing to do'
+}

@@ -1,0 +1,235 @@
+import { sync } from '@skerry/contract/sync'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startAppPlatform } from '../../server/test/services/app-platform.ts'
+import { builtIn } from '../../server/test/world.ts'
+import { dialogOf, openApp, openEnvironment } from './apps-journey.ts'
+import { choose as pick, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
+import { beginWalk, leaks } from './walk.ts'
+
+// From a credential to names at a platform, with a strict fake of one as the destination.
+
+const platform = await startAppPlatform('fm2_planted')
+afterAll(() => platform.stop())
+platform.values('shop').set('FOREIGN', 'theirs')
+
+const { world, owner, page } = await beginWalk({ ...builtIn, ...platform.settings })
+const place = await newPlace(world, owner.bearer())
+for (const name of ['DB_URL', 'DB_PASSWORD', 'FOREIGN', 'LOG_LEVEL'])
+  await putSecret(world, owner.bearer(), place, name, `planted-${name}`)
+const { orgId } = place
+const where = 'Web shop / Production'
+const dialog = () => dialogOf(page)
+const closed = () => dialog().waitFor({ state: 'detached' })
+const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+const planned = () => page.getByRole('region', { name: 'What a push does' })
+const isPlanned = (text: string) => planned().getByText(text, { exact: true }).waitFor()
+const addTag = async (label: string, text: string) => {
+  await dialog().getByLabel(label).fill(text)
+  await dialog().getByLabel(label).press('Enter')
+}
+const held = () => [...platform.values('shop').keys()].sort()
+const bindings = async () => (await world.call(sync.bindings, { as: owner.bearer(), params: { orgId } })).body.bindings
+
+describe('a destination is connected', () => {
+  test('from a gallery of every kind, in which one can search', async () => {
+    await journey.goTo(page, 'Sync')
+    await journey.openTab(page, 'Connections')
+    await page.getByText('No connection yet').waitFor()
+    await page.getByRole('button', { name: 'Connect a destination' }).click()
+    await dialog().getByRole('button', { name: 'GitHub Actions' }).waitFor()
+    expect(await dialog().locator('.sync-provider').count()).toBe(20)
+    expect(await axeProblems(page)).toEqual([])
+    await dialog().getByLabel('Find a destination').fill('fly')
+    expect(await dialog().locator('.sync-provider').count()).toBe(1)
+    await dialog().getByRole('button', { name: 'Fly.io' }).click()
+  })
+
+  test('with a credential, beside which stands that the server will read it', async () => {
+    await dialog().getByText('This server will be able to read it').waitFor()
+    await dialog().getByText('fly tokens create deploy').waitFor()
+    await dialog().getByLabel('Name').fill('shop hosting')
+    const connect = dialog().getByRole('button', { name: 'Connect', exact: true })
+    expect(await connect.isDisabled()).toBe(true)
+    await dialog().getByLabel('Credential').fill('fm2_planted')
+    expect(await axeProblems(page)).toEqual([])
+    await connect.click()
+    // What comes next is to bind an environment to it.
+    await page.getByRole('dialog', { name: 'Bind an environment' }).waitFor()
+    expect(await dialog().getByLabel('Connection').inputValue()).toBe('shop hosting (Fly.io)')
+  })
+})
+
+describe('an environment is bound', () => {
+  test('only by somebody who lets the server read it, and to a destination that can be', async () => {
+    await pick(page, 'Environment', where)
+    await dialog().getByText('This server will be able to read the whole environment').waitFor()
+    const next = dialog().getByRole('button', { name: 'See what is pushed' })
+    expect(await next.isDisabled()).toBe(true)
+    await dialog().getByLabel('Give this server the key').check()
+    await dialog().getByLabel('App name').fill('Not An App')
+    await next.click()
+    await dialog().getByText('Lowercase letters, digits and inner hyphens.').waitFor()
+    expect(await bindings()).toEqual([])
+    await dialog().getByLabel('App name').fill('shop')
+    await next.click()
+    await page.getByRole('dialog', { name: 'Look at what will be pushed' }).waitFor()
+  })
+
+  test('after what a push would do was shown: which names, which are left alone, and what it sets off', async () => {
+    await isPlanned('3 new')
+    await isPlanned('1 left out')
+    await planned().getByText('There already, written by others').waitFor()
+    await planned().getByText('What a push sets off there').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    expect(platform.pushes).toEqual([])
+  })
+
+  test('with filters, which show the names that they match, and the plan follows them', async () => {
+    await dialog().getByText('4 of 4 names: DB_PASSWORD, DB_URL, FOREIGN, LOG_LEVEL').waitFor()
+    await addTag('Only these names', 'DB_*')
+    await dialog().getByText('2 of 4 names: DB_PASSWORD, DB_URL').waitFor()
+    await isPlanned('2 new')
+    await dialog().getByLabel('Before each name').fill('SHOP_')
+    await isPlanned('SHOP_DB_URL')
+    await dialog().getByLabel('Before each name').fill('a b')
+    await dialog().getByText('Letters, digits, _, . and - only.').waitFor()
+    await dialog().getByLabel('Before each name').fill('')
+    await isPlanned('DB_URL')
+  })
+
+  test('and nothing is left of it where somebody says no', async () => {
+    await press('Cancel')
+    await closed()
+    await expect.poll(bindings).toEqual([])
+    expect([held(), platform.pushes]).toEqual([['FOREIGN'], []])
+  })
+
+  test('and pushed where somebody says yes', async () => {
+    await page.getByRole('button', { name: 'Bind an environment' }).click()
+    await pick(page, 'Environment', where)
+    await dialog().getByLabel('App name').fill('shop')
+    await dialog().getByLabel('Give this server the key').check()
+    await press('See what is pushed')
+    await isPlanned('3 new')
+    await press('Start pushing')
+    await closed()
+    await row(page, where).getByText('partial').waitFor()
+    await row(page, where).getByText('Fly.io (shop hosting)').waitFor()
+    expect(held()).toEqual(['DB_PASSWORD', 'DB_URL', 'FOREIGN', 'LOG_LEVEL'])
+    expect(platform.values('shop').get('FOREIGN')).toBe('theirs')
+  })
+})
+
+describe('a binding', () => {
+  test('keeps each run, with what became of each name', async () => {
+    await choose(page, where, 'Runs')
+    await row(page, where).getByText('3 pushed, 1 failed').waitFor()
+    await page.getByRole('button', { name: 'Show details' }).click()
+    await page.getByText('was not written by this binding').waitFor()
+    await page.getByText('LOG_LEVEL', { exact: true }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is pushed now when asked for, and overwrites what others wrote only where that is said', async () => {
+    await journey.openTab(page, 'Bindings')
+    await choose(page, where, 'Push now…')
+    await dialog().getByText('A push would write nothing now.').waitFor()
+    await dialog().getByLabel('Overwrite FOREIGN').check()
+    await press('Push')
+    const done = page.getByRole('dialog', { name: 'Pushed' })
+    await done.getByText('1 pushed, 3 unchanged').waitFor()
+    await done.getByText('FOREIGN', { exact: true }).waitFor()
+    await done.getByRole('button', { name: 'Close' }).last().click()
+    await closed()
+    expect(platform.values('shop').get('FOREIGN')).toBe('planted-FOREIGN')
+    await row(page, where).getByText('succeeded').waitFor()
+  })
+
+  test('deletes there only after somebody has read which names', async () => {
+    await choose(page, where, 'Edit…')
+    await addTag('But not these', 'LOG_*')
+    await pick(page, 'A name that is no longer pushed', 'is deleted there')
+    await isPlanned('1 deleted')
+    const save = dialog().getByRole('button', { name: 'Save' })
+    expect(await save.isDisabled()).toBe(true)
+    await dialog().getByLabel('Delete LOG_LEVEL there with the next push').check()
+    await save.click()
+    await closed()
+    await expect.poll(held).toEqual(['DB_PASSWORD', 'DB_URL', 'FOREIGN'])
+    await row(page, where).getByText('all names, without LOG_*').waitFor()
+  })
+
+  test('says why it failed, and pauses', async () => {
+    platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
+    await choose(page, where, 'Push now…')
+    await dialog().getByRole('alert').getByText('401').waitFor()
+    await press('Cancel')
+    await closed()
+    await choose(page, where, 'Pause')
+    await row(page, where).getByText('paused').waitFor()
+    await choose(page, where, 'Resume')
+    await row(page, where).getByText('failed').waitFor()
+    await row(page, where).getByText(/401/).waitFor()
+    platform.answer(null)
+  })
+})
+
+describe('a connection', () => {
+  test('is verified at a destination, without writing', async () => {
+    const before = platform.pushes.length
+    await journey.openTab(page, 'Connections')
+    await choose(page, 'shop hosting', 'Verify…')
+    expect(await dialog().getByLabel('App name').inputValue()).toBe('shop')
+    await press('Verify')
+    await closed()
+    await row(page, 'shop hosting').getByText('ready').waitFor()
+    expect(platform.pushes).toHaveLength(before)
+  })
+
+  test('gets another credential', async () => {
+    await choose(page, 'shop hosting', 'Replace the credential…')
+    await dialog().getByText('This server will be able to read it').waitFor()
+    await dialog().getByLabel('Credential').fill('fm2_plantedwrong')
+    await press('Replace')
+    await closed()
+    await choose(page, 'shop hosting', 'Verify…')
+    await press('Verify')
+    await dialog().getByRole('alert').getByText('401').waitFor()
+    await press('Cancel')
+    await closed()
+    await row(page, 'shop hosting').getByText('failing').waitFor()
+  })
+})
+
+describe('an environment that is synced', () => {
+  test('has a badge in the matrix and on its page, which says who reads along', async () => {
+    await openApp(page, 'Web shop')
+    await page.getByLabel(/^Synced to one destination/).waitFor()
+    await openEnvironment(page, 'Production')
+    await page.getByLabel(/^Synced to one destination/).waitFor()
+    await page.getByText('Someone gave the key to a sync connection.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('link', { name: 'What it syncs' }).click()
+    await page.getByRole('heading', { name: 'Sync', level: 1 }).waitFor()
+  })
+
+  test('is so no more once the connection is gone, and keeps what was pushed', async () => {
+    await journey.openTab(page, 'Connections')
+    await choose(page, 'shop hosting', 'Disconnect…')
+    await dialog().getByText('Its binding goes with it.').waitFor()
+    await press('Disconnect')
+    await closed()
+    await page.getByText('No connection yet').waitFor()
+    expect([await bindings(), held()]).toEqual([[], ['DB_PASSWORD', 'DB_URL', 'FOREIGN']])
+    await openApp(page, 'Web shop')
+    await page.getByText('DB_URL').first().waitFor()
+    expect(await page.getByLabel(/^Synced/).count()).toBe(0)
+  })
+})
+
+test('nothing of it was left where it should not be, and no page complained', async () => {
+  expect(await leaks(world, { owner })).toEqual([])
+  expect(owner.complaints).toEqual([])
+})
