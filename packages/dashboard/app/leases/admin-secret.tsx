@@ -1,17 +1,6 @@
-import { Alert, Textarea } from '@mantine/core'
+import { Textarea } from '@mantine/core'
 import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
-import { clearedMessage, keyring } from '../keyring.ts'
-import { queryClient } from '../queries.ts'
-import { IconEye } from '../ui/icons.ts'
-import { brokerKeyQuery } from './queries.ts'
-
-/** To be shown wherever an admin credential is asked for. */
-export const ServerReads = () => (
-  <Alert color="yellow" variant="light" icon={<IconEye size={18} />} title="This server will be able to read it">
-    Unlike your secrets: it signs in with the credential to make and remove accounts. Make one for Skerry alone, with no
-    more rights than it needs.
-  </Alert>
-)
+import { clearedMessage } from '../keyring.ts'
 
 /** In clear while it is typed, as values are: people have to see what they paste. */
 export function AdminSecretField(props: {
@@ -40,10 +29,4 @@ export function AdminSecretField(props: {
       {...(autoFocus ? { 'data-autofocus': true } : {})}
     />
   )
-}
-
-/** Wraps a credential, in the keyring's worker, to the key that the server has just shown as that of its broker. */
-export async function wrapForBroker(orgId: string, text: string): Promise<string> {
-  const { publicKeyJwk } = await queryClient.fetchQuery(brokerKeyQuery(orgId))
-  return keyring.callLocked('wrapForServer', { text: text.trim(), publicKeyJwk })
 }

@@ -14,6 +14,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type LeaseTarget, targetsQuery } from './queries.ts'
+import { signedInTo } from './signed-in-to.ts'
 import type { OpenTargetDialog } from './target-dialogs.tsx'
 
 // Loaded when first asked for.
@@ -30,7 +31,7 @@ export function TargetList() {
     const { target: after } = await api.leases.verifyTarget({ params })
     await invalidate(targetsQuery(org.id))
     // A failure stands in the row, with what the target said.
-    if (after.lastError === null) showToast(`${after.name} can be signed in to.`)
+    if (after.lastError === null) showToast(signedInTo(after))
   })
   const actions = (target: LeaseTarget): RowAction[] => {
     const open = (kind: OpenTargetDialog['kind']) => () => setDialog({ kind, target })
