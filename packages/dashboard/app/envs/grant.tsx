@@ -8,7 +8,7 @@ import { keyring } from '../keyring.ts'
 import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
-import { isInForce, labelOf } from '../tokens/queries.ts'
+import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -132,7 +132,7 @@ function useCandidates(orgId: string, grantees: Grantee[]): Candidate[] {
     principalType: 'service_token' as const,
     principalId: token.id,
     publicKeyJwk: token.publicKeyJwk,
-    label: labelOf(token),
+    label: tokenLabel(token),
   }))
   return [...people, ...machines].filter(({ principalId }) => !held.has(principalId))
 }

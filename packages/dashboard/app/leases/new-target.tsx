@@ -47,7 +47,9 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     const chosen = to as LeaseTag
     setProvider(chosen)
     form.clearErrors()
-    form.setValues(({ config = {} }) => ({ config: withTexts(config, starts[chosen] ?? {}) }))
+    form.setValues(({ config = {} }) => ({
+      config: withTexts(config, { ...untouched(config, starts[provider]), ...starts[chosen] }),
+    }))
   }
   const fillIn = () => {
     const { config } = form.getValues()
@@ -100,6 +102,14 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     </FormDialog>
   )
 }
+
+/** What a provider started with and nobody has changed is not what was typed: it is emptied. */
+const untouched = (texts: Texts, started: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(started)
+      .filter(([path, text]) => textAt(texts, path) === text)
+      .map(([path]) => [path, '']),
+  )
 
 /** What only the level `custom` has. */
 const customFields = ['createStatements', 'revokeStatements', 'rules', 'roles']

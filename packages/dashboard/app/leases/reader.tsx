@@ -7,7 +7,7 @@ import { pin, useChecked } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
 import { isFresh, queryClient } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
-import { isInForce, labelOf } from '../tokens/queries.ts'
+import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { IconEye } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { NoServerKey } from './no-server-key.tsx'
@@ -55,7 +55,7 @@ const thisServer = 'in_broker'
 
 export function ReaderField({ reader, onChange }: { reader: Reader; onChange: (tokenId: string | null) => void }) {
   const { query, tokens, tokenId } = reader
-  const items = tokens.map((token) => ({ value: token.id, label: labelOf(token) }))
+  const items = tokens.map((token) => ({ value: token.id, label: tokenLabel(token) }))
   return (
     <>
       <ProblemAlert error={query.error} retry={() => query.refetch()} />

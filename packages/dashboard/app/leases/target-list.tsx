@@ -5,6 +5,7 @@ import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { labelOf } from '../form/config-labels.ts'
 import { invalidate } from '../queries.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { durationText } from '../ui/durations.ts'
@@ -86,7 +87,7 @@ const columns: ListColumn<LeaseTarget>[] = [
     ),
     sort: ({ provider }) => leaseFacts[provider].label,
   },
-  { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 130 },
+  { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 150 },
   {
     header: 'State',
     cell: (target) => <State target={target} />,
@@ -148,10 +149,12 @@ function TargetDetails({ target: { config, notes, updatedAt } }: { target: Lease
   )
 }
 
-function settingsOf(config: object, within = ''): [string, string][] {
+/** Under the names that its form has for them. The provider stands in the row. */
+function settingsOf(config: object): [string, string][] {
   return Object.entries(config).flatMap(([name, value]): [string, string][] => {
-    const path = `${within}${name}`
-    if (typeof value === 'object' && !Array.isArray(value)) return settingsOf(value, `${path}.`)
-    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
+    if (name === 'provider') return []
+    if (name === 'executor') return [[labelOf(name), value === 'provisioner' ? 'a provisioner' : 'this server']]
+    if (typeof value === 'object' && !Array.isArray(value)) return settingsOf(value)
+    return [[labelOf(name), typeof value === 'string' ? value : JSON.stringify(value)]]
   })
 }

@@ -142,6 +142,7 @@ function EnvironmentField({ value, onChange }: { value: string | null; onChange:
         nothingFoundMessage="No environment by that name whose key you hold"
         data={places.map(({ id, label }) => ({ value: id, label }))}
         value={value}
+        openOnFocus={false}
         onChange={onChange}
         data-autofocus
       />

@@ -22,4 +22,4 @@ export const isInForce = ({ revokedAt, expiresAt }: Pick<ServiceToken, 'revokedA
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 /** Several may have the same name. */
-export const labelOf = ({ id, name }: Pick<ServiceToken, 'id' | 'name'>): string => `${name} (${id.slice(0, 8)}…)`
+export const tokenLabel = ({ id, name }: Pick<ServiceToken, 'id' | 'name'>): string => `${name} (${id.slice(0, 8)}…)`
