@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { driverUrls } from '../../providers/test/leases/drivers.ts'
 import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
 import { postgresScene } from '../../providers/test/leases/postgres-scene.ts'
 import { isQuick } from '../../server/test/extent.ts'
@@ -35,14 +36,14 @@ async function openMariadb(): Promise<Database> {
 }
 
 const drivers = {
-  postgres: `import pg from '${import.meta.resolve('pg')}'
+  postgres: `import pg from '${driverUrls.postgres}'
     const open = async (options) => {
       const client = new pg.Client(options)
       client.on('error', () => {})
       await client.connect()
       return client
     }`,
-  mysql: `import { createConnection } from '${import.meta.resolve('mysql2/promise')}'
+  mysql: `import { createConnection } from '${driverUrls.mysql}'
     const open = createConnection`,
 }
 
