@@ -11,6 +11,7 @@ import { freePort } from '../../server/test/services/free-port.ts'
 export interface Server {
   url: string
   stop: () => Promise<void>
+  kill9: () => Promise<void>
   start: () => Promise<void>
   close: () => Promise<void>
 }
@@ -23,15 +24,17 @@ export async function openServer(more: Record<string, string> = {}): Promise<Ser
   const own = { SKERRY_DATA_DIR: dataDir, SKERRY_PORT: String(await freePort()), SKERRY_RATE_LIMITS: 'off' }
   const settings = { ...own, ...database.settings, ...more }
   let running = await launch(settings)
-  const stop = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return
     const exited = new Promise((done) => running.child.once('exit', done))
-    running.child.kill('SIGTERM')
+    running.child.kill(signal)
     await exited
   }
+  const stop = () => end('SIGTERM')
   return {
     url: running.url,
     stop,
+    kill9: () => end('SIGKILL'),
     start: async () => {
       running = await launch(settings)
     },

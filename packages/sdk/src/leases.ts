@@ -1,17 +1,15 @@
-import type { Answer } from '@skerry/contract/endpoint'
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
-import type { leases } from '@skerry/contract/leases'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { sealAdminSecret } from './admin-secrets.ts'
 import type { Client } from './client.ts'
-import { clientError, SkerryError } from './errors.ts'
+import { SkerryError } from './errors.ts'
 import { type LeaseTarget, type LeaseWish, type MadeLease, prepareLease } from './lease-making.ts'
+import { madeLease, provisionerOf } from './provisioned-leases.ts'
 import type { ServiceToken } from './tokens.ts'
-import { sleep } from './transport.ts'
 
-export type Lease = Answer<typeof leases.get>['lease']
 export type { LeaseTarget, MadeLease } from './lease-making.ts'
+export type { Lease } from './provisioned-leases.ts'
 
 /** As many as the server gives on one page. */
 const pageLimit = 100
@@ -77,16 +75,6 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
   }
   const { publicKeyJwk } = await client.leases.brokerKey({ params: { orgId } })
   return wrapKey(encodeUtf8(adminSecret), publicKeyJwk)
-}
-
-/**
- * The service token whose holder signs in to a target; null where the server does.
- *
- * @example const tokenId = provisionerOf(target.config)
- */
-export function provisionerOf(config: object): string | null {
-  const { executor, provisionerTokenId } = config as { executor?: unknown; provisionerTokenId?: unknown }
-  return executor === 'provisioner' && typeof provisionerTokenId === 'string' ? provisionerTokenId : null
 }
 
 /**
@@ -159,34 +147,10 @@ export async function createLease(client: Client, wish: LeaseWish): Promise<Made
   const body = { provider: target.provider, targetId: target.id, ttlSeconds, ...prepared.body }
   const answer = await client.leases.create({ params: { orgId }, body }, signal ? { signal } : {})
   try {
-    const lease = await made(client, answer.lease, wish)
+    const lease = await madeLease(client, answer.lease, wish)
     return await prepared.open({ ...answer, lease })
   } catch (error) {
     await client.leases.revoke({ params: { orgId, leaseId: answer.lease.id } }).catch(() => {})
     throw error
   }
-}
-
-/** By then the server has given it up, too. */
-const madeAfterMaxMs = 90_000
-const lookAgainMs = 500
-
-/** The lease once its provisioner has made the account. */
-async function made(client: Client, first: Lease, wish: LeaseWish): Promise<Lease> {
-  const { orgId, signal } = wish
-  const until = Date.now() + madeAfterMaxMs
-  let lease = first
-  while (['pending', 'creating'].includes(lease.status) && provisionerOf(wish.target.config) && Date.now() < until) {
-    await sleep(lookAgainMs, signal)
-    lease = (await client.leases.get({ params: { orgId, leaseId: first.id } }, signal ? { signal } : {})).lease
-    checkSame(lease, first)
-  }
-  if (lease.status === 'failed' || lease.status === 'revoking')
-    throw new SkerryError('conflict', lease.lastError ?? 'the lease could not be made')
-  return lease
-}
-
-function checkSame(lease: Lease, first: Lease): void {
-  if (lease.id !== first.id || lease.resourceRef !== first.resourceRef || lease.expiresAt !== first.expiresAt)
-    throw clientError('malformed_answer', 'the lease is another one than before')
 }

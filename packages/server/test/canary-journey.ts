@@ -6,6 +6,7 @@ import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { type EnvironmentKey, grantEnvironment, sealFor } from '@skerry/sdk/secrets'
 import { createSkerry } from '@skerry/sdk/skerry'
 import { bootstrapAdmin, type CreatedServiceToken, createServiceToken } from '@skerry/sdk/tokens'
+import { useDatabase, useManagedKeys } from './canary-targets.ts'
 import { type Needle, needle } from './needles.ts'
 import type { World } from './world.ts'
 
@@ -35,7 +36,7 @@ const keeping = (world: World) => async (url: string, init: RequestInit) => {
   return response
 }
 
-/** What a team does with secrets, start to end, with the cryptography that it does it with. */
+/** What a team does with secrets, leases, rotation and managed keys, with the cryptography that it does it with. */
 export async function travel(world: World, canary: string): Promise<Journey> {
   const { org, m2m } = (await world.call(signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })).body
   const machine = clientOf(world, m2m)
@@ -49,6 +50,9 @@ export async function travel(world: World, canary: string): Promise<Journey> {
     await grantEnvironment(client, { orgId: org.id, envId: id, ...grantee }, key.bytes)
   }
   const reader = await writeAndRead(world, client, { orgId: org.id, places, canary })
+  const traveller = { orgId: org.id, admin: admin.parsed, env: places.env }
+  const targets = await useDatabase(client, traveller)
+  const managed = await useManagedKeys(client, traveller, canary)
   const keys = places.all.map(({ key }, index) => needle(`data key ${index}`, key.bytes))
   const tokens = [admin, ...reader].flatMap(({ token, parsed }) => [
     needle('token', token),
@@ -62,7 +66,7 @@ export async function travel(world: World, canary: string): Promise<Journey> {
     envId: places.env.id,
     admin,
     shownOnce: [needle('client secret', m2m.clientSecret), needle('access token', access.access_token)],
-    secret: [needle('value', canary), ...keys, ...tokens, ...person.secret],
+    secret: [needle('value', canary), ...keys, ...tokens, ...person.secret, ...targets, ...managed],
   }
 }
 

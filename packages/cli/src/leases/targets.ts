@@ -5,9 +5,9 @@ import {
   findProvisioner,
   type LeaseTarget,
   listLeaseTargets,
-  provisionerOf,
   replaceAdminSecret,
 } from '@skerry/sdk/leases'
+import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'

@@ -8,6 +8,7 @@ import { keyring } from '../keyring.ts'
 import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -127,15 +128,11 @@ function useCandidates(orgId: string, grantees: Grantee[]): Candidate[] {
       ? []
       : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId }],
   )
-  const machines = tokens
-    .filter(
-      ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
-    )
-    .map(({ id, name, publicKeyJwk }) => ({
-      principalType: 'service_token' as const,
-      principalId: id,
-      publicKeyJwk,
-      label: `${name} (${id.slice(0, 8)}…)`,
-    }))
+  const machines = tokens.filter(isInForce).map((token) => ({
+    principalType: 'service_token' as const,
+    principalId: token.id,
+    publicKeyJwk: token.publicKeyJwk,
+    label: tokenLabel(token),
+  }))
   return [...people, ...machines].filter(({ principalId }) => !held.has(principalId))
 }

@@ -1,43 +1,9 @@
 import { Button, MultiSelect, NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { ConfigField } from './config-fields.ts'
+import { labelOf } from './config-labels.ts'
 import type { ApiForm } from './use-api-form.ts'
 import type { ConfigValues } from './use-config-form.ts'
-
-/** How fields are called where their name is no good label. */
-const labels: Record<string, string> = {
-  accessLevel: 'What a lease may do',
-  allowedPrincipals: 'Allowed login names',
-  alphabet: 'Characters',
-  alternateUsername: 'Second account',
-  baseUrl: 'Root of the API',
-  caCertificate: 'Certificates of the authority',
-  caPublicKey: 'Public key of the authority',
-  db: 'Logical database',
-  externalId: 'External id',
-  kind: 'What it is',
-  kmsKeyId: 'KMS key',
-  kmsKeyName: 'KMS key',
-  maxTtlSeconds: 'Longest lifetime in seconds',
-  passwordLength: 'Length of passwords',
-  revokeStatements: 'Statements that clean up',
-  roleArn: 'ARN of the role',
-  rules: 'ACL rules',
-  secret: 'Marked as secret',
-  statements: 'Statements of your own',
-  tls: 'TLS',
-  user: 'Login name',
-  userHost: 'Host part of the account',
-  username: 'Account',
-  usernameSecret: 'Secret with the account’s name',
-}
-
-/** `createStatements` -> `Create statements` */
-export function labelOf(path: string): string {
-  const name = path.split('.').at(-1) ?? path
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return labels[name] ?? words.slice(0, 1).toUpperCase() + words.slice(1)
-}
 
 interface Props {
   form: ApiForm<ConfigValues>

@@ -71,6 +71,7 @@ export function GetAccessDialog(props: {
           label: `${name} (${leaseFacts[provider].label})`,
         }))}
         value={target?.id ?? null}
+        openOnFocus={false}
         onChange={setTargetId}
         data-autofocus
       />

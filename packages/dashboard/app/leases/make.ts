@@ -1,4 +1,5 @@
 import type { MadeLease } from '@skerry/sdk/lease-making'
+import { madeLease } from '@skerry/sdk/provisioned-leases'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import type { LeaseTarget } from './queries.ts'
@@ -22,7 +23,8 @@ export async function makeLease(orgId: string, { target, ...wish }: LeaseWish): 
   const body = { provider, targetId, ttlSeconds: wish.ttlSeconds, ...made }
   const answer = await api.leases.create({ params: { orgId }, body })
   try {
-    return await keyring.callLocked('openLease', answer)
+    const lease = await madeLease(api, answer.lease, { orgId, target })
+    return await keyring.callLocked('openLease', { ...answer, lease })
   } catch (error) {
     await api.leases.revoke({ params: { orgId, leaseId: answer.lease.id } }).catch(() => {})
     throw error

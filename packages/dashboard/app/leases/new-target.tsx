@@ -1,6 +1,5 @@
 import { Select, TextInput } from '@mantine/core'
 import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
-import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
 import { api } from '../api.ts'
@@ -8,13 +7,13 @@ import { type Texts, textAt } from '../form/config-fields.ts'
 import { ConfigFields } from '../form/config-input.tsx'
 import { type ConfigValues, readConfig, useConfigForm, withTexts } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
-import { invalidate, isFresh } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
-import { AdminSecretField, BrokerReads, wrapForBroker } from './admin-secret.tsx'
-import { NoServerKey } from './no-server-key.tsx'
-import { brokerKeyQuery } from './queries.ts'
+import { AdminSecretField } from './admin-secret.tsx'
+import { isProvisionable, ReaderField, ReaderNotice, useReader } from './reader.tsx'
 import { targetSchemas } from './schemas.ts'
+import { signedInTo } from './signed-in-to.ts'
 
 const providers = Object.entries(leaseFacts).map(([value, { label }]) => ({ value, label }))
 
@@ -26,25 +25,31 @@ const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
   mongodb: { 'connection.port': '27017', accessLevel: 'readonly' },
 }
 
-/** Registers a target: the server signs in to it first, and stores nothing where it cannot. */
+/** Registers a target: whoever signs in to it does so first; where the server cannot, it stores nothing. */
 export function NewTargetDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { rules, all } = use(targetSchemas())
-  const key = useQuery(brokerKeyQuery(org.id))
+  const [tokenId, setTokenId] = useState<string | null>(null)
   const [provider, setProvider] = useState<LeaseTag>('postgres')
   const [name, setName] = useState('')
   const [secret, setSecret, wasCleared] = usePlaintext('')
+  const reader = useReader(org.id, isProvisionable(provider) ? tokenId : null)
   const rulesFor = (texts: Texts) => {
     const isCustom = textAt(texts, 'accessLevel') === 'custom'
     const fields = rules[provider].fields.filter(({ path }) => isCustom || !customFields.includes(path))
-    return { ...rules[provider], fields }
+    const { fixed } = rules[provider]
+    const by: Record<string, string> =
+      reader.tokenId === null ? {} : { executor: 'provisioner', provisionerTokenId: reader.tokenId }
+    return { ...rules[provider], fields, fixed: { ...fixed, ...by } }
   }
   const form = useConfigForm(all, rulesFor, starts.postgres ?? {})
   const choose = (to: string | null) => {
     const chosen = to as LeaseTag
     setProvider(chosen)
     form.clearErrors()
-    form.setValues(({ config = {} }) => ({ config: withTexts(config, starts[chosen] ?? {}) }))
+    form.setValues(({ config = {} }) => ({
+      config: withTexts(config, { ...untouched(config, starts[provider]), ...starts[chosen] }),
+    }))
   }
   const fillIn = () => {
     const { config } = form.getValues()
@@ -54,11 +59,12 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     form.setValues({ config: withTexts(config, Object.fromEntries(told)) })
   }
   const register = async ({ config }: ConfigValues) => {
-    const wrappedAdminSecret = await wrapForBroker(org.id, secret)
+    const settings = { ...readConfig(rulesFor(config), config), provider }
+    const wrappedAdminSecret = await reader.wrap(secret, settings)
     const named = name.trim() === '' ? {} : { name: name.trim() }
-    const body = { ...named, config: { ...readConfig(rulesFor(config), config), provider }, wrappedAdminSecret }
+    const body = { ...named, config: settings, wrappedAdminSecret }
     const { target } = await api.leases.createTarget({ params: { orgId: org.id }, body })
-    showToast(`${target.name} can be signed in to.`)
+    showToast(signedInTo(target))
     await invalidate({ queryKey: ['orgs', org.id, 'leases'] })
   }
   return (
@@ -69,10 +75,9 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
       opened
       onClose={onClose}
       onSubmit={register}
-      disabled={secret.trim() === '' || !isFresh(key)}
+      disabled={secret.trim() === '' || !reader.isReady}
       size="lg"
     >
-      <NoServerKey error={key.error} retry={() => key.refetch()} />
       <Select label="What it is" data={providers} value={provider} allowDeselect={false} onChange={choose} />
       <TextInput
         label="Name"
@@ -84,7 +89,8 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
         onChange={(event) => setName(event.currentTarget.value)}
         data-autofocus
       />
-      <BrokerReads />
+      {isProvisionable(provider) && <ReaderField reader={reader} onChange={setTokenId} />}
+      <ReaderNotice reader={reader} />
       <AdminSecretField
         provider={provider}
         value={secret}
@@ -96,6 +102,14 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     </FormDialog>
   )
 }
+
+/** What a provider started with and nobody has changed is not what was typed: it is emptied. */
+const untouched = (texts: Texts, started: Record<string, string> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(started)
+      .filter(([path, text]) => textAt(texts, path) === text)
+      .map(([path]) => [path, '']),
+  )
 
 /** What only the level `custom` has. */
 const customFields = ['createStatements', 'revokeStatements', 'rules', 'roles']

@@ -1,17 +1,18 @@
 import { Checkbox, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { usePlaintext } from '../keyring.ts'
-import { invalidate, isFresh } from '../queries.ts'
+import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
-import { AdminSecretField, BrokerReads, wrapForBroker } from './admin-secret.tsx'
-import { NoServerKey } from './no-server-key.tsx'
-import { brokerKeyQuery, type LeaseTarget } from './queries.ts'
+import { AdminSecretField } from './admin-secret.tsx'
+import type { LeaseTarget } from './queries.ts'
+import { ReaderNotice, useReader } from './reader.tsx'
+import { signedInTo } from './signed-in-to.ts'
 
 /** The dialog that is open, and for which target. */
 export interface OpenTargetDialog {
@@ -47,16 +48,16 @@ function RenameDialog({ target, onClose }: Props) {
   )
 }
 
-/** The new credential counts once the server has signed in with it; until then the old one does. */
+/** The new credential counts once the server has signed in with it; until then the old one does. A provisioner’s counts at once. */
 function ReplaceDialog({ target, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const key = useQuery(brokerKeyQuery(org.id))
+  const reader = useReader(org.id, provisionerOf(target.config))
   const [secret, setSecret, wasCleared] = usePlaintext('')
   const replace = async () => {
-    const wrappedAdminSecret = await wrapForBroker(org.id, secret)
+    const wrappedAdminSecret = await reader.wrap(secret, target.config)
     const params = { orgId: org.id, targetId: target.id }
-    await api.leases.updateTarget({ params, body: { wrappedAdminSecret } })
-    showToast(`${target.name} is signed in to with the new credential now.`)
+    const { target: after } = await api.leases.updateTarget({ params, body: { wrappedAdminSecret } })
+    showToast(signedInTo(after))
     await reload(org.id)
   }
   return (
@@ -66,10 +67,9 @@ function ReplaceDialog({ target, onClose }: Props) {
       opened
       onClose={onClose}
       onSubmit={replace}
-      disabled={secret.trim() === '' || !isFresh(key)}
+      disabled={secret.trim() === '' || !reader.isReady}
     >
-      <NoServerKey error={key.error} retry={() => key.refetch()} />
-      <BrokerReads />
+      <ReaderNotice reader={reader} />
       <AdminSecretField
         provider={target.provider}
         value={secret}

@@ -5,6 +5,7 @@ import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { labelOf } from '../form/config-labels.ts'
 import { invalidate } from '../queries.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { durationText } from '../ui/durations.ts'
@@ -14,6 +15,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type LeaseTarget, targetsQuery } from './queries.ts'
+import { signedInTo } from './signed-in-to.ts'
 import type { OpenTargetDialog } from './target-dialogs.tsx'
 
 // Loaded when first asked for.
@@ -30,7 +32,7 @@ export function TargetList() {
     const { target: after } = await api.leases.verifyTarget({ params })
     await invalidate(targetsQuery(org.id))
     // A failure stands in the row, with what the target said.
-    if (after.lastError === null) showToast(`${after.name} can be signed in to.`)
+    if (after.lastError === null) showToast(signedInTo(after))
   })
   const actions = (target: LeaseTarget): RowAction[] => {
     const open = (kind: OpenTargetDialog['kind']) => () => setDialog({ kind, target })
@@ -85,7 +87,7 @@ const columns: ListColumn<LeaseTarget>[] = [
     ),
     sort: ({ provider }) => leaseFacts[provider].label,
   },
-  { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 130 },
+  { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 150 },
   {
     header: 'State',
     cell: (target) => <State target={target} />,
@@ -147,10 +149,12 @@ function TargetDetails({ target: { config, notes, updatedAt } }: { target: Lease
   )
 }
 
-function settingsOf(config: object, within = ''): [string, string][] {
+/** Under the names that its form has for them. The provider stands in the row. */
+function settingsOf(config: object): [string, string][] {
   return Object.entries(config).flatMap(([name, value]): [string, string][] => {
-    const path = `${within}${name}`
-    if (typeof value === 'object' && !Array.isArray(value)) return settingsOf(value, `${path}.`)
-    return [[path, typeof value === 'string' ? value : JSON.stringify(value)]]
+    if (name === 'provider') return []
+    if (name === 'executor') return [[labelOf(name), value === 'provisioner' ? 'a provisioner' : 'this server']]
+    if (typeof value === 'object' && !Array.isArray(value)) return settingsOf(value)
+    return [[labelOf(name), typeof value === 'string' ? value : JSON.stringify(value)]]
   })
 }

@@ -26,6 +26,7 @@ export function EnvironmentField(props: {
         nothingFoundMessage="No environment by that name whose key you hold"
         data={places.map(({ id, label }) => ({ value: id, label }))}
         value={value}
+        openOnFocus={false}
         onChange={onChange}
         data-autofocus
       />

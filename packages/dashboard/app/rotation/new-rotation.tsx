@@ -1,6 +1,7 @@
 import { Autocomplete, Checkbox, Select } from '@mantine/core'
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { type RotationKind, rotationFacts } from '@skerry/contract/rotation-facts'
+import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
@@ -140,7 +141,10 @@ function TargetField(props: { kind: RotationKind; value: string | null; onChange
   const { kind, value, onChange } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(targetsQuery(org.id))
-  const targets = (query.data ?? []).filter(({ provider }) => provider === rotationFacts[kind].target)
+  // This server changes the password itself, so it has to be the one that signs in.
+  const targets = (query.data ?? []).filter(
+    ({ provider, config }) => provider === rotationFacts[kind].target && provisionerOf(config) === null,
+  )
   return (
     <>
       <ProblemAlert error={query.error} retry={() => query.refetch()} />

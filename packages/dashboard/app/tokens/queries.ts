@@ -1,3 +1,5 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { tokens } from '@skerry/contract/tokens'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 
@@ -12,3 +14,12 @@ export const clientsQuery = (orgId: string) =>
     queryKey: ['orgs', orgId, 'clients'],
     queryFn: ({ signal }) => api.machineClients.list({ params: { orgId } }, { signal }),
   })
+
+export type ServiceToken = Answer<typeof tokens.list>['tokens'][number]
+
+/** Whether whoever has it is let in with it now. */
+export const isInForce = ({ revokedAt, expiresAt }: Pick<ServiceToken, 'revokedAt' | 'expiresAt'>): boolean =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
+
+/** Several may have the same name. */
+export const tokenLabel = ({ id, name }: Pick<ServiceToken, 'id' | 'name'>): string => `${name} (${id.slice(0, 8)}…)`

@@ -39,6 +39,7 @@ export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>
   const Chevron = isOpen ? IconChevronDown : IconChevronRight
   const single = action?.(row)
   const several = actions?.(row) ?? []
+  const width = columns.length + (action || actions ? 2 : 1)
   return (
     <>
       <Table.Tr role="row">
@@ -71,7 +72,7 @@ export function ListRow<R>(props: RowProps<R> & { row: R; columns: ListColumn<R>
       </Table.Tr>
       {details && (
         <Table.Tr role="row" hidden={!isOpen}>
-          <Table.Td role="cell" colSpan={columns.length + 1} id={detailsId} className="list-details">
+          <Table.Td role="cell" colSpan={width} id={detailsId} className="list-details">
             {isOpen && details(row)}
           </Table.Td>
         </Table.Tr>

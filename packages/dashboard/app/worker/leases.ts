@@ -1,5 +1,6 @@
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
+import { sealAdminSecret } from '@skerry/sdk/admin-secrets'
 import { type LeaseWish, type Prepared, prepareLease } from '@skerry/sdk/lease-making'
 
 /** What the lease that was asked for last is opened with: its password or private key has not left this worker. */
@@ -10,6 +11,10 @@ export const leaseOperations = {
   /** An admin credential for the server, which can read it then. */
   wrapForServer: ({ text, publicKeyJwk }: { text: string; publicKeyJwk: string }) =>
     wrapKey(encodeUtf8(text), publicKeyJwk),
+
+  /** An admin credential for a provisioner, and for the settings that it is given with alone. */
+  sealForProvisioner: ({ publicKeyJwk, ...sealed }: Parameters<typeof sealAdminSecret>[0] & { publicKeyJwk: string }) =>
+    sealAdminSecret(sealed, publicKeyJwk),
 
   /** -> what the lease is asked for with. */
   prepareLease: async (wish: LeaseWish) => {

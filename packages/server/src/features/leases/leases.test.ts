@@ -1,7 +1,14 @@
 import { leases } from '@skerry/contract/leases'
 import { describe, expect, test } from 'vitest'
 import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
-import { newSshKey, newSshLease, newSshTarget, sshLease, sshTarget } from '../../../test/lease-steps.ts'
+import {
+  newSshKey,
+  newSshLease,
+  newSshTarget,
+  sshLease,
+  sshTarget,
+  wrappedForBroker,
+} from '../../../test/lease-steps.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { auditRows } from '../../../test/state.ts'
 import { newToken } from '../../../test/tenant.ts'
@@ -60,6 +67,23 @@ describe('a target', () => {
     const answer = await world.call(leases.createTarget, { as, params, body: await make() })
     expect([400, 409]).toContain(answer.status)
     expect(answer.error?.message).toContain(message)
+    expect((await world.call(leases.targets, { as, params })).body.targets).toHaveLength(1)
+  })
+
+  test('at an address that the operator has not allowed is refused with the setting that would, and not stored', async () => {
+    for (const host of ['127.0.0.1', 'localhost', '10.0.0.1', '169.254.169.254']) {
+      const connection = { host, port: 5432, database: 'shop' }
+      const body = {
+        config: { provider: 'postgres', executor: 'in_broker', connection, accessLevel: 'readonly', schema: 'app' },
+        wrappedAdminSecret: await wrappedForBroker(world, tenant, `postgres://admin:secret@${host}:5432/shop`),
+      }
+      const { status, error } = await world.call(leases.createTarget, { as, params, body })
+      expect([host, status, error?.message]).toEqual([
+        host,
+        400,
+        expect.stringMatching(/the address is .*SKERRY_ALLOW_PRIVATE_TARGETS/),
+      ])
+    }
     expect((await world.call(leases.targets, { as, params })).body.targets).toHaveLength(1)
   })
 

@@ -1,45 +1,14 @@
 import { apps } from '@skerry/contract/apps'
-import { audit } from '@skerry/contract/audit'
 import { kms } from '@skerry/contract/kms'
-import { me } from '@skerry/contract/me'
-import { members } from '@skerry/contract/orgs'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
+import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
+import { openKms, refusal } from '../../../test/kms-scene.ts'
 import { encryptKey, kmsGrant, newKmsKey, signKey } from '../../../test/kms-steps.ts'
-import { openEnv } from '../../../test/scene.ts'
-import { type Actor, newApp, newGroup, newMember, newToken, signUp } from '../../../test/tenant.ts'
+import { newApp, newGroup, newMember, newToken, signUp } from '../../../test/tenant.ts'
 
-const { world, tenant, appId, envId } = await openEnv()
+const { world, tenant, appId, named, at, make, newKey, own, grant, rotate, act, holders, trail } = await openKms()
 const { orgId, admin } = tenant
-
-let count = 0
-const named = (more: object = {}) => ({ name: `key-${++count}`, ...more })
-const at = (kmsKeyId: string) => ({ orgId, kmsKeyId })
-const make = (body: Record<string, unknown>, by: Actor = admin) =>
-  world.call(kms.create, { as: by.as, params: { orgId }, body })
-const newKey = (grantees: Actor[] = [admin]) => newKmsKey(world, tenant, encryptKey(grantees, named()))
-const own = ({ as }: Actor, id: string) => world.call(kms.own, { as, params: at(id) })
-const grant = (to: Actor, id: string, more: object = {}) =>
-  world.call(kms.grant, { as: admin.as, params: at(id), body: kmsGrant(to, more) })
-const rotate = (id: string, grantees: Actor[], more: object = {}) =>
-  world.call(kms.rotate, {
-    as: admin.as,
-    params: at(id),
-    body: { grants: grantees.map((one) => kmsGrant(one)), ...more },
-  })
-const act = <E extends typeof kms.disable | typeof kms.enable | typeof kms.delete>(endpoint: E, id: string) =>
-  world.call(endpoint, { as: admin.as, params: at(id) } as never)
-const holders = async (id: string) =>
-  (await world.call(kms.grants, { as: admin.as, params: at(id) })).body.grants.map(
-    ({ principalId, versions }) => `${principalId} ${versions}`,
-  )
-const trail = async (action: string, resourceId: string) =>
-  (await world.call(audit.list, { as: admin.as, params: { orgId }, query: { action, resourceId } })).body.entries
-const refusal = ({ status, error }: { status: number; error?: { message: string } | undefined }) => [
-  status,
-  error?.message,
-]
 
 describe('making a key', () => {
   test('stores what the client made, and gives each grantee what was wrapped to them', async () => {
@@ -188,51 +157,6 @@ describe('public keys', () => {
   })
 })
 
-describe('versions', () => {
-  test('are held one by one: who was not wrapped to keeps the earlier ones, and gets no newer by that', async () => {
-    const [early, late] = [await newToken(world, tenant), await newToken(world, tenant)]
-    const { id } = await newKey([admin, early])
-    expect((await rotate(id, [admin])).body.key.currentVersion).toBe(2)
-    expect((await rotate(id, [admin])).body.key.currentVersion).toBe(3)
-    expect((await grant(late, id)).body.grant).toEqual({
-      principalType: 'service_token',
-      principalId: late.id,
-      version: 3,
-    })
-    expect(await holders(id)).toEqual(expect.arrayContaining([`${admin.id} 1,2,3`, `${early.id} 1`, `${late.id} 3`]))
-    const { body } = await own(early, id)
-    expect([body.currentVersion, body.grants.map(({ version }) => version)]).toEqual([3, [1]])
-    expect((await grant(early, id)).status).toBe(201)
-    expect((await own(early, id)).body.grants.map(({ version }) => version)).toEqual([1, 3])
-  })
-
-  test('a grant of what is no longer the current one is a conflict, and so is a second one', async () => {
-    const token = await newToken(world, tenant)
-    const { id } = await newKey()
-    await rotate(id, [admin])
-    expect(refusal(await grant(token, id, { version: 1 }))).toEqual([409, 'body.version: version 2 is the current one'])
-    expect((await grant(token, id, { version: 2 })).status).toBe(201)
-    const before = (await own(token, id)).body
-    expect((await grant(token, id)).status).toBe(409)
-    expect((await own(token, id)).body).toEqual(before)
-  })
-
-  test('of ten rotations at once are ten', async () => {
-    const { id } = await newKey()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => rotate(id, [admin])))
-    expect(answers.map(({ body }) => body.key.currentVersion).sort((a, b) => a - b)).toEqual([
-      2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-    ])
-    expect(await holders(id)).toEqual([`${admin.id} 1,2,3,4,5,6,7,8,9,10,11`])
-  })
-
-  test('a rotation for someone who may not have it adds none', async () => {
-    const { id } = await newKey()
-    expect((await rotate(id, [admin, (await signUp(world)).admin])).status).toBe(400)
-    expect((await own(admin, id)).body.currentVersion).toBe(1)
-  })
-})
-
 describe('a disabled key', () => {
   test('is not used, granted or rotated; who holds it stays known, and may lose it', async () => {
     const token = await newToken(world, tenant)
@@ -278,87 +202,4 @@ test('a deleted key is in no list and found on no route', async () => {
     await world.call(kms.revoke, { as: admin.as, params: at(id), query }),
   ]
   expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(404))
-})
-
-describe('who holds no grant', () => {
-  test('sees no key in the list, and is refused its material; an admin sees all, and is refused it too', async () => {
-    const [member, holder] = [await newMember(world, tenant), await newMember(world, tenant)]
-    const other = await newMember(world, tenant, 'admin')
-    const { id } = await newKey([holder])
-    const seen = async ({ as }: Actor) =>
-      (await world.call(kms.list, { as, params: { orgId } })).body.keys.map((key) => key.id)
-    expect([await seen(member), await seen(holder)]).toEqual([[], [id]])
-    expect(await seen(other)).toContain(id)
-    for (const actor of [member, other])
-      expect(refusal(await own(actor, id))).toEqual([403, 'you hold no grant of this key'])
-    expect(refusal(await own(tenant.machine, id))[0]).toBe(403)
-    expect((await world.call(kms.get, { as: holder.as, params: at(id) })).status).toBe(403)
-  })
-
-  test('loses every version at once', async () => {
-    const token = await newToken(world, tenant)
-    const { id } = await newKey([admin, token])
-    await rotate(id, [admin, token])
-    const query = { principalType: 'service_token' as const, principalId: token.id }
-    const revoke = () => world.call(kms.revoke, { as: admin.as, params: at(id), query })
-    expect((await revoke()).status).toBe(200)
-    expect((await own(token, id)).status).toBe(403)
-    expect((await revoke()).status).toBe(404)
-    expect((await trail('kms_grant.revoked', id))[0]?.metadata).toMatchObject({ versions: [1, 2] })
-  })
-})
-
-test('a bound token uses what it was granted; one that is an admin is refused', async () => {
-  const bound = await newToken(world, tenant, { environmentId: envId })
-  const boundAdmin = await newToken(world, tenant, { environmentId: envId, role: 'admin' })
-  const { id } = await newKey([bound, boundAdmin])
-  expect((await own(bound, id)).status).toBe(200)
-  expect((await own(boundAdmin, id)).status).toBe(403)
-  expect((await world.call(kms.list, { as: boundAdmin.as, params: { orgId } })).status).toBe(403)
-})
-
-describe('what a principal held', () => {
-  test('is gone with a removed member; each key’s trail says so, and why', async () => {
-    const person = await newMember(world, tenant)
-    const [one, two] = [await newKey([admin, person]), await newKey([person])]
-    await rotate(one.id, [admin, person])
-    await world.call(members.remove, { as: admin.as, params: { orgId, userId: person.id } })
-    expect([await holders(one.id), await holders(two.id)]).toEqual([[`${admin.id} 1,2`], []])
-    const principal = { principalType: 'user', principalId: person.id, cause: 'member.removed' }
-    expect((await trail('kms_grant.revoked', one.id)).map(({ metadata }) => metadata)).toEqual([
-      { ...principal, versions: [1, 2] },
-    ])
-    expect((await trail('kms_grant.revoked', two.id)).map(({ metadata }) => metadata)).toEqual([
-      { ...principal, versions: [1] },
-    ])
-  })
-
-  test('is gone with a keypair that is replaced, and may be granted again to the new one', async () => {
-    const person = await newMember(world, tenant)
-    const { id } = await newKey([admin, person])
-    await rotate(id, [admin, person])
-    const body = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
-    expect((await world.call(me.replaceKeys, { as: person.as, body })).status).toBe(200)
-    expect(await holders(id)).toEqual([`${admin.id} 1,2`])
-    expect((await own(person, id)).status).toBe(403)
-    expect((await trail('kms_grant.revoked', id)).map(({ metadata }) => metadata)).toEqual([
-      { principalType: 'user', principalId: person.id, versions: [1, 2], cause: 'user.keys_replaced' },
-    ])
-    const again = await world.call(kms.grant, { as: admin.as, params: at(id), body: kmsGrant(person) })
-    expect(again.status).toBe(201)
-    expect((await own(person, id)).status).toBe(200)
-  })
-
-  test('is gone with a token that is deleted for good, and not with one that is merely revoked', async () => {
-    const token = await newToken(world, tenant)
-    const { id } = await newKey([admin, token])
-    const params = { orgId, tokenId: token.id }
-    expect((await world.call(tokens.delete, { as: admin.as, params })).status).toBe(409)
-    expect(await trail('kms_grant.revoked', id)).toEqual([])
-    await world.call(tokens.revoke, { as: admin.as, params })
-    expect(await holders(id)).toHaveLength(2)
-    await world.call(tokens.delete, { as: admin.as, params })
-    expect(await holders(id)).toEqual([`${admin.id} 1`])
-    expect((await trail('kms_grant.revoked', id))[0]?.metadata).toMatchObject({ cause: 'token.deleted' })
-  })
 })

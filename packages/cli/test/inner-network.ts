@@ -1,0 +1,52 @@
+import { expect } from 'vitest'
+import { type Machine, newMachine, signedUp } from './machine.ts'
+import { openServer, type Server } from './server.ts'
+
+/** A server that is allowed into no network, an admin's machine, and one that has nothing but a provisioner's token. */
+export interface InnerNetwork {
+  server: Server
+  machine: Machine
+  inner: Machine
+  tokenId: string
+  /** Runs a command of the admin that must end well. */
+  ok(args: string[], input?: string): Promise<{ stdout: string; stderr: string }>
+  /** The lease that was asked for last. */
+  newest(): Promise<{ id: string; status: string; resourceRef: string; lastError: string | null }>
+  /** `skerry provisioner`, once it waits for work. */
+  startProvisioner(args?: string[]): Promise<ReturnType<Machine['start']>>
+  close(): Promise<void>
+}
+
+export async function openInnerNetwork(orgName: string): Promise<InnerNetwork> {
+  const server = await openServer()
+  const machine = await signedUp(server.url, orgName)
+  const inner = await newMachine(server.url)
+  const ok = async (args: string[], input?: string) => {
+    const ended = await machine.skerry(args, input === undefined ? {} : { input })
+    expect([ended.code, ended.stderr]).toEqual([0, expect.any(String)])
+    return ended
+  }
+  const made = JSON.parse((await ok(['token', 'create', '--name', 'provisioner', '--provisioner', '--json'])).stdout)
+  inner.env.SKERRY_TOKEN = made.token
+  return {
+    ...{ server, machine, inner, ok },
+    tokenId: made.serviceToken.id,
+    newest: async () => JSON.parse((await ok(['lease', 'list', '--json'])).stdout).leases[0],
+    async startProvisioner(args = []) {
+      const running = inner.start(['provisioner', ...args], { input: null })
+      await running.tells('waits for work')
+      return running
+    },
+    async close() {
+      await inner.remove()
+      await machine.remove()
+      await server.close()
+    },
+  }
+}
+
+/** Lets it finish what it has in hand. */
+export async function stopped({ child, ended }: ReturnType<Machine['start']>): Promise<void> {
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
+import { type PostgresScene, postgresScene } from '../../providers/test/leases/postgres-scene.ts'
+import { missingRedis, redisScene } from '../../providers/test/leases/redis-scene.ts'
+import { isQuick } from '../../server/test/extent.ts'
+import { missingPostgres } from '../../server/test/services/postgres.ts'
+import { type InnerNetwork, openInnerNetwork, stopped } from './inner-network.ts'
+
+// What provisioner.test.ts shows with PostgreSQL, on the other engines; and a server that dies while a provisioner works.
+
+describe.skipIf(isQuick)('skerry provisioner', () => {
+  let network: InnerNetwork
+  beforeAll(async () => {
+    network = await openInnerNetwork('Engines Org')
+  })
+  afterAll(() => network.close())
+
+  /** Registers a target, which the provisioner signs in to first. */
+  async function addTarget(name: string, { config, credential }: { config: object; credential: string }) {
+    const executor = { executor: 'provisioner', provisionerTokenId: network.tokenId }
+    await network.machine.write(`${name}.json`, JSON.stringify({ ...config, ...executor }))
+    return network.ok(['lease', 'target', 'add', name, '--config', `${name}.json`, '--yes'], `${credential}\n`)
+  }
+
+  const engines = [
+    { kind: 'mysql', skip: missingMariadb(), open: mariadbScene },
+    { kind: 'redis', skip: missingRedis(), open: redisScene },
+  ] as const
+  for (const { kind, skip, open } of engines)
+    it.skipIf(skip !== undefined)(`makes accounts of ${kind} that sign in, and ends their sessions`, async () => {
+      const scene = await open()
+      const provisioner = await network.startProvisioner()
+      try {
+        const added = await addTarget(kind, scene.target('readonly'))
+        expect(added.stderr).toContain('the server cannot')
+        expect(added.stderr).toMatch(new RegExp(`added target ${kind}: ${scene.server.source.slice(1)}`))
+        const { variables, lease } = JSON.parse((await network.ok(['lease', 'create', kind, '--json'])).stdout)
+        const url = new URL(variables.DATABASE_URL)
+        const client = await scene.signIn(lease.resourceRef, decodeURIComponent(url.password))
+        await client.read()
+        await expect(client.write()).rejects.toThrow()
+        await network.ok(['lease', 'revoke', lease.id, '--yes'])
+        await client.ended
+        expect(await network.newest()).toMatchObject({ status: 'revoked', lastError: null })
+        expect(await scene.exists(lease.resourceRef)).toBe(false)
+      } finally {
+        await stopped(provisioner)
+        await scene.stop()
+      }
+    })
+
+  describe.skipIf(missingPostgres())('whose server is killed while it works', () => {
+    let scene: PostgresScene
+    beforeAll(async () => {
+      scene = await postgresScene()
+      const provisioner = await network.startProvisioner()
+      await addTarget('db', scene.target('readonly'))
+      await stopped(provisioner)
+    })
+    afterAll(() => scene.stop())
+
+    /** Kills the server while the provisioner waits for the target, and starts it again when that is done. */
+    async function killAmid(status: string): Promise<void> {
+      await expect.poll(async () => (await network.newest()).status).toBe(status)
+      await expect.poll(waiting).toBe(1)
+      await network.server.kill9()
+      await scene.root.query('COMMIT')
+      await expect.poll(waiting).toBe(0)
+      await network.server.start()
+    }
+    const locked = () => scene.root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
+    const waiting = async () =>
+      (await scene.root.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_authid'::regclass`)).rowCount
+
+    it('reports what it has made once the server is back, and the ledger knows the account', async () => {
+      const provisioner = await network.startProvisioner()
+      await locked()
+      const { ended } = network.machine.start(['lease', 'create', 'db', '--json'])
+      await killAmid('creating')
+      expect((await ended).code).not.toBe(0)
+      await expect.poll(async () => (await network.newest()).status).toBe('active')
+      const { id, resourceRef } = await network.newest()
+      expect(await scene.exists(resourceRef)).toBe(true)
+      await network.ok(['lease', 'revoke', id, '--yes'])
+      expect([await scene.exists(resourceRef), (await network.newest()).status]).toEqual([false, 'revoked'])
+      await stopped(provisioner)
+    })
+
+    it('reports what it has removed once the server is back', async () => {
+      const provisioner = await network.startProvisioner()
+      const { lease } = JSON.parse((await network.ok(['lease', 'create', 'db', '--json'])).stdout)
+      await locked()
+      const { ended } = network.machine.start(['lease', 'revoke', lease.id, '--yes'])
+      await killAmid('revoking')
+      await ended
+      await expect.poll(async () => (await network.newest()).status).toBe('revoked')
+      expect(await scene.exists(lease.resourceRef)).toBe(false)
+      await stopped(provisioner)
+    })
+  })
+})

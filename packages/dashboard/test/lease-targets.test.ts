@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { leases } from '@skerry/contract/leases'
+import { provisioner } from '@skerry/contract/provisioner'
+import { openAdminSecret } from '@skerry/sdk/admin-secrets'
+import { createServiceToken } from '@skerry/sdk/tokens'
+import { afterAll, describe, expect, test } from 'vitest'
+import { key, roleArn, stsFake } from '../../providers/test/leases/cloud-a-fake.ts'
+import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
+import { clientOf } from '../../server/test/canary-journey.ts'
+import { isQuick } from '../../server/test/extent.ts'
+import { claimJob, newSshKey } from '../../server/test/lease-steps.ts'
+import { builtIn } from '../../server/test/world.ts'
+import { dialogOf } from './apps-journey.ts'
+import { choose as pick, row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, newPlace } from './org-journey.ts'
+import { beginWalk } from './walk.ts'
+
+// Targets that leases.test.ts has not: certificates, MariaDB, a cloud, and one that a provisioner signs in to.
+
+describe.skipIf(isQuick)('a target', async () => {
+  if (isQuick) return
+  const sts = await stsFake()
+  afterAll(() => sts.stop())
+  const { world, owner, page } = await beginWalk({
+    ...builtIn,
+    SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+    SKERRY_PROVIDER_ORIGINS: JSON.stringify({ 'cloud-a': sts.origin }),
+  })
+  const { orgId } = await newPlace(world, owner.bearer())
+  const dialog = () => dialogOf(page)
+  const closed = () => dialog().waitFor({ state: 'detached' })
+  const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+
+  const openNewTarget = async (kind: string, name: string) => {
+    await journey.goTo(page, 'Leases')
+    await journey.openTab(page, 'Targets')
+    await page.getByRole('button', { name: 'New target' }).click()
+    await pick(page, 'What it is', kind)
+    await dialog().getByLabel('Name', { exact: true }).fill(name)
+  }
+  const fill = async (fields: Record<string, string>) => {
+    for (const [label, text] of Object.entries(fields)) await dialog().getByLabel(label, { exact: true }).fill(text)
+  }
+  const register = async (name: string) => {
+    expect(await axeProblems(page)).toEqual([])
+    await press('Register')
+    await closed()
+    await row(page, new RegExp(name)).getByText('ready').waitFor()
+  }
+  /** Gets access to it -> what is shown first of it. */
+  const getAccess = async (name: string, settings = async () => {}) => {
+    await choose(page, name, 'Get access…')
+    await settings()
+    await press('Get access')
+    const shown = page.getByRole('dialog', { name: `Your access to ${name}` })
+    await shown.getByText('It is shown this once').waitFor()
+    return { shown, text: await shown.locator('[data-secret]').first().innerText() }
+  }
+  const keep = async () => {
+    await press('I have kept it')
+    await closed()
+  }
+  const newest = async () =>
+    (await world.call(leases.list, { as: owner.bearer(), params: { orgId }, query: { limit: 1 } })).body.leases[0]
+
+  test('of SSH is the key of an authority, and access a key with a certificate for login names', async () => {
+    const { publicKey, privateKey } = newSshKey()
+    await openNewTarget('SSH certificates', 'hosts')
+    await expect.poll(() => dialog().getByLabel('Who signs in').count()).toBe(0)
+    await fill({ 'Admin credential': privateKey, 'Public key of the authority': publicKey })
+    await register('hosts')
+    const { shown, text } = await getAccess('hosts', async () => {
+      await dialog().getByLabel('Login names').fill('deploy')
+      await page.keyboard.press('Enter')
+    })
+    expect(text).toContain('OPENSSH PRIVATE KEY')
+    await shown.getByText('ssh-ed25519-cert-v01@openssh.com').waitFor()
+    await shown.getByText('deploy@host').waitFor()
+    await keep()
+  })
+
+  test('of SSH takes nothing back, and revoking says so', async () => {
+    await choose(page, (await newest())?.resourceRef as string, 'Revoke…')
+    await dialog().getByText('The target takes nothing back').waitFor()
+    await press('Revoke')
+    await closed()
+    expect((await newest())?.status).toBe('revoked')
+  })
+
+  test('of AWS is a role, and access the keys of a session of it', async () => {
+    await openNewTarget('AWS roles', 'deploy role')
+    await press('More settings')
+    const credential = JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret })
+    await fill({ 'Admin credential': credential, 'ARN of the role': roleArn, Region: 'eu-central-1' })
+    await fill({ 'External id': 'from-skerry' })
+    await register('deploy role')
+    const { text } = await getAccess('deploy role')
+    expect(text).toContain('AWS_SESSION_TOKEN=token/==')
+    await keep()
+  })
+
+  describe.skipIf(missingMariadb() !== undefined)('of MariaDB', async () => {
+    const scene = missingMariadb() === undefined ? await mariadbScene() : null
+    afterAll(() => scene?.stop())
+
+    test('takes its address from the credential, and access signs in', async () => {
+      const [target] = [scene!.target('readonly')]
+      const { port } = target.config.connection
+      await openNewTarget('MySQL or MariaDB', 'orders')
+      await fill({ 'Admin credential': target.credential.replace('localhost', '127.0.0.1') })
+      await dialog().getByLabel('Database', { exact: true }).click()
+      expect(await dialog().getByLabel('Port').inputValue()).toBe(String(port))
+      await register('orders')
+      const { username, password } = new URL((await getAccess('orders')).text)
+      const client = await scene!.signIn(username, decodeURIComponent(password))
+      await client.read()
+      await client.close()
+      await keep()
+    })
+
+    test('is called otherwise from then on', async () => {
+      await journey.openTab(page, 'Targets')
+      await choose(page, 'orders', 'Rename…')
+      await dialog().getByLabel('Name').fill('orders of the shop')
+      await press('Rename')
+      await closed()
+      await row(page, /orders of the shop/).waitFor()
+    })
+
+    test('whose account could not be removed for a day: the lease is forgotten when that is said', async () => {
+      const { id, resourceRef } = (await newest())!
+      await world.server.context.db.rows(`update leases set status = 'orphaned' where id = $1`, [id])
+      await journey.openTab(page, 'Ledger')
+      await page.reload()
+      await row(page, new RegExp(resourceRef as string))
+        .getByText('not removed')
+        .waitFor()
+      await choose(page, resourceRef as string, 'Forget…')
+      await dialog().getByText('may still be on the target').waitFor()
+      await press('Forget')
+      await closed()
+      await row(page, new RegExp(resourceRef as string))
+        .getByText('revoked', { exact: true })
+        .waitFor()
+    })
+  })
+
+  describe('of a provisioner', () => {
+    const credential = `postgres://skerry_admin:${randomBytes(12).toString('hex')}@db.internal:5432/shop`
+    let made: Awaited<ReturnType<typeof createServiceToken>>
+    const as = () => ({ as: `Bearer ${made.parsed.bearer}` })
+    /** What stands for the process in the other network. */
+    const work = async (report: object) => {
+      const job = await claimJob(world, as())
+      const params = { jobId: job.id }
+      await world.call(provisioner.report, { ...as(), params, body: { ok: true, ...report } })
+      return job
+    }
+
+    test('is given a credential that its token alone opens, once the words were compared', async () => {
+      const client = clientOf(world, { bearer: owner.bearer().slice('Bearer '.length) })
+      made = await createServiceToken(client, { orgId, name: 'inner network' })
+      await openNewTarget('PostgreSQL', 'inner')
+      await pick(page, 'Who signs in', 'inner network')
+      await fill({ 'Admin credential': credential })
+      await dialog().getByText('Whoever has the token inner network will be able to read it').waitFor()
+      await dialog().getByLabel('Schema').click()
+      const submit = dialog().getByRole('button', { name: 'Register' })
+      await expect.poll(() => submit.isDisabled()).toBe(true)
+      await dialog().getByLabel('I compared these words').check()
+      expect(await axeProblems(page)).toEqual([])
+      await submit.click()
+      const { target } = await work({ server: 'PostgreSQL 17.1', notes: [] })
+      expect(await openAdminSecret(target.wrappedAdminSecret, target.config, made.parsed.privateKey)).toBe(credential)
+      await closed()
+      await row(page, /inner/).getByText('ready').waitFor()
+    })
+
+    test('makes an account while the page waits for it', async () => {
+      await choose(page, 'inner', 'Get access…')
+      await press('Get access')
+      const { lease } = await work({})
+      const shown = page.getByRole('dialog', { name: 'Your access to inner' })
+      const url = new URL(await shown.locator('[data-secret]').first().innerText())
+      expect([url.hostname, url.username]).toEqual(['db.internal', lease?.resourceRef])
+      await keep()
+    })
+
+    test('is not offered for rotation, which the server does itself', async () => {
+      await journey.goTo(page, 'Rotation')
+      await page.getByRole('button', { name: 'New rotation' }).click()
+      await pick(page, 'What it is', 'Password of a PostgreSQL account')
+      await page.getByRole('combobox', { name: 'Lease target' }).click()
+      await page.getByText('No such target: register one under Leases first').waitFor()
+      await page.keyboard.press('Escape')
+      await press('Cancel')
+      await closed()
+    })
+  })
+
+  test('nothing was complained about by the console or the Content-Security-Policy', () => {
+    expect(owner.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,70 @@
+import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
+import { isSigned } from './sigv4.ts'
+
+// A fake of the STS Query API (2011-06-15), from the service’s published model. Not verified against the real service.
+
+/** An access key of a user. */
+export const key = { id: 'AKIAIOSFODNN7EXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
+export const roleArn = 'arn:aws:iam::123456789012:role/deploy'
+const xmlns = 'xmlns="https://sts.amazonaws.com/doc/2011-06-15/"'
+const fields = ['Action', 'Version', 'RoleArn', 'RoleSessionName', 'DurationSeconds', 'ExternalId', 'Policy']
+
+export interface StsFake {
+  origin: string
+  /** MaxSessionDuration of the role. */
+  capSeconds: number
+  /** What it was asked with a signature that holds. */
+  requests: URLSearchParams[]
+  stop(): Promise<void>
+}
+
+/** The service for one role, which asks for the external id `from-skerry`. */
+export async function stsFake(): Promise<StsFake> {
+  const refusal = (status: number, code: string, message: string): FakeAnswer => ({
+    status,
+    headers: { 'content-type': 'text/xml' },
+    body: `<ErrorResponse ${xmlns}><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error><RequestId>r</RequestId></ErrorResponse>`,
+  })
+
+  function answer(request: FakeRequest): FakeAnswer {
+    if (request.method !== 'POST' || request.path !== '/') return refusal(400, 'InvalidAction', 'no such operation')
+    if (!isSigned(request, { ...key, region: 'eu-central-1', service: 'sts' }))
+      return refusal(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match')
+    const form = new URLSearchParams(request.body)
+    fake.requests.push(form)
+    const unknown = [...form.keys()].find((name) => !fields.includes(name))
+    if (form.get('Version') !== '2011-06-15' || unknown) return refusal(400, 'InvalidParameter', `unknown ${unknown}`)
+    if (form.get('Action') === 'GetCallerIdentity') return identity()
+    return form.get('Action') === 'AssumeRole' ? assume(form) : refusal(400, 'InvalidAction', 'no such operation')
+  }
+
+  const identity = (): FakeAnswer => ({
+    status: 200,
+    headers: { 'content-type': 'text/xml' },
+    body: `<GetCallerIdentityResponse ${xmlns}><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/skerry</Arn><UserId>U</UserId><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+  })
+
+  function assume(form: URLSearchParams): FakeAnswer {
+    const seconds = Number(form.get('DurationSeconds'))
+    if (!/^[\w+=,.@-]{2,64}$/.test(form.get('RoleSessionName') ?? ''))
+      return refusal(400, 'ValidationError', 'RoleSessionName failed to satisfy constraint')
+    if (form.get('RoleArn') !== roleArn || form.get('ExternalId') !== 'from-skerry')
+      return refusal(403, 'AccessDenied', 'User is not authorized to perform: sts:AssumeRole')
+    if (seconds > fake.capSeconds)
+      return refusal(
+        400,
+        'ValidationError',
+        'The requested DurationSeconds exceeds the MaxSessionDuration set for this role.',
+      )
+    const until = new Date(Date.now() + seconds * 1000).toISOString()
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/xml' },
+      body: `<AssumeRoleResponse ${xmlns}><AssumeRoleResult><AssumedRoleUser><Arn>a</Arn><AssumedRoleId>i</AssumedRoleId></AssumedRoleUser><Credentials><AccessKeyId>ASIAEXAMPLE</AccessKeyId><SecretAccessKey>temporary+secret</SecretAccessKey><SessionToken>token/==</SessionToken><Expiration>${until}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+    }
+  }
+
+  const served = await httpFake(answer)
+  const fake: StsFake = { ...served, capSeconds: 3600, requests: [] }
+  return fake
+}

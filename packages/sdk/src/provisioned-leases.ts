@@ -1,0 +1,54 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { leases } from '@skerry/contract/leases'
+import type { Client } from './client.ts'
+import { clientError, SkerryError } from './errors.ts'
+import { sleep } from './transport.ts'
+
+// Leases whose accounts a provisioner makes, for pages too: nothing here needs a key.
+
+export type Lease = Answer<typeof leases.get>['lease']
+
+/**
+ * The service token whose holder signs in to a target; null where the server does.
+ *
+ * @example const tokenId = provisionerOf(target.config)
+ */
+export function provisionerOf(config: object): string | null {
+  const { executor, provisionerTokenId } = config as { executor?: unknown; provisionerTokenId?: unknown }
+  return executor === 'provisioner' && typeof provisionerTokenId === 'string' ? provisionerTokenId : null
+}
+
+/** By then the server has given it up, too. */
+const madeAfterMaxMs = 90_000
+const lookAgainMs = 500
+
+/**
+ * The lease once its provisioner has made the account, which is waited for a minute and a half at most; at once where the
+ * server has made it.
+ *
+ * @param first the lease as it was answered.
+ * @throws SkerryError `conflict` with what the target said, `malformed_answer`; RefusedError; UnavailableError.
+ * @example const lease = await madeLease(client, answer.lease, { orgId, target })
+ */
+export async function madeLease(
+  client: Client,
+  first: Lease,
+  wish: { orgId: string; target: { config: object }; signal?: AbortSignal | undefined },
+): Promise<Lease> {
+  const { orgId, target, signal } = wish
+  const until = Date.now() + madeAfterMaxMs
+  let lease = first
+  while (['pending', 'creating'].includes(lease.status) && provisionerOf(target.config) && Date.now() < until) {
+    await sleep(lookAgainMs, signal)
+    lease = (await client.leases.get({ params: { orgId, leaseId: first.id } }, signal ? { signal } : {})).lease
+    checkSame(lease, first)
+  }
+  if (lease.status === 'failed' || lease.status === 'revoking')
+    throw new SkerryError('conflict', lease.lastError ?? 'the lease could not be made')
+  return lease
+}
+
+function checkSame(lease: Lease, first: Lease): void {
+  if (lease.id !== first.id || lease.resourceRef !== first.resourceRef || lease.expiresAt !== first.expiresAt)
+    throw clientError('malformed_answer', 'the lease is another one than before')
+}
