@@ -14,6 +14,7 @@ import {
 } from './figures/resolve-cached.ts'
 import { resolveUncached } from './figures/resolve-uncached.ts'
 import { secretPut } from './figures/secret-put.ts'
+import { syncRun } from './figures/sync.ts'
 
 // A new figure is a row here, a file in figures/ that measures it, and a row in README.md.
 
@@ -31,6 +32,7 @@ export const figures: Figure[] = [
   { name: 'cli_run', unit: 'ratio', required: { max: 4.6 }, needsPostgres: false, measure: cliRun },
   { name: 'kms_encrypt', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: kmsEncrypt },
   { name: 'redaction', unit: 'ratio', required: { min: 0.25 }, needsPostgres: false, measure: redaction },
+  { name: 'sync_run', unit: 'requests', required: { max: 0 }, needsPostgres: false, measure: syncRun },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

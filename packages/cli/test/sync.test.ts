@@ -36,3 +36,18 @@ test('no key is wrapped to a connection whose public key is another than before'
   await db.rows('update server_keypairs set public_key_jwk = $1', [kept?.publicKeyJwk])
   expect(await bindings()).toEqual([])
 })
+
+test('a terminal is asked for each field with its explanation, and what is typed as the credential does not show', async () => {
+  const { stdout, code } = await machine.terminal('skerry sync connect edge-workers --name edge', [
+    ['Id of the Cloudflare account', `${'a'.repeat(32)}\r`],
+    ['Credential of Cloudflare Workers', 'typed-credential\r'],
+    ['give the server a credential', 'y'],
+  ])
+  expect([code, stdout.includes('typed-credential')]).toEqual([0, false])
+  expect(stdout).toContain('so it can read it')
+  expect(stdout).toContain('Workers Scripts: Edit')
+  const { connections } = JSON.parse(await ok('skerry sync list --json'))
+  expect(connections).toContainEqual(
+    expect.objectContaining({ name: 'edge', config: { provider: 'edge-workers', accountId: 'a'.repeat(32) } }),
+  )
+})

@@ -7,12 +7,15 @@ import { leases } from '@skerry/contract/leases'
 import { me } from '@skerry/contract/me'
 import { invites, members, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
+import { sync } from '@skerry/contract/sync'
 import { tokens } from '@skerry/contract/tokens'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { newSshLease, sshTarget } from '../../server/test/lease-steps.ts'
 import { newRotation, wrappedForRotator } from '../../server/test/rotation-steps.ts'
+import type { AppPlatform } from '../../server/test/services/app-platform.ts'
+import { bind, connectionBody, runNow, type Vaulted } from '../../server/test/sync-scene.ts'
 import type { Tenant } from '../../server/test/tenant.ts'
 import { until } from '../../server/test/until.ts'
 import type { World } from '../../server/test/world.ts'
@@ -29,7 +32,7 @@ export interface Furnished {
 }
 
 /** Makes all that a team has, through the API as another client of the person at the browser. */
-export async function furnish(world: World, as: () => string, team: Team): Promise<Furnished> {
+export async function furnish(world: World, platform: AppPlatform, as: () => string, team: Team): Promise<Furnished> {
   const made = await world.call(orgs.create, { as: as(), body: team.org })
   const orgId = made.body.org.id
   const { body: app } = await world.call(apps.create, { as: as(), params: { orgId }, body: team.app })
@@ -46,12 +49,13 @@ export async function furnish(world: World, as: () => string, team: Team): Promi
     places.push({ orgId, envId: body.environment.id, dek: newEnv.dek, raw: newEnv.raw })
   }
   const [production] = places as [Place]
-  await fillGroup(world, as(), team, { orgId, groupId: group.group.id }, production)
+  const shared = await fillGroup(world, as(), team, { orgId, groupId: group.group.id }, production)
   await fillSecrets(world, as(), team, places)
   const branchId = await fork(world, as(), team, production)
   await bringPeople(world, as, team, production)
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
+  await syncTo(world, platform, as(), team, [production, shared])
   return { team, orgId, envId: production.envId, branchId, changeId: await propose(world, as(), team, production) }
 }
 
@@ -68,7 +72,7 @@ async function fillGroup(
   { envs, shared }: Team,
   params: { orgId: string; groupId: string },
   into: Place,
-) {
+): Promise<Place> {
   const { raw, dek, wrappedDek } = await sealedKey(world, as)
   const { body } = await world.call(groups.createEnv, { as, params, body: { ...envs[0], wrappedDek } })
   const place = { orgId: params.orgId, envId: body.environment.id, dek, raw }
@@ -78,6 +82,7 @@ async function fillGroup(
     params: { orgId: into.orgId, envId: into.envId },
     body: { groupId: params.groupId },
   })
+  return place
 }
 
 async function fillSecrets(world: World, as: string, team: Team, places: Place[]) {
@@ -138,6 +143,23 @@ async function automate(world: World, as: string, { target: name, rotated }: Tea
     intervalSeconds: 30 * 86_400,
   }
   await newRotation(world, tenant, { ...policy, wrappedDek })
+}
+
+/** A connection, and the first environment bound to an app there, where one name is somebody else’s. */
+async function syncTo(
+  world: World,
+  platform: AppPlatform,
+  as: string,
+  { destination, rotated }: Team,
+  places: [Place, Place],
+) {
+  const tenant = { orgId: places[0].orgId, admin: { as } } as Tenant
+  const { key, body } = await connectionBody(world, tenant, platform.token, destination)
+  await world.call(sync.createConnection, { as, params: { orgId: tenant.orgId }, body })
+  const [env, group] = places.map(({ envId, raw }) => ({ id: envId, dek: raw })) as [Vaulted, Vaulted]
+  platform.values(destination).set(rotated, 'theirs')
+  const binding = await bind(world, tenant, key, [env, group], destination, { exclude: ['LOG_*'] })
+  await runNow(world, tenant, binding)
 }
 
 /** Protects the first environment, in which what is written from then on waits -> the first change. */

@@ -61,6 +61,9 @@ const empties: Row[] = [
   { name: 'leases-empty', path: '/orgs/acme-co/leases', shows: 'No lease yet' },
   { name: 'targets-empty', path: '/orgs/acme-co/leases/targets', shows: 'No target yet' },
   { name: 'rotation-empty', path: '/orgs/acme-co/rotation', shows: 'Nothing is rotated yet' },
+  { name: 'sync-empty', path: '/orgs/acme-co/sync', shows: 'No environment is synced yet' },
+  { name: 'connections-empty', path: '/orgs/acme-co/sync/connections', shows: 'No connection yet' },
+  { name: 'runs-empty', path: '/orgs/acme-co/sync/runs', shows: 'Nothing was pushed yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]
 
@@ -109,6 +112,9 @@ const filled: Row[] = [
   { name: 'leases', path: at('leases'), shows: 'ends in' },
   { name: 'targets', path: at('leases/targets'), shows: 'SSH certificates', step: steps.openDetails },
   { name: 'rotation', path: at('rotation'), shows: 'every 30 days' },
+  { name: 'sync', path: at('sync'), shows: 'Fly.io' },
+  { name: 'connections', path: at('sync/connections'), shows: 'Fly.io' },
+  { name: 'runs', path: at('sync/runs'), shows: 'asked for', step: steps.openRun },
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
@@ -139,6 +145,11 @@ const dialogs: Row[] = [
   { name: 'access-new', path: at('leases'), shows: 'ends in', step: steps.press('Get access') },
   { name: 'target-new', path: at('leases/targets'), shows: 'SSH certificates', step: steps.press('New target') },
   { name: 'rotation-new', path: at('rotation'), shows: 'every 30 days', step: steps.press('New rotation') },
+  { name: 'gallery', path: at('sync/connections'), shows: 'Fly.io', step: steps.press('Connect a destination') },
+  { name: 'connect', path: at('sync/connections'), shows: 'Fly.io', step: steps.connectWorkers },
+  { name: 'bind', path: at('sync'), shows: 'Fly.io', step: steps.press('Bind an environment') },
+  { name: 'binding', path: at('sync'), shows: 'Fly.io', step: steps.editBinding },
+  { name: 'push', path: at('sync'), shows: 'Fly.io', step: steps.pushNow },
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 

@@ -105,6 +105,28 @@ export async function openDetails(page: Page) {
   await page.getByText('caPublicKey').waitFor()
 }
 
+export async function openRun(page: Page) {
+  await page.getByRole('button', { name: 'Show details' }).first().click()
+  await page.getByText('was not written by this binding').waitFor()
+}
+
+export async function connectWorkers(page: Page) {
+  await page.getByRole('button', { name: 'Connect a destination' }).click()
+  await dialogOf(page).getByRole('button', { name: 'Cloudflare Workers' }).click()
+  await dialogOf(page).getByLabel('Account id').waitFor()
+}
+
+export async function editBinding(page: Page) {
+  await choose('Edit…')(page)
+  await dialogOf(page).getByText('names:').waitFor()
+  await dialogOf(page).getByText('unchanged').waitFor()
+}
+
+export async function pushNow(page: Page) {
+  await choose('Push now…')(page)
+  await dialogOf(page).getByLabel('Overwrite').waitFor()
+}
+
 export async function pickGrantee(page: Page) {
   await page.getByRole('button', { name: 'Grant access' }).click()
   await dialogOf(page).getByLabel('To').click()

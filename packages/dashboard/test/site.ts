@@ -1,5 +1,6 @@
 import { apps } from '@skerry/contract/apps'
 import { signInAs } from '../../server/test/people.ts'
+import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
 import { type Visitor, visit } from './browser.ts'
 import { type Furnished, furnish } from './furnish.ts'
@@ -26,7 +27,8 @@ export interface Site {
 }
 
 export async function openSite(): Promise<Site> {
-  const world = await openWorld(builtIn)
+  const platform = await startAppPlatform()
+  const world = await openWorld({ ...builtIn, ...platform.settings })
   const owner = await visit(world.url)
   const { bearer } = owner
   await journey.setUp(owner.page, world)
@@ -34,10 +36,10 @@ export async function openSite(): Promise<Site> {
   await journey.addPasskey(owner.page, 'Laptop')
   await journey.setUpAuthenticator(owner.page, world)
   await owner.page.getByRole('button', { name: 'I have kept them' }).click()
-  const ordinary = await furnish(world, bearer, harbour)
+  const ordinary = await furnish(world, platform, bearer, harbour)
   const billing = { name: 'Billing', slug: 'billing' }
   await world.call(apps.create, { as: bearer(), params: { orgId: ordinary.orgId }, body: billing })
-  const long = await furnish(world, bearer, longNames)
+  const long = await furnish(world, platform, bearer, longNames)
   const visitors = {
     owner,
     member: await signedIn(world, harbour.people.at(-1)?.email as string),
@@ -47,6 +49,7 @@ export async function openSite(): Promise<Site> {
   const close = async () => {
     await Promise.all(Object.values(visitors).map((visitor) => visitor.close()))
     await world.close()
+    await platform.stop()
   }
   return { world, visitors, ordinary, long, close }
 }

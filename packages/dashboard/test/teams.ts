@@ -19,6 +19,8 @@ export interface Team {
   /** A certificate authority, and what is rotated in the first environment. */
   target: string
   rotated: string
+  /** An app at a platform to which the first environment is pushed. */
+  destination: string
   /** What is proposed where it is protected. */
   proposals: { name: string; value: string; note: string }[]
 }
@@ -63,6 +65,7 @@ export const harbour: Team = {
   tokens: ['web in production', 'nightly backup'],
   target: 'hosts of the shop',
   rotated: 'SESSION_SECRET',
+  destination: 'harbour-shop',
   placements: ['.env.old in the archive', 'wiki, page “Deploying by hand”'],
   proposals: [
     {
@@ -103,6 +106,7 @@ export const longNames: Team = {
   tokens: [long('tokenwithalongname', 120)],
   target: long('targetwithalongname'),
   rotated: long('SECRET_WITH_A_VERY_LONG_NAME_', 90),
+  destination: long('destination-with-a-long-name', 60),
   placements: [long('placementwithoutspaces', 120)],
   proposals: [
     { name: long('PROPOSED_SECRET_', 90), value: long('proposed', 300), note: long('reasonwithoutaspace', 200) },

@@ -53,13 +53,14 @@ interface Props {
 
 export function FilterFields({ environmentId, value, onChange }: Props) {
   const { include, exclude, prefix, suffix, letters, onDelete, mode, adopt } = value
-  const common = { placeholder: 'DB_*', splitChars: [',', ' '], classNames: { input: 'mono' } }
+  const common = { splitChars: [',', ' '], classNames: { input: 'mono' } }
   return (
     <Stack>
       <TagsInput
         {...common}
         label="Only these names"
         description="All are pushed where none is given. * stands for any characters."
+        placeholder={include.length === 0 ? 'DB_*' : ''}
         value={include}
         error={patternsProblem(include)}
         onChange={(to) => onChange({ include: to })}
@@ -67,6 +68,7 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
       <TagsInput
         {...common}
         label="But not these"
+        placeholder={exclude.length === 0 ? 'LOG_*' : ''}
         value={exclude}
         error={patternsProblem(exclude)}
         onChange={(to) => onChange({ exclude: to })}

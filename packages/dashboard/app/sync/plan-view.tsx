@@ -30,7 +30,7 @@ export function PlanView({ plan, adopting }: { plan: Plan; adopting?: Adopting }
         <Alert color="yellow" variant="light" icon={<IconTriangleAlert size={18} />} title="What a push sets off there">
           {effects.map((effect) => (
             <Text key={effect} size="sm">
-              {effect}
+              {effect.replaceAll('`', '')}
             </Text>
           ))}
         </Alert>

@@ -44,7 +44,7 @@ export function RunList({ bindingId }: { bindingId: string | undefined }) {
   return (
     <>
       <NativeSelect
-        label="Of"
+        label="Binding"
         maw={420}
         mb="md"
         data={[
