@@ -1,13 +1,48 @@
 export const shells = ['bash', 'zsh', 'fish'] as const
 
-/** By a command's path, '' for `skerry` itself: what can be written behind it. */
-export type Words = Map<string, { subcommands: { name: string; summary: string }[]; options: string[] }>
+/** Options whose values the server knows, and what these are. */
+export const ServerWords = {
+  '--app': 'app',
+  '--group': 'group',
+  '--env': 'environment',
+  '--branch': 'branch',
+  '--only': 'secret',
+  '--except': 'secret',
+} as const
 
-/** The text of a completion script. It is whole: the shell does not ask `skerry` while one types. */
+/** By a command's path, '' for `skerry` itself: what can be written behind it. */
+export type Words = Map<
+  string,
+  {
+    subcommands: { name: string; summary: string }[]
+    options: string[]
+    /** By option: the values that it takes, where they are few. */
+    choices: Record<string, readonly string[]>
+    /** Its arguments are names of secrets. */
+    takesSecrets: boolean
+  }
+>
+
+/** The text of a completion script. The shell asks `skerry` while one types only for names that the server knows. */
 export function completionFor(shell: (typeof shells)[number], words: Words): string {
   if (shell === 'bash') return bash(words)
   return shell === 'zsh' ? zsh(words) : fish(words)
 }
+
+/** `case` arms from a path and the word before, to what the option of that name takes. */
+function valueArms(words: Words, asked: string): string {
+  const fixed = [...words].flatMap(([path, { choices }]) =>
+    Object.entries(choices).map(([long, values]) => `    '${path}'*' ${long}') list='${values.join(' ')}' ;;`),
+  )
+  const ofServer = Object.entries(ServerWords).map(
+    ([long, kind]) => `    *' ${long}') list=$(skerry completion ${kind} -- ${asked} 2>/dev/null) ;;`,
+  )
+  return [...fixed, ...ofServer].join('\n')
+}
+
+/** The paths whose arguments are secrets, as one pattern of `case`. */
+const secretPaths = (words: Words) =>
+  [...words].flatMap(([path, { takesSecrets }]) => (takesSecrets ? [`'${path}'*`] : [])).join('|')
 
 /** `case` arms from a path to its words, longest first. A path also stands for itself with anything behind it. */
 function arms(words: Words): string {
@@ -30,6 +65,13 @@ _skerry() {
   case $path in
 ${arms(words)}
   esac
+  local -a typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  case $path in
+    ${secretPaths(words)}) [[ $current == -* ]] || list="$list $(skerry completion secret -- "\${typed[@]}" 2>/dev/null)" ;;
+  esac
+  case "$path \${COMP_WORDS[COMP_CWORD-1]}" in
+${valueArms(words, '"${typed[@]}"')}
+  esac
   COMPREPLY=($(compgen -W "$list" -- "$current"))
 }
 complete -o default -F _skerry skerry
@@ -45,6 +87,13 @@ _skerry() {
   case $path_ in
 ${arms(words)}
   esac
+  local -a typed=("\${(@)words[2,CURRENT-1]}")
+  case $path_ in
+    ${secretPaths(words)}) [[ $words[CURRENT] == -* ]] || list="$list $(skerry completion secret -- "\${typed[@]}" 2>/dev/null)" ;;
+  esac
+  case "$path_ $words[CURRENT-1]" in
+${valueArms(words, '"${typed[@]}"')}
+  esac
   compadd -- \${=list} || _files
 }
 compdef _skerry skerry
@@ -52,7 +101,8 @@ compdef _skerry skerry
 
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const lines = [...words].flatMap(([path, { subcommands, options }]) => {
+  const asked = (kind: string) => `'(skerry completion ${kind} -- (commandline -opc)[2..] 2>/dev/null)'`
+  const lines = [...words].flatMap(([path, { subcommands, options, choices, takesSecrets }]) => {
     const names = subcommands.map(({ name }) => name).join(' ')
     const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
     const inside = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
@@ -61,7 +111,12 @@ function fish(words: Words): string {
       ...subcommands.map(
         ({ name, summary }) => `complete -c skerry -f -n ${quote(open)} -a ${name} -d ${quote(summary)}`,
       ),
-      ...options.map((long) => `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}`),
+      ...options.map((long) => {
+        const kind = Object.entries(ServerWords).find(([name]) => name === long)?.[1]
+        const values = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
+        return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${values === undefined ? '' : ` -xa ${values}`}`
+      }),
+      ...(takesSecrets ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked('secret')}`] : []),
     ]
   })
   return `# skerry completion for fish: skerry completion fish | source\n${lines.join('\n')}\n`

@@ -96,6 +96,9 @@ function labelOf({ meanings, environments = [], query }: Shown, changes: readonl
 
 const told = new Set<string>()
 
+/** Whether what was seen cannot be kept, and that has been said. */
+export const isMemoryLost = () => told.size > 0
+
 /** A command looks several times, and fails each time for the same reason. */
 function tellOnce(message: string): void {
   if (told.has(message)) return

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { usage } from './failure.ts'
 
 /**
@@ -34,6 +34,21 @@ export function parseLimit(text: string, least: 0 | 1): number {
 }
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
+
+/** Why, for those who approve. */
+export const noted = (command: Command) =>
+  command.option(
+    '--note <text>',
+    'why, for those who approve, where the environment is protected; the server can read it',
+  )
+
+/** How a file of values is read. */
+export const reading = (command: Command) =>
+  command
+    .addOption(new Option('--format <format>', 'by the file’s name unless given').choices(['dotenv', 'json']))
+    .option('--rename', 'take my.name and my-name as my_name')
+    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes')
+    .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
 
 /** A list that may be given in one option or in several. */
 export const gather = (text: string, before: string[] = []) => [...before, ...text.split(',').filter(Boolean)]

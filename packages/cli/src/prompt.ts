@@ -59,6 +59,25 @@ export async function choose<T extends string>(
   return isCancel(answer) ? null : (answer as T)
 }
 
+/** Asks for one of several; the cursor begins at `initial`. */
+export async function askChoice(
+  question: string,
+  choices: readonly { value: string; hint?: string }[],
+  initial: string,
+): Promise<string> {
+  const { select, isCancel } = await import('@clack/prompts')
+  const options = choices.map(({ value, hint }) => ({
+    value,
+    label: printable(value),
+    ...(hint === undefined ? {} : { hint: printable(hint) }),
+  }))
+  const answer = await onTerminal((how) =>
+    select({ message: printable(question), options, initialValue: initial, maxItems: 12, ...how }),
+  )
+  if (isCancel(answer)) throw cancelled()
+  return answer
+}
+
 type Asked = { input: ReadStream; output: NodeJS.WriteStream; signal: AbortSignal }
 
 /** Ctrl-C cancels, and so does the end of input (Ctrl-D), after which nothing would ever answer. */

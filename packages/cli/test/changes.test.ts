@@ -119,6 +119,48 @@ describe('without a key', () => {
   })
 })
 
+describe('a file proposed as one change', () => {
+  test('is shown and decided as a whole, by the id of its group or of any change in it', async () => {
+    await machine.write('partner.env', 'PARTNER_ID=one\nPARTNER_KEY=two\n')
+    await approve(await propose('skerry secrets set PARTNER_OLD --random 8'))
+    const proposed = await ok("skerry changes propose partner.env --delete PARTNER_OLD --note 'new partner' --json")
+    const { groupId, changeRequests } = JSON.parse(proposed)
+    expect(changeRequests).toHaveLength(3)
+    expect(await ok('skerry changes list')).toMatch(
+      new RegExp(`^${groupId} +open +delete, put +PARTNER_ID, PARTNER_KEY, PARTNER_OLD `, 'm'),
+    )
+    for (const id of [groupId, changeRequests[0].id]) {
+      const look = await ok(`skerry changes show ${id} --reveal`)
+      for (const text of ['3 changes in shop/development', 'note: new partner', '+ one', '+ two', 'delete PARTNER_OLD'])
+        expect(look).toContain(text)
+    }
+    expect((await shown(groupId)).together).toHaveLength(3)
+    await approve(changeRequests[1].id)
+    expect(await ok('skerry secrets list')).toMatch(/PARTNER_ID.*PARTNER_KEY/s)
+    expect(await ok('skerry secrets list')).not.toContain('PARTNER_OLD')
+    expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain('nothing differs')
+  })
+
+  test('is what an import comes to, and taken back by its group', async () => {
+    await machine.write('more.env', 'MORE_A=1\nMORE_B=2\n')
+    const { queued } = JSON.parse(await ok('skerry secrets import more.env --json'))
+    const groups = new Set(queued.map((one: { groupId: string }) => one.groupId))
+    expect([queued.length, groups.size]).toEqual([2, 1])
+    await ok(`skerry changes withdraw ${[...groups][0]}`)
+    expect((await shown(queued[0].changeRequestId)).changeRequest.status).toBe('withdrawn')
+  })
+
+  test.each([
+    ['skerry changes propose', 2, 'nothing is proposed'],
+    ['skerry changes propose partner.env --delete PARTNER_ID', 2, '--delete names what the file sets: PARTNER_ID'],
+    ['skerry changes propose --delete NONE', 4, 'there is no secret NONE'],
+    ['skerry changes show cgr_0000000000000000000000', 4, 'no such change request'],
+    ['skerry env create open && skerry changes propose partner.env --env open', 5, 'shop/open is not protected'],
+  ])('%s is refused', async (command, code, text) => {
+    expect(await machine.shell(command)).toMatchObject({ code, stderr: expect.stringContaining(text) })
+  })
+})
+
 describe('two people, each signed in at a terminal', () => {
   let member: Machine
   let admin: Machine

@@ -1,4 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
@@ -72,6 +75,15 @@ if (!pythonReads) {
   process.stderr.write(`SKIPPED: ${missing}\n`)
 }
 
+/** Reads files by the code that reads EnvironmentFile=, and expands variables in what it has read, which that does not. */
+const systemdReader = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator'
+const systemdReads = existsSync(systemdReader)
+if (!systemdReads) {
+  const missing = 'systemd does not read the exports; install the Debian package systemd'
+  if (process.env.SKERRY_REQUIRE_SERVICES === '1') throw new Error(missing)
+  process.stderr.write(`SKIPPED: ${missing}\n`)
+}
+
 const python = `
 import dotenv, json, sys
 sys.stdout.write(json.dumps(dotenv.dotenv_values(stream=open(0, encoding='utf-8'))))
@@ -107,6 +119,14 @@ describe('a .env file that is written here is read back', () => {
     expect(Object.keys(values).length).toBeGreaterThan(2500)
     const read = execFileSync('/usr/bin/python3', ['-c', python], { input: text, encoding: 'utf8' })
     expect(otherwise(values, JSON.parse(read))).toEqual([])
+  })
+
+  it.skipIf(!systemdReads)('by systemd, what is written for it', () => {
+    // A variable without a value is none in what this reader prints.
+    const values = new Map(sets(20_261_122, 400).flatMap((set) => [...set].filter(([, value]) => value !== '')))
+    const { text, remarks } = formatValues(values, 'systemd')
+    expect(remarks).toEqual([])
+    expect(otherwise(Object.fromEntries(values), readBySystemd(text, [...values.keys()]))).toEqual([])
   })
 
   it('all of it, where a value is made of what values are made of', () => {
@@ -156,4 +176,23 @@ function readByShell(text: string, names: string[]): Record<string, string> {
       .map((value, i) => [names[i], value])
       .slice(0, -1),
   )
+}
+
+function readBySystemd(text: string, names: string[]): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'skerry-systemd-'))
+  try {
+    mkdirSync(join(folder, 'environment.d'))
+    // Against the expansion: $$ stands for $.
+    writeFileSync(join(folder, 'environment.d', 'written.conf'), text.replaceAll('\\$', '\\$\\$'))
+    const env = { HOME: folder, XDG_CONFIG_HOME: folder }
+    const out = execFileSync(systemdReader, { env, encoding: 'utf8' })
+    // It prints `NAME=word` or `NAME="..."`, with escapes as in C.
+    const printed = [...out.matchAll(/^(\w+)=(?:"(.*)"|(.*))$/gm)].map(([, name, quoted, plain]) => {
+      const value = quoted?.replace(/\\(.)/g, (_, letter) => ({ n: '\n', t: '\t' })[letter as string] ?? letter)
+      return [name!, value ?? plain ?? ''] as const
+    })
+    return Object.fromEntries(printed.filter(([name]) => names.includes(name)))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }

@@ -199,6 +199,8 @@ describe('the command line', () => {
   it('works without a home that can be written to', async () => {
     const { stdout: token } = await machine.skerry(['token', 'create', '--name', 'homeless'])
     const env = { HOME: '/proc/none', SKERRY_TOKEN: token }
-    expect(await run(['--', 'printenv', 'A'], env)).toMatchObject({ code: 0, stdout: 'secret-a\n' })
+    const { code, stdout, stderr } = await run(['--', 'printenv', 'A'], env)
+    expect([code, stdout]).toEqual([0, 'secret-a\n'])
+    expect(stderr).toMatch(/^warning: what was seen cannot be kept: [^\n]+\n$/)
   })
 })

@@ -101,3 +101,17 @@ it('colour is for terminals, and NO_COLOR turns it off', async () => {
   expect((await machine.terminal('env NO_COLOR=1 skerry secrets get NONE')).stdout).not.toContain(colour)
   expect((await machine.skerry(['secrets', 'get', 'NONE'])).stderr).not.toContain(colour)
 })
+
+it('init offers the applications and environments that there are', async () => {
+  await machine.skerry(['app', 'create', 'web'])
+  for (const slug of ['development', 'production']) await machine.skerry(['env', 'create', slug, '--app', 'web'])
+  const folder = `${machine.home}/elsewhere`
+  await machine.shell(`mkdir -p ${folder}`)
+  const { code, stdout } = await machine.terminal(`sh -c 'cd ${folder} && skerry init'`, [
+    ['Which application of terminal-org', '\u001b[A\r'],
+    ['Which environment do you work with', '\u001b[B\r'],
+  ])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('elsewhere')])
+  const { app, env } = JSON.parse(await machine.read('../elsewhere/skerry.json'))
+  expect({ app, env }).toEqual({ app: 'web', env: 'production' })
+})

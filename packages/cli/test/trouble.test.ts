@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newMachine, signedUp } from './machine.ts'
+import { type Machine, newMachine, signedUp } from './machine.ts'
 import { openProxy, type Refuse } from './proxy.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -253,14 +253,17 @@ describe('a failure', () => {
 })
 
 describe('completion', () => {
-  const complete = async (line: string) => {
-    const machine = await newMachine(server.url)
+  const completed = async (machine: Machine, line: string) => {
     const words = line.split(' ')
     const script = `source <(skerry completion bash)
       COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _skerry; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { stdout } = await machine.shell(script)
+    return (await machine.shell(script)).stdout.trim().split('\n')
+  }
+  const complete = async (line: string) => {
+    const machine = await newMachine(server.url)
+    const words = await completed(machine, line)
     await machine.remove()
-    return stdout.trim().split('\n')
+    return words
   }
 
   it('completes commands, subcommands and options in bash', async () => {
@@ -273,6 +276,22 @@ describe('completion', () => {
     expect(await complete('skerry lease target v')).toEqual(['verify'])
     expect(await complete('skerry lease target rm db --f')).toEqual(['--force'])
     expect(await complete('skerry branch create pr --t')).toEqual(['--ttl'])
+  })
+
+  it('completes what the server knows: applications, environments, branches and secrets, and formats without it', async () => {
+    const machine = await signedUp(server.url, 'Completed Org')
+    await machine.skerry(['secrets', 'set', 'API_KEY'], { input: 'x' })
+    await machine.skerry(['app', 'create', 'web'])
+    await machine.skerry(['branch', 'create', 'pr-7'])
+    const words = async (line: string) => (await completed(machine, line)).sort()
+    expect(await words('skerry run --app ')).toEqual(['shop', 'web'])
+    expect(await words('skerry run --env d')).toEqual(['development'])
+    expect(await words('skerry run --branch ')).toEqual(['pr-7'])
+    expect(await words('skerry secrets get API')).toEqual(['API_KEY'])
+    expect(await words('skerry run --only ')).toEqual(['API_KEY'])
+    expect(await words('skerry secrets export --format doc')).toEqual(['docker'])
+    expect(await words('skerry run --url http://127.0.0.1:1 --app ')).toEqual([''])
+    await machine.remove()
   })
 
   it('is there for zsh and fish, and refused for others', async () => {

@@ -2,7 +2,20 @@ import { Type } from 'typebox'
 import { del, get, post, put } from './endpoint.ts'
 import { changeNoteHeader } from './headers.ts'
 import { limits } from './limits.ts'
-import { FreeText, Id, Instant, NextCursor, Nullable, Ok, Page, SecretName, Strict, Version } from './schema.ts'
+import {
+  Ciphertext,
+  ExpectedVersion,
+  FreeText,
+  Id,
+  Instant,
+  NextCursor,
+  Nullable,
+  Ok,
+  Page,
+  SecretName,
+  Strict,
+  Version,
+} from './schema.ts'
 
 const RequiredApprovals = Type.Integer({ minimum: 1, maximum: limits.requiredApprovalsMax })
 
@@ -19,7 +32,8 @@ export const ChangeStatus = Type.Union([
 /**
  * A proposed change of one secret. The settings are those of the moment at which it was proposed; `baseVersion` is the
  * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to whoever holds a key grant on the
- * environment; it goes when the secret that it was proposed for is deleted. A restore names `restoreVersion`.
+ * environment; it goes when the secret that it was proposed for is deleted. A restore names `restoreVersion`. Changes that
+ * were proposed together share a `groupId` and its `groupSize`, and what is decided about one is decided about all of them.
  */
 export const ChangeRequest = Strict({
   id: Id('changeRequest'),
@@ -30,6 +44,8 @@ export const ChangeRequest = Strict({
   restoreVersion: Nullable(Version),
   baseVersion: Type.Integer({ minimum: 0 }),
   note: Nullable(Type.String()),
+  groupId: Nullable(Id('changeGroup')),
+  groupSize: Type.Integer({ minimum: 1, maximum: limits.changeGroupMax }),
   proposedByType: Type.String(),
   proposedById: Type.String(),
   requiredApprovals: RequiredApprovals,
@@ -84,6 +100,8 @@ export const protection = {
 }
 
 const One = Strict({ changeRequest: ChangeRequest })
+const Expected = { expectedVersion: Type.Optional(ExpectedVersion) }
+const several = { maxItems: limits.changeGroupMax }
 
 export const changes = {
   list: get('/v1/orgs/:orgId/change-requests', {
@@ -92,15 +110,34 @@ export const changes = {
       ...Page.properties,
       status: Type.Optional(ChangeStatus),
       envId: Type.Optional(Id('environment')),
+      groupId: Type.Optional(Id('changeGroup')),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ChangeRequest), nextCursor: NextCursor }) },
+  }),
+  propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
+    summary: 'Propose changes of several secrets of a protected environment: all of them are applied, or none',
+    body: Strict({
+      puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
+      deletes: Type.Optional(Type.Array(Strict({ name: SecretName, ...Expected }), several)),
+    }),
+    headers: changeNote,
+    responses: {
+      202: Strict({
+        queued: Type.Literal(true),
+        groupId: { ...Nullable(Id('changeGroup')), description: 'null for a change of one secret' },
+        changeRequests: Type.Array(ChangeRequest),
+      }),
+    },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['change_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
     summary: 'A change request with its reviews',
     responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
-    summary: 'Approve; with enough approvals the stored ciphertext is applied exactly as proposed',
+    summary:
+      'Approve, with its whole group; with enough approvals the stored ciphertext is applied exactly as proposed',
     body: Comment,
     responses: {
       200: Strict({
@@ -121,14 +158,14 @@ export const changes = {
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
-    summary: 'Reject; one rejection closes it',
+    summary: 'Reject, with its whole group; one rejection closes it',
     body: Comment,
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.rejected'],
   }),
   withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
-    summary: 'Take a change request off the queue: its proposer, or an admin',
+    summary: 'Take a change request off the queue, with its whole group: its proposer, or an admin',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.withdrawn'],

@@ -54,6 +54,8 @@ export const limits = {
   cliSessionTtlSeconds: 90 * 86_400,
   requiredApprovalsMax: 20,
   requiredApprovalsDefault: 1,
+  /** Secrets that one proposal changes: as many as a person can look through. */
+  changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
   /** As many as an environment may hold. */

@@ -146,6 +146,7 @@ export const operations = {
   },
   changes: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/change-requests', surface: 'principal' },
+    propose: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/change-requests', surface: 'principal' },
     get: { method: 'GET', path: '/v1/orgs/:orgId/change-requests/:changeRequestId', surface: 'principal' },
     approve: { method: 'POST', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/approve', surface: 'principal' },
     reject: { method: 'POST', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/reject', surface: 'principal' },

@@ -58,6 +58,7 @@ export const idPrefixes = {
   machineClient: 'm2m_',
   cliSession: 'skc_',
   changeRequest: 'chg_',
+  changeGroup: 'cgr_',
   review: 'rev_',
   honeyToken: 'hny_',
   passkey: 'psk_',

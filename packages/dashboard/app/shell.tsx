@@ -36,8 +36,9 @@ import { useNavOrg } from './use-nav-org.ts'
 
 const noop = () => {}
 
-// Loaded when first asked for.
+// Fetched by themselves: the page is there sooner.
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const Toasts = lazy(async () => ({ default: (await import('./ui/toasts.tsx')).Toasts }))
 const NewOrgDialog = lazy(async () => ({ default: (await import('./new-org.tsx')).NewOrgDialog }))
 
 /** What surrounds every page: the navigation, the search, the keyring's lock and the person's menu. */
@@ -85,6 +86,9 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <Suspense>{search > 0 && <Palette asked={search} />}</Suspense>
+      <Suspense>
+        <Toasts />
+      </Suspense>
     </AppShell>
   )
 }

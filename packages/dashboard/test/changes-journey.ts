@@ -20,7 +20,7 @@ export async function protect(page: Page, settings: { approvals?: number; ownCou
   await dialog.waitFor({ state: 'hidden' })
 }
 
-export async function openChange(page: Page, name: string): Promise<void> {
+export async function openChange(page: Page, name: string | RegExp): Promise<void> {
   await journey.goTo(page, 'Changes')
   await page.getByRole('link', { name }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()

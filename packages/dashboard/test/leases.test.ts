@@ -298,6 +298,7 @@ describe('rotation of random values', () => {
       await choose(page, `${name} in Web shop / Production`, 'Remove…')
       await confirm('Remove')
     }
+    await page.getByText('This server gets the environment’s key no more').waitFor()
     await page.getByText('Nothing is rotated yet').waitFor()
     const { body } = await world.call(grants.list, { as: owner.bearer(), params: { orgId, envId } })
     const { body: own } = await world.call(me.get, { as: owner.bearer() })

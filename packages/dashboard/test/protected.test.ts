@@ -28,6 +28,8 @@ for (const [name, text] of [
 ] as const)
   await putSecret(world, owner.bearer(), place, name, text)
 
+const pastedTogether = /Change NEW_(ONE|TWO) and 1 more/
+
 /** The status of the next answer to a write of a secret, which `write` sets off. */
 async function answerTo(page: Page, name: string, write: () => Promise<unknown>): Promise<number> {
   const [answer] = await Promise.all([
@@ -132,9 +134,8 @@ describe('a member', () => {
     await row(page, /Restore version 1 of ROTATED/)
       .getByText('the new one is refused')
       .waitFor()
-    for (const name of [/Create NEW_ONE/, /Create NEW_TWO/])
-      await row(page, name).getByText('for the new partner').waitFor()
-    await expect.poll(() => page.getByRole('row').filter({ hasText: 'open' }).count()).toBe(5)
+    await row(page, pastedTogether).getByText('for the new partner').waitFor()
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'open' }).count()).toBe(4)
   })
 })
 
@@ -188,12 +189,31 @@ describe('the owner, who reviews', () => {
     for (const name of [/API_KEY/, /ROTATED/, /OLD_KEY/]) await expect.poll(() => queued(page, name).count()).toBe(0)
     await queued(page, /NEW_ONE/).waitFor()
   })
+
+  test('sees all that was proposed together, and decides about it once', async () => {
+    const { page } = owner
+    await openChange(page, pastedTogether)
+    for (const name of ['Create NEW_ONE', 'Create NEW_TWO']) await page.getByText(name).waitFor()
+    await expect.poll(() => page.getByText('The secret does not exist yet.').count()).toBe(2)
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    await page.getByText('NEW_ONE, NEW_TWO').waitFor()
+    await openApp(page, 'Web shop')
+    await expectShown(page, 'NEW_ONE', 'Production', planted.pasted)
+    await expectShown(page, 'NEW_TWO', 'Production', planted.alsoPasted)
+  })
 })
 
 describe('the member, who proposed', () => {
   test('withdraws a proposal, and is offered nothing else', async () => {
     const { page } = member
-    await openChange(page, 'Create NEW_TWO')
+    await openApp(page, 'Web shop')
+    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await dialogOf(page).getByLabel('Text of the file').fill('NEW_THREE=3\n')
+    await dialogOf(page).getByRole('button', { name: 'Propose 1 secret' }).click()
+    await page.getByText('1 waits for approval.').waitFor()
+    await openChange(page, 'Create NEW_THREE')
     await page.getByText('You proposed this, so you can take it back.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Withdraw' }).click()
@@ -204,7 +224,7 @@ describe('the member, who proposed', () => {
     const { page } = member
     await lookAgain(page)
     await journey.goTo(page, 'Changes')
-    await row(page, /Create NEW_ONE/).waitFor()
+    await page.getByText('Nothing waits').waitFor()
     await choose(page, 'Status', 'all')
     await row(page, /Change API_KEY/)
       .getByText('applied')
@@ -212,12 +232,10 @@ describe('the member, who proposed', () => {
     await row(page, /Restore version 1 of ROTATED/)
       .getByText('applied')
       .waitFor()
-    await row(page, /Create NEW_TWO/)
+    await row(page, /Create NEW_THREE/)
       .getByText('withdrawn')
       .waitFor()
-    await row(page, /Create NEW_ONE/)
-      .getByText('open')
-      .waitFor()
+    await row(page, pastedTogether).getByText('applied').waitFor()
     await row(page, /Delete OLD_KEY/)
       .getByText('rejected')
       .waitFor()
@@ -225,15 +243,15 @@ describe('the member, who proposed', () => {
     await page.getByText('the old shop reads it until June').waitFor()
   })
 
-  test('reads the approved values, and waits for no more than the rest', async () => {
+  test('reads the approved values, and waits for nothing more', async () => {
     const { page } = member
     await openApp(page, 'Web shop')
     await expectShown(page, 'API_KEY', 'Production', planted.proposed)
     await expectShown(page, 'ROTATED', 'Production', planted.first)
     await expectShown(page, 'OLD_KEY', 'Production', planted.old)
-    await queued(page, /NEW_ONE/).waitFor()
-    await expect.poll(() => page.getByText('queued', { exact: true }).count()).toBe(1)
-    await expect.poll(() => row(page, /NEW_TWO/).count()).toBe(0)
+    await expectShown(page, 'NEW_TWO', 'Production', planted.alsoPasted)
+    await expect.poll(() => page.getByText('queued', { exact: true }).count()).toBe(0)
+    await expect.poll(() => row(page, /NEW_THREE/).count()).toBe(0)
   })
 })
 

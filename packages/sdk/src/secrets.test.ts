@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
-import { type ChangeRequest, deleteSecret, environmentKeyOf, putSecret, restoreSecret } from './secrets.ts'
+import {
+  type ChangeRequest,
+  deleteSecret,
+  environmentKeyOf,
+  proposeChanges,
+  putSecret,
+  restoreSecret,
+} from './secrets.ts'
 
 const { orgId, envId } = ids
 const place = { orgId, envId, name: 'API_KEY' }
@@ -30,6 +37,8 @@ const queued = (action: ChangeRequest['action'], ciphertext: string | null = nul
     restoreVersion: action === 'restore' ? 1 : null,
     baseVersion: 2,
     note: null,
+    groupId: null,
+    groupSize: 1,
     proposedByType: 'service_token',
     proposedById: newId('serviceToken'),
     requiredApprovals: 1,
@@ -87,6 +96,35 @@ describe('a write', () => {
     expect(last().body).toEqual({ version: 1, expectedVersion: 2 })
     await deleteSecret(client, place, { expectedVersion: 2 })
     expect(last().line).toBe(`DELETE /v1/orgs/${orgId}/envs/${envId}/secrets/API_KEY?expectedVersion=2`)
+  })
+})
+
+describe('several changes', () => {
+  test('are sealed each for its own name, and sent as one proposal', async () => {
+    const { server, client, last } = await world()
+    const groupId = newId('changeGroup')
+    server.on('changes.propose', ({ body }) => {
+      const { puts } = body as { puts: { ciphertext: string }[] }
+      const changeRequests = puts.map(({ ciphertext }) => queued('put', ciphertext).changeRequest)
+      return { status: 202, json: { queued: true, groupId, changeRequests } }
+    })
+    const puts = [
+      { name: 'A', value: 'one', expectedVersion: 0 },
+      { name: 'B', value: 'two' },
+    ]
+    const answer = await proposeChanges(client, place, { puts, deletes: [{ name: 'OLD' }] }, dek, { note: 'why' })
+    const [first, second] = answer.changeRequests.map(({ ciphertext }) => ciphertext!)
+    expect(answer.groupId).toBe(groupId)
+    expect(await openSecret(first!, dek, envId, 'A')).toBe('one')
+    expect(await openSecret(second!, dek, envId, 'B')).toBe('two')
+    expect(last().headers['x-skerry-change-note']).toBe('why')
+    expect(last().body).toEqual({
+      puts: [
+        { name: 'A', ciphertext: first, expectedVersion: 0 },
+        { name: 'B', ciphertext: second },
+      ],
+      deletes: [{ name: 'OLD' }],
+    })
   })
 })
 

@@ -156,6 +156,44 @@ export async function deleteSecret(
   return client.secrets.delete({ params: { orgId, envId, name }, query: expected(options) }, noted(options))
 }
 
+/** Several changes of one environment. Where `expectedVersion` is left out, the version at which each secret is then. */
+export interface ProposedChanges {
+  puts?: readonly { name: string; value: string; expectedVersion?: number }[]
+  deletes?: readonly { name: string; expectedVersion?: number }[]
+}
+
+/**
+ * Seals values and proposes them, with deletions, as one change of a protected environment: what reviewers decide, they
+ * decide about all of it, and it is applied as a whole or not at all. At most 200 secrets.
+ *
+ * @param dek the environment's key, which values are sealed with: `(await environmentKey(...)).dek`.
+ * @param options `note` for those who approve.
+ * @returns a change request for each secret, and the id that they share; null for a single one.
+ * @throws RefusedError `conflict` where the environment is not protected or a secret is not at its `expectedVersion`,
+ *   `not_found` for a secret to delete that there is not, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
+ *   SkerryError `invalid_request` for too many secrets, one named twice or a note that is too long; UnavailableError.
+ * @example
+ * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }] }, key.dek)
+ */
+export async function proposeChanges(
+  client: Client,
+  { orgId, envId }: EnvironmentPlace,
+  { puts = [], deletes = [] }: ProposedChanges,
+  dek: Dek,
+  options: Omit<WriteOptions, 'expectedVersion'> = {},
+): Promise<Answer<typeof changes.propose>> {
+  const seal = async ({ name, value, ...rest }: (typeof puts)[number]) => ({
+    name,
+    ciphertext: await sealFor(envId, name, value, dek),
+    ...expected(rest),
+  })
+  const body = {
+    puts: await Promise.all(puts.map(seal)),
+    deletes: deletes.map(({ name, ...rest }) => ({ name, ...expected(rest) })),
+  }
+  return client.changes.propose({ params: { orgId, envId }, body }, noted(options))
+}
+
 const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === undefined ? {} : { expectedVersion })
 
 /** Header values are bytes, and proxies differ in which they let through: percent-encoded, a note is ASCII. */

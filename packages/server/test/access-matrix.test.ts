@@ -119,6 +119,7 @@ DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/key
 GET org/envs/:envId/protection
 GET org/change-requests
+POST org/envs/:envId/change-requests
 GET org/change-requests/:changeRequestId
 DELETE org/envs/:envId (a branch)
 GET org/kms/keys
@@ -150,6 +151,7 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
+POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 `)
 /** Where a key or a person is needed, which a machine client neither holds nor is. */
@@ -187,6 +189,7 @@ POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 GET org/kms/keys/:kmsKeyId/key
 POST org/change-requests/:changeRequestId/approve
@@ -279,7 +282,7 @@ describe('rules that hold whatever the matrix says', () => {
 
   test('a machine client is refused wherever a key or a person is needed', () => {
     const cells = cellsWhere(notForMachines, (caller) => caller.kind === 'machine' && caller.from === 'org')
-    expect(cells).toHaveLength(2 * 45)
+    expect(cells).toHaveLength(2 * 46)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
@@ -305,7 +308,7 @@ describe('rules that hold whatever the matrix says', () => {
       forHolders,
       (caller) => caller.from === 'org' && caller.kind !== 'machine' && !caller.granted,
     )
-    expect(cells).toHaveLength(9 * 9)
+    expect(cells).toHaveLength(10 * 9)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 

@@ -38,6 +38,33 @@ export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[]
   ]
 }
 
+/** Two changes proposed as one, and taken back as one: an entry for each. */
+function together(ids: Record<string, string>, proposer: Actor): Step[] {
+  const entries = (action: AuditAction) =>
+    [ids.togetherId, ids.otherId].map((id) => ({ action, resourceId: id as string, actor: token(proposer) }))
+  return [
+    {
+      endpoint: changes.propose,
+      as: () => proposer.as,
+      params: only(ids, { envId: 'envId' }),
+      body: () => ({ puts: ['GUARDED', 'OTHER'].map((name) => ({ name, ciphertext: ciphertext() })) }),
+      entries: (seen) => {
+        const [one, other] = seen.changeRequests as unknown as [{ id: string }, { id: string }]
+        ids.togetherId = one.id
+        ids.otherId = other.id
+        return entries('change_request.opened')
+      },
+    },
+    {
+      endpoint: changes.withdraw,
+      note: 'together',
+      as: () => proposer.as,
+      params: only(ids, { changeRequestId: 'togetherId' }),
+      entries: () => entries('change_request.withdrawn'),
+    },
+  ]
+}
+
 /** Each kind of change proposed by a token, and decided in each way by a person. */
 export function approval(ids: Record<string, string>, { admin: proposer }: Tenant, reviewer: Actor): Step[] {
   const byToken = { as: proposer.as, who: token(proposer) }
@@ -83,6 +110,7 @@ export function approval(ids: Record<string, string>, { admin: proposer }: Tenan
     approves('restoreId', 'change_request.applied', 'secret.restored'),
     proposes(secrets.delete, 'withdrawnId'),
     closes(changes.withdraw, 'withdrawnId', 'change_request.withdrawn'),
+    ...together(ids, proposer),
     proposes(secrets.delete, 'deleteId'),
     approves('deleteId', 'change_request.applied', 'secret.deleted'),
     protects(protection.delete, 'env.protection_disabled'),

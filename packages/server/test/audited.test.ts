@@ -123,8 +123,9 @@ const byAction = (a: Placed, b: Placed) => (placeOf(a) < placeOf(b) ? -1 : 1)
 interface Placed {
   action: string
   orgId: string | null
+  resourceId: string | null
 }
-const placeOf = ({ action, orgId }: Placed) => `${action} ${orgId}`
+const placeOf = ({ action, orgId, resourceId }: Placed) => `${action} ${orgId} ${resourceId}`
 
 /** What a walk through a world of many people cannot do, and where it is shown. */
 const elsewhere = new Set([

@@ -47,6 +47,22 @@ export async function proposePut(
   return queuedIn(await world.call(secrets.put, { as: by.as, params, body: { ciphertext: text }, headers }))
 }
 
+/** Proposes values and deletions as one, by the tenant's admin token or by whoever else holds a grant. */
+export async function proposeGroup(
+  world: World,
+  tenant: Tenant,
+  envId: string,
+  { puts = [], deletes = [], by = tenant.admin }: { puts?: string[]; deletes?: string[]; by?: Actor },
+) {
+  const body = {
+    puts: puts.map((name) => ({ name, ciphertext: ciphertext() })),
+    deletes: deletes.map((name) => ({ name })),
+  }
+  const answer = await world.call(changes.propose, { as: by.as, params: { orgId: tenant.orgId, envId }, body })
+  if (answer.error) throw new Error(answer.error.message)
+  return answer.body
+}
+
 export type Decision = 'approve' | 'reject' | 'withdraw'
 
 export const decide = (

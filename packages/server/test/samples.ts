@@ -111,6 +111,13 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
     [`POST ${inEnv}/secrets/:name/restore`]: { as, body: { version: 1, expectedVersion: 1 } },
     [`DELETE ${inEnv}/secrets/:name`]: { as, body: { expectedVersion: 1 } },
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },
+    [`POST ${inEnv}/change-requests`]: {
+      as,
+      body: {
+        puts: [{ name: 'NEW', ciphertext: ciphertext(), expectedVersion: 0 }],
+        deletes: [{ name: 'NAME', expectedVersion: 1 }],
+      },
+    },
     [`POST ${org}/change-requests/:changeRequestId/approve`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${org}/change-requests/:changeRequestId/reject`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${inEnv}/keys`]: { as, body: grant },

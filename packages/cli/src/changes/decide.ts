@@ -7,20 +7,30 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { findChange } from './find.ts'
 
 interface Options extends Flags {
   comment?: string
 }
 
+/** What is decided about: one change, or all that were proposed together. */
+interface Decided {
+  id: string
+  names: string
+  together: ChangeRequest[]
+  params: { orgId: string; changeRequestId: string }
+}
+
 export async function approve(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, params) => {
-    await checkReadable(session, params)
+  await decideEach(ids, flags, async (session, { id, names, together, params }) => {
+    await checkReadable(session, params.orgId, id, together)
     const { changeRequest, approvals, required } = await session.client.changes.approve({ params, ...bodyOf(flags) })
-    const { id, status, secretName } = changeRequest
-    if (status === 'applied') note(`approved ${id}: applied to ${secretName}`)
+    const { status } = changeRequest
+    if (status === 'applied') note(`approved ${id}: applied to ${names}`)
     else if (status === 'open') note(`approved ${id}: ${approvals} of ${required} approvals, so it still waits`)
     else {
-      note(`${id} is superseded: ${secretName} has moved on since it was proposed; nothing was written`)
+      const moved = together.length === 1 ? names : `one of ${names}`
+      note(`${id} is superseded: ${moved} has moved on since it was proposed; nothing was written`)
       process.exitCode = exitCodes.conflict
     }
     return changeRequest
@@ -31,35 +41,38 @@ export async function approve(ids: string[], flags: Options): Promise<void> {
  * A value that does not open with the environment’s key would fail every read of the environment. Only clients can see
  * that; one without the key leaves it to others.
  */
-async function checkReadable(session: Session, params: { orgId: string; changeRequestId: string }): Promise<void> {
-  const { changeRequest: change } = await session.client.changes.get({ params })
-  if (change.ciphertext === null) return
-  const place = await findPlaceById(session, params.orgId, change.environmentId)
+async function checkReadable(session: Session, orgId: string, id: string, together: ChangeRequest[]): Promise<void> {
+  const [first] = together
+  if (!first || together.every(({ ciphertext }) => ciphertext === null)) return
+  const place = await findPlaceById(session, orgId, first.environmentId)
   const key = await openKey(session, place).catch((error: unknown) => {
     if (toFailure(error).kind !== 'refused') throw error
   })
   if (!key) return
-  await openSecret(change.ciphertext, key.dek, place.envId, change.secretName).catch(() => {
-    throw new Failure(
-      'failure',
-      `${change.id} was not approved: its value does not open with the key of ${place.label}, so reading there would fail`,
-      `reject it with \`skerry changes reject ${change.id}\``,
-    )
-  })
+  for (const { ciphertext, secretName } of together) {
+    if (ciphertext === null) continue
+    await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
+      throw new Failure(
+        'failure',
+        `${id} was not approved: the value of ${secretName} does not open with the key of ${place.label}, so reading there would fail`,
+        `reject it with \`skerry changes reject ${id}\``,
+      )
+    })
+  }
 }
 
 export async function reject(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, params) => {
+  await decideEach(ids, flags, async (session, { id, names, together, params }) => {
     const { changeRequest } = await session.client.changes.reject({ params, ...bodyOf(flags) })
-    note(`rejected ${changeRequest.id}: ${changeRequest.secretName} stays as it is`)
+    note(`rejected ${id}: ${names} ${together.length === 1 ? 'stays as it is' : 'stay as they are'}`)
     return changeRequest
   })
 }
 
 export async function withdraw(ids: string[], flags: Options): Promise<void> {
-  await decideEach(ids, flags, async (session, params) => {
+  await decideEach(ids, flags, async (session, { id, params }) => {
     const { changeRequest } = await session.client.changes.withdraw({ params })
-    note(`withdrew ${changeRequest.id}`)
+    note(`withdrew ${id}`)
     return changeRequest
   })
 }
@@ -70,11 +83,18 @@ const bodyOf = ({ comment }: Options) => ({ body: comment === undefined ? {} : {
 async function decideEach(
   ids: string[],
   flags: Options,
-  decide: (session: Session, params: { orgId: string; changeRequestId: string }) => Promise<ChangeRequest>,
+  decide: (session: Session, decided: Decided) => Promise<ChangeRequest>,
 ): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  const decided: ChangeRequest[] = []
-  for (const changeRequestId of ids) decided.push(await decide(session, { orgId, changeRequestId }))
-  if (flags.json) writeJson({ changeRequests: decided.map(withoutCiphertext) })
+  const decided = new Map<string, ChangeRequest>()
+  for (const named of ids) {
+    const { id, change, together } = await findChange(session, orgId, named)
+    // Its group was decided a moment ago.
+    if (decided.has(id)) continue
+    const names = together.map(({ secretName }) => secretName).join(', ')
+    const params = { orgId, changeRequestId: change.id }
+    decided.set(id, await decide(session, { id, names, together, params }))
+  }
+  if (flags.json) writeJson({ changeRequests: [...decided.values()].map(withoutCiphertext) })
 }

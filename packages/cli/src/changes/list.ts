@@ -1,4 +1,5 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
+import { openDirectory } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { findPlace, findPlaceById, namedPlace } from '../places.ts'
@@ -28,19 +29,36 @@ export async function list(flags: Options): Promise<void> {
   })
   if (flags.json) return writeJson({ changeRequests: changeRequests.map(withoutCiphertext), nextCursor })
   const labels = await labelsOf(session, orgId, changeRequests)
+  const nameOf = await openDirectory(
+    session,
+    changeRequests.map(({ proposedById }) => proposedById),
+  )
   writeTable(
-    ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'at'],
-    changeRequests.map((one) => [
-      one.id,
-      one.status,
-      one.action,
-      one.secretName,
-      labels.get(one.environmentId) ?? one.environmentId,
-      one.proposedById,
-      one.createdAt,
-    ]),
+    ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'id', 'at'],
+    [...Map.groupBy(changeRequests, (one) => one.groupId ?? one.id)].map(([id, together]) => {
+      const [one] = together as [ChangeRequest, ...ChangeRequest[]]
+      return [
+        id,
+        one.status,
+        [...new Set(together.map(({ action }) => action))].sort().join(', '),
+        namesOf(together, one.groupSize),
+        labels.get(one.environmentId) ?? one.environmentId,
+        nameOf(one.proposedById) ?? one.proposedByType,
+        one.proposedById,
+        one.createdAt,
+      ]
+    }),
   )
   if (nextCursor !== null) note('there are more: see --limit')
+}
+
+const shownNames = 5
+
+/** Of a large group the first names, and how many there are besides. */
+function namesOf(together: ChangeRequest[], size: number): string {
+  const names = together.map(({ secretName }) => secretName).sort()
+  const shown = names.slice(0, size > shownNames + 1 ? shownNames : size)
+  return [...shown, ...(size > shown.length ? [`and ${size - shown.length} more`] : [])].join(', ')
 }
 
 async function labelsOf(session: Session, orgId: string, changes: ChangeRequest[]): Promise<Map<string, string>> {

@@ -1,5 +1,4 @@
-import type { changes } from '@skerry/contract/changes'
-import type { Answer } from '@skerry/contract/endpoint'
+import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { findPlaceById, type Place } from '../places.ts'
@@ -7,48 +6,63 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type Comparison, compare, diffLines } from './compare.ts'
+import { findChange } from './find.ts'
 
-type Shown = Answer<typeof changes.get>
+type Found = Awaited<ReturnType<typeof findChange>>
 
 interface Options extends Flags {
   reveal?: boolean
 }
 
-export async function show(changeRequestId: string, flags: Options): Promise<void> {
+export async function show(named: string, flags: Options): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
-  const shown = await session.client.changes.get({ params: { orgId, changeRequestId } })
-  const place = await findPlaceById(session, orgId, shown.changeRequest.environmentId)
-  const comparison = await compareIfReadable(session, place, shown)
-  if (flags.json) {
-    const environment = { id: place.envId, label: place.label }
-    const { changeRequest, reviews } = shown
-    const seen = comparison && (flags.reveal ? withValues(comparison) : withoutValues(comparison))
-    return writeJson({
-      changeRequest: withoutCiphertext(changeRequest),
-      environment,
-      comparison: seen ?? null,
-      reviews,
-    })
+  const found = await findChange(session, orgId, named)
+  const { change, together } = found
+  const place = await findPlaceById(session, orgId, change.environmentId)
+  const compared = await compareIfReadable(session, place, together)
+  if (flags.json) return writeJson(asJson(found, place, compared, flags))
+  tell(found, place)
+  for (const one of together) {
+    if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
+    const comparison = compared.get(one)
+    if (comparison) tellComparison(comparison, one, flags)
   }
-  tell(shown, place)
-  if (comparison) tellComparison(comparison, shown, flags)
-  if (shown.reviews.length > 0)
+  if (found.reviews.length > 0)
     writeTable(
       ['review', 'by', 'at', 'comment'],
-      shown.reviews.map((one) => [one.decision, one.reviewerId, one.createdAt, one.comment ?? '']),
+      found.reviews.map((one) => [one.decision, one.reviewerId, one.createdAt, one.comment ?? '']),
     )
 }
 
+function asJson({ change, reviews, together }: Found, place: Place, compared: Compared, { reveal }: Options) {
+  const shown = (one: ChangeRequest) => {
+    const comparison = compared.get(one)
+    const seen = comparison && (reveal ? withValues(comparison) : withoutValues(comparison))
+    return { changeRequest: withoutCiphertext(one), comparison: seen ?? null }
+  }
+  const [one = change] = together.filter(({ id }) => id === change.id)
+  return {
+    ...shown(one),
+    environment: { id: place.envId, label: place.label },
+    reviews,
+    ...(together.length > 1 && { together: together.map(shown) }),
+  }
+}
+
+type Compared = Map<ChangeRequest, Comparison>
+
 /** Who holds no key still sees what is proposed, by whom and why. */
-async function compareIfReadable(session: Session, place: Place, { changeRequest }: Shown) {
+async function compareIfReadable(session: Session, place: Place, together: ChangeRequest[]): Promise<Compared> {
+  const compared: Compared = new Map()
   try {
-    return await compare(session, place, changeRequest)
+    for (const one of together) compared.set(one, await compare(session, place, one))
   } catch (error) {
     const { kind, message } = toFailure(error)
     if (kind !== 'refused') throw error
     note(`the values are not shown: ${message}`)
   }
+  return compared
 }
 
 const withoutValues = ({ state, currentVersion }: Comparison) => ({ state, currentVersion })
@@ -60,17 +74,23 @@ const withValues = ({ current, proposed, ...rest }: Comparison) => ({
 
 const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
 
-function tell({ changeRequest: change, reviews }: Shown, { label }: Place): void {
+const baseOf = ({ baseVersion }: ChangeRequest) => (baseVersion === 0 ? 'as a new secret' : `on version ${baseVersion}`)
+
+function tell({ id, change, reviews, together }: Found, { label }: Place): void {
   const approvals = reviews.filter(({ decision }) => decision === 'approve').length
   const version = change.restoreVersion === null ? '' : ` from version ${change.restoreVersion}`
-  const on = change.baseVersion === 0 ? 'as a new secret' : `on version ${change.baseVersion}`
-  writeLine(`${change.id}: ${verbs[change.action]} ${change.secretName} in ${label}${version}`)
+  const isGroup = together.length > 1
+  const what = isGroup
+    ? `${together.length} changes in ${label}, decided together`
+    : `${verbs[change.action]} ${change.secretName} in ${label}${version}`
+  writeLine(`${id}: ${what}`)
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
-  writeLine(`proposed: ${on}, by ${change.proposedByType} ${change.proposedById}, ${change.createdAt}`)
+  const by = `by ${change.proposedByType} ${change.proposedById}, ${change.createdAt}`
+  writeLine(`proposed: ${isGroup ? by : `${baseOf(change)}, ${by}`}`)
   if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }
 
-function tellComparison(comparison: Comparison, { changeRequest: change }: Shown, { reveal = false }: Options): void {
+function tellComparison(comparison: Comparison, change: ChangeRequest, { reveal = false }: Options): void {
   const { state, currentVersion } = comparison
   const current = currentVersion === null ? 'none' : `version ${currentVersion}`
   writeLine(`current: ${current}; proposed: ${state}`)

@@ -3,6 +3,7 @@ import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { checkpoint, verify } from '../audit/verify.ts'
+import { openDirectory } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { common, leaf, parseLimit } from '../options.ts'
@@ -56,7 +57,7 @@ async function audit(flags: Options): Promise<void> {
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null
-  const rows: string[][] = []
+  const shown: Page['entries'] = []
   do {
     const page: Page = await session.client.audit.list({
       params: { orgId },
@@ -65,12 +66,27 @@ async function audit(flags: Options): Promise<void> {
     const { entries, nextCursor } = page
     for (const entry of entries.slice(0, left)) {
       if (flags.json) writeLine(JSON.stringify(entry))
-      else rows.push([entry.createdAt, entry.action, entry.actorType, entry.actorId ?? '', entry.resourceId ?? ''])
+      else shown.push(entry)
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on'], rows)
+  if (flags.json) return
+  const nameOf = await openDirectory(
+    session,
+    shown.flatMap(({ actorId, resourceId }) => [actorId, resourceId]),
+  )
+  writeTable(
+    ['when', 'action', 'by', 'id', 'on', 'id'],
+    shown.map(({ createdAt, action, actorType, actorId, resourceType, resourceId }) => [
+      createdAt,
+      action,
+      nameOf(actorId) ?? actorType,
+      actorId ?? '',
+      nameOf(resourceId) ?? resourceType ?? '',
+      resourceId ?? '',
+    ]),
+  )
 }
 
 /** An instant goes as it is: the server says what is wrong with one. */

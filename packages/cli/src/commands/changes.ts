@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander'
 import { approve, reject, withdraw } from '../changes/decide.ts'
 import { list } from '../changes/list.ts'
+import { propose } from '../changes/propose.ts'
 import { show } from '../changes/show.ts'
-import { addressed, leaf } from '../options.ts'
+import { addressed, gather, leaf, noted, reading } from '../options.ts'
 
 const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
 
@@ -13,7 +14,11 @@ export function register(command: Command): void {
     .addOption(new Option('--status <status>', 'which ones').choices(statuses).default('open'))
     .option('--limit <number>', 'newest so many', '50')
     .action(list)
-  leaf(command, 'show <id>', 'One change: the proposed value against the current one, decrypted here')
+  noted(reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; - is stdin'))))
+    .option('--delete <NAME,...>', 'and that these secrets go; repeatable', gather)
+    .option('--dry-run', 'show what would be proposed')
+    .action(propose)
+  leaf(command, 'show <id>', 'A change, or all of a group: each proposed value against the current one, decrypted here')
     .option('--reveal', 'show values')
     .action(show)
   reviewed(leaf(command, 'approve <ids...>', 'Approve changes; the last approval that is needed applies one')).action(

@@ -1,11 +1,12 @@
 import type { Command, Option } from 'commander'
-import { completionFor, shells, type Words } from '../completion.ts'
+import { completionFor, ServerWords, shells, type Words } from '../completion.ts'
 import { usage } from '../failure.ts'
-import { writeData } from '../output.ts'
+import { writeData, writeLine } from '../output.ts'
 
 export function register(command: Command): void {
   command
     .argument('<shell>', shells.join(', '))
+    .argument('[words...]', 'for the scripts, which ask for names')
     .addHelpText(
       'after',
       `
@@ -16,8 +17,14 @@ export function register(command: Command): void {
     .action(completion)
 }
 
-/** The program has loaded every command in full for this one. */
-function completion(shell: string, _: object, command: Command): void {
+/** The program has loaded every command in full for this one. Instead of a shell, its script names what it asks for. */
+async function completion(shell: string, typed: string[], _: object, command: Command): Promise<void> {
+  const kind = Object.values(ServerWords).find((one) => one === shell)
+  if (kind !== undefined) {
+    const { valuesOf } = await import('../completion-values.ts')
+    for (const value of await valuesOf(kind, typed)) writeLine(value)
+    return
+  }
   const known = shells.find((one) => one === shell)
   if (known === undefined) throw usage(`'${shell}' is not a shell that can be completed`, `known: ${shells.join(', ')}`)
   writeData(completionFor(known, wordsOf(command.parent!)))
@@ -30,6 +37,10 @@ function wordsOf(program: Command): Words {
     words.set(path, {
       subcommands: command.commands.map((one) => ({ name: one.name(), summary: one.description() })),
       options: command.options.map((one: Option) => one.long).filter((long) => long != null),
+      choices: Object.fromEntries(
+        command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),
+      ),
+      takesSecrets: path.startsWith('secrets ') && /^NAMES?$/.test(command.registeredArguments[0]?.name() ?? ''),
     })
     for (const one of command.commands) add(path === '' ? one.name() : `${path} ${one.name()}`, one)
   }

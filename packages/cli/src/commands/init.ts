@@ -8,7 +8,7 @@ import { common, confirmable } from '../options.ts'
 import { note, warn, writeJson } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
-import { ask, canAsk } from '../prompt.ts'
+import { ask, askChoice, canAsk } from '../prompt.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -34,10 +34,13 @@ async function init(flags: Options): Promise<void> {
   const isBelow = found !== null && found.file !== join(folder, projectFileName)
   // Below another folder's file, that file speaks of its own application and not of this one.
   const known = isBelow ? ownEntry(found, folder) : found?.project
-  const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? slugFrom(basename(folder))
+  const picks = canAsk() && !flags.yes
+  const byFolder = slugFrom(basename(folder))
+  const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
+  const usual = known?.env ?? (isBelow ? found.scope.env : undefined)
   const env =
-    flags.env ?? process.env.SKERRY_ENV ?? known?.env ?? (isBelow ? found.scope.env : undefined) ?? 'development'
+    flags.env ?? process.env.SKERRY_ENV ?? usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
   const org = await session.org()
@@ -47,6 +50,35 @@ async function init(flags: Options): Promise<void> {
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
   if (flags.json) writeJson({ file, ...scope, created: made })
+}
+
+const whatIsNew = 'new'
+
+/** Of the applications that there are, and the one that the folder’s name would make. Nothing is asked where there is none. */
+async function pickApp(session: Session, byFolder: string | undefined): Promise<string | undefined> {
+  const { id: orgId, slug } = await session.org()
+  const { apps } = await session.client.apps.list({ params: { orgId } })
+  const [first] = apps
+  if (!first) return byFolder
+  const there = apps.map((app) => ({ value: app.slug, hint: app.name }))
+  const isNew = byFolder !== undefined && !apps.some((app) => app.slug === byFolder)
+  const choices = isNew ? [...there, { value: byFolder, hint: whatIsNew }] : there
+  return askChoice(`Which application of ${slug} is this folder?`, choices, byFolder ?? first.slug)
+}
+
+async function pickEnvironment(session: Session, appSlug: string): Promise<string> {
+  const { id: orgId } = await session.org()
+  const { apps } = await session.client.apps.list({ params: { orgId } })
+  const app = apps.find(({ slug }) => slug === appSlug)
+  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
+  const [first] = environments
+  if (!first || environments.length === 1) return first?.slug ?? 'development'
+  const choices = environments.map(({ slug, name, canDecrypt }) => ({
+    value: slug,
+    hint: canDecrypt ? name : `${name}; you hold no key`,
+  }))
+  const usual = environments.find(({ slug }) => slug === 'development') ?? first
+  return askChoice('Which environment do you work with here?', choices, usual.slug)
 }
 
 /** A folder `My Shop` names the application my-shop; one that is called otherwise names none. */

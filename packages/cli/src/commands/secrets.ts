@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
-import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
+import { addressed, confirmable, gatherGroups, leaf, noted, reading } from '../options.ts'
 import { diff } from '../secrets/diff.ts'
 import { exportValues } from '../secrets/export.ts'
 import { generate } from '../secrets/generate.ts'
@@ -13,10 +13,6 @@ import { selective } from '../selection.ts'
 const expectedVersion = [
   '--expected-version <version>',
   'refuse unless this is the current version; 0: must not exist',
-] as const
-const note = [
-  '--note <text>',
-  'why, for those who approve, where the environment is protected; the server can read it',
 ] as const
 const withGroups = ['--with <group=env>', 'take a group at another environment; repeatable', gatherGroups] as const
 const views = (command: Command) =>
@@ -53,7 +49,11 @@ function registerReads(command: Command): void {
 }
 
 function registerWrites(command: Command): void {
-  addressed(leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'))
+  noted(
+    addressed(
+      leaf(command, 'set <NAME> [value...]', 'Write a value from stdin, --file, --random or a hidden question'),
+    ),
+  )
     .usage('[options] <NAME>')
     .option('--file <path>', 'read the value from a file; - is stdin')
     .addOption(new Option('--random <length>', 'make a value of letters and digits').conflicts('file'))
@@ -61,37 +61,28 @@ function registerWrites(command: Command): void {
     .option('--empty', 'allow an empty value')
     .option('--literal', 'keep ${NAME} as text: store it escaped, as $${NAME}')
     .option(...expectedVersion)
-    .option(...note)
     .addHelpText(
       'after',
       '\nThe value is stored byte for byte, and never taken from the command line. ${NAME} in it is a reference.',
     )
     .action(set)
-  addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see'))
+  noted(addressed(leaf(command, 'generate <NAMES...>', 'Write random values, which nobody has to see')))
     .option('--length <characters>', 'letters and digits', '32')
     .option('--overwrite', 'replace values that are there')
-    .option(...note)
     .action(generate)
-  confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history')))
+  noted(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their history'))))
     .option(...expectedVersion)
-    .option(...note)
     .action(remove)
-  addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version'))
+  noted(addressed(leaf(command, 'restore <NAME> <version>', 'Make an earlier version current again, as a new version')))
     .option(...expectedVersion)
-    .option(...note)
     .action(restore)
 }
 
 function registerFiles(command: Command): void {
-  addressed(leaf(command, 'import <file>', 'Write the values of a .env or JSON file; - is stdin'))
-    .addOption(new Option('--format <format>', 'by the file’s name unless given').choices(['dotenv', 'json']))
+  noted(reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env or JSON file; - is stdin'))))
     .option('--dry-run', 'show what would be written')
     .option('--overwrite', 'replace values that differ')
     .option('--keep', 'leave values that differ')
-    .option('--rename', 'take my.name and my-name as my_name')
-    .option('--literal', 'keep every ${NAME} as text; otherwise only in single quotes')
-    .option('--surrounding', 'in PATH=${PATH}:/x, put in the PATH of this environment')
-    .option(...note)
     .action(importFile)
   selective(views(addressed(leaf(command, 'export', 'Values as text that reads back exactly'))))
     .addOption(new Option('--format <format>', 'dotenv unless given').choices([...exportFormats]))

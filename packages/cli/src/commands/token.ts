@@ -1,6 +1,7 @@
 import { createServiceToken } from '@skerry/sdk/tokens'
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import { openDirectory } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
@@ -110,9 +111,21 @@ async function list(flags: Flags): Promise<void> {
   const { id: orgId } = await session.org()
   const { tokens } = await session.client.tokens.list({ params: { orgId } })
   if (flags.json) return writeJson({ tokens })
+  const nameOf = await openDirectory(
+    session,
+    tokens.map(({ environmentId }) => environmentId),
+  )
   writeTable(
-    ['id', 'name', 'role', 'state', 'bound to', 'last used'],
-    tokens.map((one) => [one.id, one.name, one.role, stateOf(one), one.environmentId ?? '', one.lastUsedAt ?? 'never']),
+    ['id', 'name', 'role', 'state', 'bound to', 'id', 'last used'],
+    tokens.map((one) => [
+      one.id,
+      one.name,
+      one.role,
+      stateOf(one),
+      nameOf(one.environmentId) ?? '',
+      one.environmentId ?? '',
+      one.lastUsedAt ?? 'never',
+    ]),
   )
 }
 

@@ -4,6 +4,7 @@ import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk/skerry'
 import { mayBeBound, rememberUnbound } from '../bound.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
+import { isMemoryLost } from '../history.ts'
 import { fetchOverHttp } from '../http.ts'
 import { warn } from '../output.ts'
 import { checkNames, findPlace } from '../places.ts'
@@ -101,7 +102,8 @@ async function create(session: Session, env: string | undefined, options: Resolv
     timeoutMs,
     env,
     branch,
-    warn,
+    // Without a usable home neither this nor what was seen is kept: that is one thing to tell.
+    warn: (message) => isMemoryLost() || warn(message),
     partial: true,
     ...options,
   })

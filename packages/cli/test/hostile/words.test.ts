@@ -51,6 +51,7 @@ const lines: Record<string, string> = {
   'secrets generate': 'G{n} --env spare-{n}',
   'secrets restore': 'A 1',
   'changes list': '',
+  'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',
   'changes approve': '{change}',
   'changes reject': '{change}',

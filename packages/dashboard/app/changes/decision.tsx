@@ -6,11 +6,11 @@ import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { invalidate } from '../queries.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import type { useComparison } from './difference.tsx'
+import type { Compared } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
 /** Approving, rejecting and withdrawing, as far as this person may. */
-export function Decision(props: { change: ChangeRequest; compared: ReturnType<typeof useComparison> }) {
+export function Decision(props: { change: ChangeRequest; compared: Compared[] }) {
   const { change, compared } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('changes', 'approve', { comment: '' })
@@ -78,8 +78,11 @@ export function Decision(props: { change: ChangeRequest; compared: ReturnType<ty
 }
 
 /** Holders of the key must look first: one value that cannot be decrypted fails every read of the environment. */
-function mayApprove(change: ChangeRequest, isOwn: boolean, { sides, sealed, comparison }: Props['compared']): boolean {
-  if (isOwn && !change.allowSelfApproval) return false
+function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[]): boolean {
+  return (!isOwn || change.allowSelfApproval) && compared.length > 0 && compared.every(isSeen)
+}
+
+function isSeen({ change, sides, sealed, comparison }: Compared): boolean {
   if (sides.data === null) return true
   if (sealed === null) return sides.data !== undefined && change.action !== 'restore'
   return comparison.data !== undefined && comparison.data !== 'unreadable'
@@ -89,10 +92,10 @@ interface Props {
   change: ChangeRequest
   isOwn: boolean
   isAdmin: boolean
-  compared: ReturnType<typeof useComparison>
+  compared: Compared[]
 }
 
-function Why({ change, isOwn, isAdmin, compared: { sides, sealed, comparison } }: Props) {
+function Why({ change, isOwn, isAdmin, compared }: Props) {
   const say = (text: string) => (
     <Text size="xs" c="dimmed">
       {text}
@@ -100,18 +103,21 @@ function Why({ change, isOwn, isAdmin, compared: { sides, sealed, comparison } }
   )
   if (!isAdmin) return say('You proposed this, so you can take it back.')
   if (isOwn && !change.allowSelfApproval) return say('Someone else has to approve what you proposed.')
-  if (sides.data && sides.data.currentVersion !== change.baseVersion)
+  const moved = compared.find(({ change: one, sides }) => sides.data && sides.data.currentVersion !== one.baseVersion)
+  if (moved)
     return (
       <Alert color="yellow" variant="light">
-        The secret has changed since this was proposed. It can no longer be applied: approving closes it.
+        {compared.length > 1 ? `${moved.change.secretName} has` : 'The secret has'} changed since this was proposed. It
+        can no longer be applied: approving closes it.
       </Alert>
     )
-  if (sides.data === null)
+  if (compared.some(({ sides }) => sides.data === null))
     return (
       <Alert color="yellow" variant="light">
-        You would approve without seeing the value.
+        You would approve without seeing {compared.length > 1 ? 'the values' : 'the value'}.
       </Alert>
     )
-  if (sealed !== null && comparison.data === undefined) return say('Unlock the keyring to approve: you then see what.')
+  if (compared.some(({ sealed, comparison }) => sealed !== null && comparison.data === undefined))
+    return say('Unlock the keyring to approve: you then see what.')
   return null
 }

@@ -1,5 +1,5 @@
-import { Alert, Box, Button, Group, Paper, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Alert, Box, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
@@ -8,6 +8,7 @@ import { IconEye, IconEyeOff, IconLock } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Line } from '../worker/changes.ts'
+import { actionLabel } from './labels.tsx'
 import type { ChangeRequest } from './queries.ts'
 import { type Sides, sidesQuery } from './sides.ts'
 
@@ -21,32 +22,54 @@ const says: Record<Comparison, string> = {
   unreadable: 'The proposed value does not open with this environment’s key.',
 }
 
-/** Both sides as ciphertext, and how they compare: the keyring's worker decrypts them and answers with one word. */
-export function useComparison(change: ChangeRequest) {
+/** Both sides of each as ciphertext, and how they compare: the keyring's worker decrypts them and answers with one word. */
+export function useComparisons(changes: ChangeRequest[]) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const unlocked = useUnlocked()
-  const sides = useQuery(sidesQuery(org.id, change))
-  const sealed = sides.data ? sealedOf(sides.data) : null
-  const comparison = useQuery({
-    queryKey: ['orgs', org.id, 'changes', change.id, 'comparison', sealed],
-    queryFn: () => keyring.call('compareSides', sealed!),
-    enabled: unlocked && sealed !== null,
-    throwOnError: false,
+  const sides = useQueries({ queries: changes.map((change) => sidesQuery(org.id, change)) })
+  const sealed = sides.map(({ data }) => (data ? sealedOf(data) : null))
+  const comparisons = useQueries({
+    queries: changes.map((change, i) => ({
+      queryKey: ['orgs', org.id, 'changes', change.id, 'comparison', sealed[i]],
+      queryFn: () => keyring.call('compareSides', sealed[i]!),
+      enabled: unlocked && sealed[i] != null,
+      throwOnError: false,
+    })),
   })
-  return { sides, sealed, comparison }
+  return changes.map((change, i) => ({
+    change,
+    sides: sides[i]!,
+    sealed: sealed[i] ?? null,
+    comparison: comparisons[i]!,
+  }))
 }
 
 /** undefined is for pages; the worker is asked only where there is something to open. */
 const sealedOf = ({ wrappedDek, environmentId, name, current, proposed }: Sides) =>
   proposed === undefined ? null : { wrappedDek, environmentId, name, current, proposed }
 
-type Compared = ReturnType<typeof useComparison>
+export type Compared = ReturnType<typeof useComparisons>[number]
 
-/** What a change would do to the value, masked until it is asked for. */
-export function Difference({ compared }: { compared: Compared }) {
+/** What changes would do to the values, masked until they are asked for. */
+export function Differences({ compared }: { compared: Compared[] }) {
+  const isGroup = compared.length > 1
   return (
-    <Section title="Difference" description="Decrypted in this browser. The server knows neither value.">
-      <Shown compared={compared} />
+    <Section
+      title={isGroup ? 'Differences' : 'Difference'}
+      description="Decrypted in this browser. The server knows neither value."
+    >
+      <Stack>
+        {compared.map((one) => (
+          <Box key={one.change.id}>
+            {isGroup && (
+              <Text size="sm" fw={500} mb={4}>
+                {actionLabel(one.change)} <span className="mono">{one.change.secretName}</span>
+              </Text>
+            )}
+            <Shown compared={one} />
+          </Box>
+        ))}
+      </Stack>
     </Section>
   )
 }

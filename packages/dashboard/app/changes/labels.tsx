@@ -21,3 +21,9 @@ export function actionLabel({ action, baseVersion, restoreVersion }: ChangeReque
   if (action === 'restore') return `Restore version ${restoreVersion} of`
   return baseVersion === 0 ? 'Create' : 'Change'
 }
+
+/** What a change, or all that are decided together with it, is called. */
+export const titleOf = (change: ChangeRequest): string =>
+  change.groupSize > 1
+    ? `Change ${change.secretName} and ${change.groupSize - 1} more`
+    : `${actionLabel(change)} ${change.secretName}`

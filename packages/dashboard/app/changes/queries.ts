@@ -39,6 +39,18 @@ export const changeQuery = (orgId: string, changeRequestId: string) =>
     queryFn: ({ signal }) => api.changes.get({ params: { orgId, changeRequestId } }, { signal }),
   })
 
+/** The changes that are decided together with this one, by name; it alone where it was proposed alone. */
+export const togetherQuery = (orgId: string, change: ChangeRequest) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'changes', change.id, 'together', change.status],
+    queryFn: async ({ signal }): Promise<ChangeRequest[]> => {
+      if (change.groupId === null) return [change]
+      const query = { groupId: change.groupId }
+      const { changeRequests } = await api.changes.list({ params: { orgId }, query }, { signal })
+      return changeRequests.sort((a, b) => (a.secretName < b.secretName ? -1 : 1))
+    },
+  })
+
 /** As many open changes as the sidebar counts; the server would send the ciphertext of every one. */
 const countMax = 9
 

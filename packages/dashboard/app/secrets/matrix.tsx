@@ -8,7 +8,6 @@ import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
-import { Toasts } from '../ui/toasts.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
@@ -55,7 +54,6 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   const loading = columns.some((column) => column.loading && !column.error)
   return (
     <>
-      <Toasts />
       <Toolbar
         {...{ search, setSearch, filter, setFilter, choices }}
         count={`${names.length === all.length ? '' : `${names.length} of `}${all.length} ${all.length === 1 ? 'secret' : 'secrets'}`}

@@ -1,15 +1,17 @@
 import { Alert, List, Text, Textarea } from '@mantine/core'
+import { limits } from '@skerry/contract/limits'
 import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
 import { useEffect, useMemo, useState } from 'react'
 import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
 import type { Column } from './columns.ts'
-import { Failures, NoteField, Preview, Progressing, wanted } from './preview.tsx'
+import { Failures, NoteField, outcomeMessage, Preview, Progressing, wanted } from './preview.tsx'
 import { openCells } from './use-revealed.ts'
 import { useStoring } from './use-storing.ts'
-import { sealAndWrite } from './write.ts'
+import { proposeTogether, sealAndWrite } from './write.ts'
 
 interface Props {
   orgId: string
@@ -31,17 +33,14 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
   const apply = async () => {
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
     const { environmentId } = column
-    const write = (name: string) =>
-      sealAndWrite({
-        orgId,
-        environmentId,
-        name,
-        value: file.stored.get(name) ?? '',
-        baseVersion: base.get(name) ?? 0,
-        note,
-        wrappedDek: column.own?.wrappedDek ?? '',
-      })
-    await store(column, names, write)
+    const shared = { orgId, environmentId, note, wrappedDek: column.own?.wrappedDek ?? '' }
+    const pastedOf = (name: string) => ({ value: file.stored.get(name) ?? '', baseVersion: base.get(name) ?? 0 })
+    if (column.isProtected && names.length <= limits.changeGroupMax) {
+      await proposeTogether({ ...shared, secrets: names.map((name) => ({ name, ...pastedOf(name) })) })
+      showToast(outcomeMessage({ written: 0, queued: names.length, failed: [] }))
+      return
+    }
+    await store(column, names, (name) => sealAndWrite({ ...shared, name, ...pastedOf(name) }))
   }
   return (
     <FormDialog

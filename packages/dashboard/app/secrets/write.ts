@@ -41,6 +41,25 @@ export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: s
   return writeSecret({ ...rest, ciphertext })
 }
 
+/** Seals values and proposes them as one change of a protected environment. */
+export async function proposeTogether(proposal: {
+  orgId: string
+  environmentId: string
+  secrets: { name: string; value: string; baseVersion: number }[]
+  note: string
+  wrappedDek: string
+}): Promise<void> {
+  const { orgId, environmentId, secrets, note, wrappedDek } = proposal
+  const ciphertexts = await keyring.call('sealSecrets', { wrappedDek, environmentId, secrets })
+  if (ciphertexts.some(({ length }) => length > limits.ciphertextBytes)) throw new ValueTooLong()
+  await checkMeanings([environmentId])
+  const puts = secrets.map(({ name, baseVersion: expectedVersion }, i) => {
+    return { name, ciphertext: ciphertexts[i] ?? '', expectedVersion }
+  })
+  await api.changes.propose({ params: { orgId, envId: environmentId }, body: { puts } }, noteHeader(note))
+  await changedQueue(orgId, environmentId)
+}
+
 export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {
   const params = { orgId, envId: environmentId, name: secret.name }
   const answer = await api.secrets.delete({ params, query: { expectedVersion: secret.version } }, noteHeader(note))

@@ -1,5 +1,5 @@
 import '@mantine/notifications/styles.css'
 import { Notifications } from '@mantine/notifications'
 
-/** Where a page shows its toasts. */
+/** Where every page shows its toasts. */
 export const Toasts = () => <Notifications position="bottom-left" />

@@ -40,7 +40,14 @@ export function readCaKey(text: string): CaKey {
   const type = wireType(blob)
   if (!types.includes(type)) throw refuse(`is of none of the types ${types.join(', ')}`)
   if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`RSA needs ${rsaBitsMin} bits or more`)
-  return { type, blob, privateKey: createPrivateKey(key.toString('pkcs8')) }
+  return { type, blob, privateKey: signingKey(key) }
+}
+
+/** sshpk takes zeros off the beginning of an Ed25519 seed when it writes one as PKCS #8, so those go another way. */
+function signingKey(key: sshpk.PrivateKey): KeyObject {
+  if (key.type !== 'ed25519') return createPrivateKey(key.toString('pkcs8'))
+  const part = (name: string) => key.parts.find((one) => one.name === name)?.data.toString('base64url') ?? ''
+  return createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d: part('k'), x: part('A') } })
 }
 
 const wireType = (blob: Buffer) => blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1')

@@ -46,6 +46,8 @@ interface ChangeRequestFacts {
   /** Its slug. */
   environment: string
   secretName: string
+  /** How many changes of other secrets were proposed with it, and are decided with it. */
+  others: number
   proposedByType: string
   proposedById: string
 }

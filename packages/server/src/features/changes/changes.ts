@@ -3,20 +3,21 @@ import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { findEnv } from '../envs/scope.ts'
+import { findEnv, type InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import { applyChange, lockBase } from '../secrets/apply.ts'
-import { checkRoom } from '../secrets/room.ts'
+import { applyAll, lockBases } from '../secrets/apply.ts'
+import { proposalsOf } from '../secrets/proposals.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellDecided } from './notices.ts'
+import { proposeTogether } from './propose.ts'
 import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
-  closeChange,
+  closeChanges,
   listApprovers,
   listChanges,
   listReviews,
-  lockChange,
+  lockDecided,
   putReview,
   type Status,
 } from './store.ts'
@@ -36,86 +37,99 @@ export async function get({ db, change }: In<typeof changes.get, OnChange>): Out
   return { changeRequest: toResponse(change), reviews: await listReviews(db, change) }
 }
 
+/** What is refused of one change, refuses all of them. */
+export async function propose(input: In<typeof changes.propose, InEnv>): Out<typeof changes.propose> {
+  const { env } = input
+  const { protection } = env
+  if (!protection) throw fail('conflict', 'the environment is not protected: write its secrets directly')
+  return proposeTogether(input, { ...env, protection }, await proposalsOf(input))
+}
+
 /**
- * With the last approval that it needs, the change happens in the same transaction. Where the secret has moved on, it
- * never can, so the first approval closes it.
+ * With the last approval that it needs, the change happens in the same transaction, and with it all that were proposed
+ * together. Where a secret has moved on, they never can, so the first approval closes them.
  */
 export async function approve(input: In<typeof changes.approve, Reviewing>): Out<typeof changes.approve> {
   const { db, change, principal, audit } = input
-  const { ciphertext } = await lockFor('approve', input)
+  const together = await lockFor('approve', input)
   if (!change.allowSelfApproval && isProposer(principal, change))
     throw fail('forbidden', 'someone else has to approve what you proposed')
-  await vote(input, 'approve')
+  await vote(input, together, 'approve')
   const approvers = await listApprovers(db, change)
   const [approvals, required] = [approvers.length, change.requiredApprovals]
-  audit('change_request.approved', change.id, { ...factsOf(change), approvals, required })
-  const changeRequest = await carryOut(input, ciphertext, approvals >= required ? approvers : null)
+  for (const one of together) audit('change_request.approved', one.id, { ...factsOf(one), approvals, required })
+  const changeRequest = await carryOut(input, together, approvals >= required ? approvers : null)
   return { changeRequest, status: changeRequest.status, approvals, required }
 }
 
 /** `approvers` are null as long as there are too few. */
 async function carryOut(
   input: In<typeof changes.approve, Reviewing>,
-  ciphertext: string | null,
+  together: Change[],
   approvers: string[] | null,
 ): Promise<ChangeRow> {
-  const { db, org, change, principal, now, newId, audit } = input
+  const { db, org, change, principal, now, audit } = input
   const env = await findEnv(db, org, change.environmentId, principal, now)
   if (!env) throw fail('not_found', 'no such change request')
-  const base = await lockBase(db, env, change)
-  if (base && !approvers) return toResponse(change)
-  if (base && ciphertext !== null)
-    await checkRoom(input.context, db, env, { name: change.secretName, bytes: ciphertext.length })
-  const applied = base && (await applyChange(db, env, { ...change, ciphertext }, base, { now, newId }))
+  const bases = await lockBases(db, env, together)
+  if (bases && !approvers) return toResponse(change)
+  const applied = bases && (await applyAll(input, env, bases))
   if (!applied) {
-    audit('change_request.superseded', change.id, factsOf(change))
-    return decide(input, 'superseded')
+    for (const one of together) audit('change_request.superseded', one.id, factsOf(one))
+    return decide(input, together, 'superseded')
   }
-  const { action, secretId, metadata } = applied
   const { proposedByType, proposedById } = change
   const people = { proposedByType, proposedById, approvedByIds: approvers }
-  audit('change_request.applied', change.id, { ...factsOf(change), ...people })
-  audit(action, secretId, { ...metadata, changeRequestId: change.id, ...people })
-  return decide(input, 'applied')
+  for (const { change: one, action, secretId, metadata } of applied) {
+    audit('change_request.applied', one.id, { ...factsOf(one), ...people })
+    audit(action, secretId, { ...metadata, changeRequestId: one.id, ...people })
+  }
+  return decide(input, together, 'applied')
 }
 
 export async function reject(input: In<typeof changes.reject, Reviewing>): Out<typeof changes.reject> {
-  await lockFor('reject', input)
-  await vote(input, 'reject')
-  input.audit('change_request.rejected', input.change.id, factsOf(input.change))
-  return { changeRequest: await decide(input, 'rejected') }
+  const together = await lockFor('reject', input)
+  await vote(input, together, 'reject')
+  for (const one of together) input.audit('change_request.rejected', one.id, factsOf(one))
+  return { changeRequest: await decide(input, together, 'rejected') }
 }
 
 export async function withdraw(input: In<typeof changes.withdraw, OnChange>): Out<typeof changes.withdraw> {
-  await lockFor('withdraw', input)
-  input.audit('change_request.withdrawn', input.change.id, factsOf(input.change))
-  return { changeRequest: await close(input, 'withdrawn') }
+  const together = await lockFor('withdraw', input)
+  for (const one of together) input.audit('change_request.withdrawn', one.id, factsOf(one))
+  return { changeRequest: await close(input, together, 'withdrawn') }
 }
 
 type Deciding = Pick<In<typeof changes.withdraw, OnChange>, 'db' | 'change' | 'now'>
 type Voting = Omit<In<typeof changes.reject, Reviewing>, 'audit'>
 
-/** The change as it is when everyone who came before has decided. */
-async function lockFor(trigger: Trigger, { db, change }: Deciding) {
-  const stored = await lockChange(db, change)
-  if (!stored) throw fail('not_found', 'no such change request')
-  changeLifecycle.check(stored.status, trigger)
-  return stored
+/** The change and those proposed with it, as they are when everyone who came before has decided. */
+async function lockFor(trigger: Trigger, { db, change }: Deciding): Promise<Change[]> {
+  const together = await lockDecided(db, change)
+  if (together.length === 0) throw fail('not_found', 'no such change request')
+  for (const { status } of together) changeLifecycle.check(status, trigger)
+  return together
 }
 
-function vote({ db, change, principal, body, now, newId }: Voting, decision: 'approve' | 'reject') {
+async function vote({ db, principal, body, now, newId }: Voting, together: Change[], decision: 'approve' | 'reject') {
   const comment = body.comment?.trim() || null
-  return putReview(db, change, { id: newId('review'), reviewerId: principal.id, decision, comment, createdAt: now })
+  for (const one of together)
+    await putReview(db, one, { id: newId('review'), reviewerId: principal.id, decision, comment, createdAt: now })
 }
 
-/** Closes it by someone else's doing, and tells its proposer. */
-async function decide(input: Omit<In<typeof changes.reject, Reviewing>, 'audit'>, status: Status): Promise<ChangeRow> {
+/** Closes them by someone else's doing, and tells their proposer. */
+async function decide(
+  input: Omit<In<typeof changes.reject, Reviewing>, 'audit'>,
+  together: Change[],
+  status: Status,
+): Promise<ChangeRow> {
   await tellDecided(input, input.change, status)
-  return close(input, status)
+  return close(input, together, status)
 }
 
-async function close({ db, change, now }: Deciding, status: Status): Promise<ChangeRow> {
-  await closeChange(db, change, status, now)
+async function close({ db, change, now }: Deciding, together: Change[], status: Status): Promise<ChangeRow> {
+  const ids = together.map(({ id }) => id)
+  await closeChanges(db, change, ids, status, now)
   return { ...toResponse(change), status, closedAt: now }
 }
 

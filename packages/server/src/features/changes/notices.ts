@@ -12,12 +12,13 @@ interface Work {
   emit: Emit
 }
 
-/** What every event about a change request tells of it. */
-export const factsOf = (change: Omit<Proposed, 'orgId' | 'action'>, environment: string) => ({
+/** What an event tells of a change request, and of how many were proposed with it: a group is one event. */
+export const factsOf = (change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>, environment: string) => ({
   changeRequestId: change.id,
   environmentId: change.environmentId,
   environment,
   secretName: change.secretName,
+  others: change.groupSize - 1,
   proposedByType: change.proposedByType,
   proposedById: change.proposedById,
 })
@@ -31,9 +32,11 @@ type Audit = (action: Extract<AuditAction, 'change_request.superseded'>, id: str
 
 /** What waits was sealed under a key that the environment no longer has, or proposed on versions that were. */
 export async function supersedeAll(work: Work & { now: string; audit: Audit }, env: Env): Promise<void> {
+  const told = new Set<string>()
   for (const change of await supersedeOpen(work.db, env, work.now)) {
-    const { id, environmentId, secretName, action } = change
+    const { id, groupId, environmentId, secretName, action } = change
     work.audit('change_request.superseded', id, { environmentId, name: secretName, action })
-    await tellDecided(work, change, 'superseded')
+    if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded')
+    told.add(groupId ?? id)
   }
 }

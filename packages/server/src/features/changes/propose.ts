@@ -22,18 +22,49 @@ interface Request {
 }
 
 /** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
-type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
+export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
   | { action: 'put'; ciphertext: string }
   | { action: 'restore'; restoreVersion: number }
   | { action: 'delete' }
 )
 
+type Guarded = Env & { protection: Protection }
+
 /** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
 export async function propose(
-  { db, principal, headers, now, newId, audit, emit }: Request,
-  env: Env & { protection: Protection },
+  request: Request,
+  env: Guarded,
   proposal: Proposal,
 ): Promise<Reply<{ queued: true; changeRequest: ChangeRow }>> {
+  const changeRequest = await queue(request, env, proposal)
+  await request.emit('change_request.opened', factsOf(changeRequest, env.slug))
+  return new Reply(202, { queued: true, changeRequest })
+}
+
+/** Queues several, which are decided together, and told of once. */
+export async function proposeTogether(
+  request: Request,
+  env: Guarded,
+  proposals: readonly [Proposal, ...Proposal[]],
+): Promise<Reply<{ queued: true; groupId: string | null; changeRequests: ChangeRow[] }>> {
+  const [proposal, ...others] = proposals
+  const groupId = others.length === 0 ? null : request.newId('changeGroup')
+  const group = { groupId, groupSize: proposals.length }
+  const first = await queue(request, env, proposal, group)
+  const changeRequests = [first]
+  for (const other of others) changeRequests.push(await queue(request, env, other, group))
+  await request.emit('change_request.opened', factsOf(first, env.slug))
+  return new Reply(202, { queued: true, groupId, changeRequests })
+}
+
+const alone = { groupId: null, groupSize: 1 }
+
+async function queue(
+  { db, principal, headers, now, newId, audit }: Request,
+  env: Guarded,
+  proposal: Proposal,
+  group: Pick<ChangeRow, 'groupId' | 'groupSize'> = alone,
+): Promise<ChangeRow> {
   const { action, secretName, on } = proposal
   const changeRequest: ChangeRow = {
     id: newId('changeRequest'),
@@ -44,6 +75,7 @@ export async function propose(
     restoreVersion: action === 'restore' ? proposal.restoreVersion : null,
     baseVersion: on?.currentVersion ?? 0,
     note: noteFrom(headers),
+    ...group,
     proposedByType: principal.type,
     proposedById: principal.id,
     ...env.protection,
@@ -52,14 +84,14 @@ export async function propose(
     closedAt: null,
   }
   await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null })
-  const { id, baseVersion } = changeRequest
+  const { id, baseVersion, groupId } = changeRequest
   audit('change_request.opened', id, {
     environmentId: env.id,
     name: secretName,
     action,
     baseVersion,
     ...(action === 'restore' && { restoreVersion: proposal.restoreVersion }),
+    ...(groupId !== null && { groupId }),
   })
-  await emit('change_request.opened', factsOf(changeRequest, env.slug))
-  return new Reply(202, { queued: true, changeRequest })
+  return changeRequest
 }

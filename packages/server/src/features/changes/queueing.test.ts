@@ -41,6 +41,8 @@ describe('in a protected environment', () => {
     const changeRequest = queuedIn(await put('WRITTEN', { ciphertext: text }))
     expect(changeRequest).toEqual({
       id: expect.stringMatching(/^chg_/),
+      groupId: null,
+      groupSize: 1,
       environmentId: envId,
       secretName: 'WRITTEN',
       action: 'put',

@@ -1,9 +1,9 @@
 import { changes, protection } from '@skerry/contract/changes'
 import { route } from '../../http/route.ts'
 import { feature } from '../billing/scope.ts'
-import { env } from '../envs/scope.ts'
+import { env, grantee } from '../envs/scope.ts'
 import { admin, member, userAdmin } from '../orgs/scope.ts'
-import { approve, get, list, reject, withdraw } from './changes.ts'
+import { approve, get, list, propose, reject, withdraw } from './changes.ts'
 import * as protecting from './protection.ts'
 import { change, proposerOrAdmin } from './scope.ts'
 
@@ -12,6 +12,7 @@ export const routes = [
   route(protection.put, feature('change_approval', env(admin)), protecting.put),
   route(protection.delete, env(admin), protecting.remove),
   route(changes.list, member, list),
+  route(changes.propose, grantee(env(member)), propose),
   route(changes.get, change(member), get),
   route(changes.approve, change(userAdmin), approve),
   route(changes.reject, change(userAdmin), reject),

@@ -16,9 +16,9 @@ export type ChangeRow = Static<typeof ChangeRequest>
 export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretId: string | null }) =>
   db.rows(
     `insert into change_requests (org_id, id, environment_id, secret_name, action, ciphertext, restore_version,
-                                  base_secret_id, base_version, note, proposed_by_type, proposed_by_id,
-                                  required_approvals, allow_self_approval, status, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+                                  base_secret_id, base_version, note, group_id, group_size, proposed_by_type,
+                                  proposed_by_id, required_approvals, allow_self_approval, status, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
     [
       env.orgId,
       change.id,
@@ -30,6 +30,8 @@ export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretI
       change.baseSecretId,
       change.baseVersion,
       change.note,
+      change.groupId,
+      change.groupSize,
       change.proposedByType,
       change.proposedById,
       change.requiredApprovals,
@@ -42,6 +44,7 @@ export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretI
 export interface Filter {
   status?: Status | undefined
   envId?: string | undefined
+  groupId?: string | undefined
 }
 
 export const listChanges = (
@@ -59,6 +62,7 @@ export const listChanges = (
        left join key_grants k on ${ownGrant('$2', '$3')}
       where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
+        and ($11::text is null or c.group_id = $11)
         and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8)) and ${inReachOf('$10')}
       order by c.created_at desc, c.id desc limit $9`,
     [
@@ -72,20 +76,29 @@ export const listChanges = (
       cursor.id,
       cursor.take,
       boundTo(principal),
+      filter.groupId,
     ],
   )
 
-/** Nobody else decides on the change until this transaction ends. With its ciphertext, whoever asks. */
-export const lockChange = (db: Tx, change: Change) =>
-  db.row<{ status: Status; ciphertext: string | null }>(
-    'select status, ciphertext from change_requests where org_id = $1 and id = $2 for update',
-    [change.orgId, change.id],
+/**
+ * The changes that one decision is about: those of the group, or the one alone. Nobody else decides on them until this
+ * transaction ends. With their ciphertext, whoever asks. What frees room comes first.
+ */
+export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
+  db.rows<Change>(
+    `select org_id, id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note,
+            group_id, group_size, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status,
+            created_at, closed_at
+       from change_requests
+      where org_id = $1 and (id = $2 or group_id = $3)
+      order by action <> 'delete', secret_name for update`,
+    [orgId, id, groupId],
   )
 
-export const closeChange = (db: Tx, change: Change, status: Status, now: string) =>
-  db.rows('update change_requests set status = $3, closed_at = $4 where org_id = $1 and id = $2', [
-    change.orgId,
-    change.id,
+export const closeChanges = (db: Tx, { orgId }: Change, ids: string[], status: Status, now: string) =>
+  db.rows('update change_requests set status = $3, closed_at = $4 where org_id = $1 and id = any($2::text[])', [
+    orgId,
+    ids,
     status,
     now,
   ])
@@ -166,13 +179,21 @@ export const findEnvironmentSlug = async (db: Sql, { orgId, environmentId }: Pro
 /** What is told of a change when it is over. */
 export type Proposed = Pick<
   Change,
-  'orgId' | 'id' | 'environmentId' | 'secretName' | 'action' | 'proposedByType' | 'proposedById'
+  | 'orgId'
+  | 'id'
+  | 'environmentId'
+  | 'secretName'
+  | 'action'
+  | 'groupId'
+  | 'groupSize'
+  | 'proposedByType'
+  | 'proposedById'
 >
 
 export const supersedeOpen = (db: Tx, env: Env, now: string) =>
   db.rows<Proposed>(
     `update change_requests set status = 'superseded', closed_at = $3
       where org_id = $1 and environment_id = $2 and status = 'open'
-  returning org_id, id, environment_id, secret_name, action, proposed_by_type, proposed_by_id`,
+  returning org_id, id, environment_id, secret_name, action, group_id, group_size, proposed_by_type, proposed_by_id`,
     [env.orgId, env.id, now],
   )

@@ -1,10 +1,17 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
 
 /** What a mail of each type tells: names and instants, never a value, nor what another system said in its own words. */
+interface ChangeFacts {
+  environment: string
+  secretName: string
+  /** How many other secrets the same proposal changes. */
+  others: number
+}
+
 export interface Facts {
   invitation: { inviteId: string; orgName: string; until: string }
-  change_request_opened: { environment: string; secretName: string }
-  change_request_decided: { environment: string; secretName: string; status: string }
+  change_request_opened: ChangeFacts
+  change_request_decided: ChangeFacts & { status: string }
   protection_disabled: {
     environment: string
     by: string
@@ -56,6 +63,10 @@ const day = (instant: string) => instant.slice(0, 10)
 const minute = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} UTC`
 const unknown = (text: string | null) => text ?? 'unknown'
 
+/** `API_KEY`, or `API_KEY and 3 other secrets`. */
+const changed = ({ secretName, others }: Omit<ChangeFacts, 'environment'>) =>
+  others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
+
 /** What mail programs would make a link or an address of is taken apart. */
 const unlinked = (text: string) =>
   text
@@ -80,26 +91,26 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
-    text: ({ environment, secretName }, { baseUrl }) => [
-      `A change of ${secretName} in the protected environment “${environment}” waits for your review.`,
+    text: ({ environment, ...change }, { baseUrl }) => [
+      `A change of ${changed(change)} in the protected environment “${environment}” waits for your review.`,
       '',
       `Look at it at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
-      line: ({ environment, secretName }) => `${secretName} in the protected environment “${environment}”`,
+      line: ({ environment, ...change }) => `${changed(change)} in the protected environment “${environment}”`,
     },
   },
   change_request_decided: {
     subject: ({ status }, { orgName }) => `Your change in ${orgName} is ${status}`,
-    text: ({ environment, secretName, status }, { baseUrl }) => [
-      `Your change of ${secretName} in the environment “${environment}” is ${status}.`,
+    text: ({ environment, status, ...change }, { baseUrl }) => [
+      `Your change of ${changed(change)} in the environment “${environment}” is ${status}.`,
       '',
       `Look at it at ${baseUrl}.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} of your changes in ${orgName} have been decided`,
-      line: ({ environment, secretName, status }) => `${secretName} in the environment “${environment}”: ${status}`,
+      line: ({ environment, status, ...change }) => `${changed(change)} in the environment “${environment}”: ${status}`,
     },
   },
   protection_disabled: {

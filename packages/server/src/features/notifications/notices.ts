@@ -24,17 +24,21 @@ const notices = {
     to: { address: email },
     facts: { inviteId, orgName, until: expiresAt },
   }),
-  'change_request.opened': ({ facts: { environment, secretName, proposedByType, proposedById } }) => ({
+  'change_request.opened': ({ facts: { environment, secretName, others, proposedByType, proposedById } }) => ({
     type: 'change_request_opened',
     to: { adminsExcept: proposedByType === 'user' ? proposedById : null },
-    facts: { environment, secretName },
+    facts: { environment, secretName, others },
   }),
   // A machine has no mailbox, and a person knows what that person did.
   'change_request.decided': ({
-    facts: { environment, secretName, status, decidedById, proposedByType, proposedById },
+    facts: { environment, secretName, others, status, decidedById, proposedByType, proposedById },
   }) =>
     proposedByType === 'user' && proposedById !== decidedById
-      ? { type: 'change_request_decided', to: { userId: proposedById }, facts: { environment, secretName, status } }
+      ? {
+          type: 'change_request_decided',
+          to: { userId: proposedById },
+          facts: { environment, secretName, others, status },
+        }
       : null,
   'env.protection_disabled': ({ at, facts: { environment, by, ipAddress, userAgent } }) => ({
     type: 'protection_disabled',

@@ -47,6 +47,7 @@ const change = ({ id }: Actor) => ({
   environmentId: 'env_x',
   environment: 'production',
   secretName: 'KEY',
+  others: 0,
   proposedByType: 'user',
   proposedById: id,
 })
@@ -260,8 +261,8 @@ describe('letters', () => {
   const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
   const samples: { [T in NotificationType]: Facts[T] } = {
     invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z' },
-    change_request_opened: { environment: evil, secretName: 'KEY' },
-    change_request_decided: { environment: evil, secretName: 'KEY', status: 'rejected' },
+    change_request_opened: { environment: evil, secretName: 'KEY', others: 0 },
+    change_request_decided: { environment: evil, secretName: 'KEY', others: 2, status: 'rejected' },
     protection_disabled: {
       environment: evil,
       by: evil,

@@ -1,6 +1,9 @@
 import type { Tx } from '../../db/database.ts'
+import type { Context } from '../../kernel/context.ts'
+import { fail } from '../../kernel/errors.ts'
 import type { Change } from '../changes/scope.ts'
 import type { Env } from '../envs/scope.ts'
+import { checkRoom } from './room.ts'
 import { appendVersion, deleteSecret, findVersion, lockCount, lockSecret, type StoredSecret } from './store.ts'
 import { writeSecret } from './write-store.ts'
 
@@ -11,27 +14,54 @@ interface Applied {
   metadata: { environmentId: string; name: string; version: number; restoredFrom?: number }
 }
 
-/** What a change was proposed on, held until this transaction ends; `secret` undefined where there was none. */
-interface Base {
+/** A change with what it was proposed on, held until this transaction ends; `secret` undefined where there was none. */
+interface Based {
+  change: Change
   secret: StoredSecret | undefined
 }
 
-/** Undefined where the secret has moved on: it is another one by now, or at another version. */
-export async function lockBase(db: Tx, env: Env, change: Change): Promise<Base | undefined> {
+/** Undefined where a secret has moved on: it is another one by now, or at another version. */
+export async function lockBases(db: Tx, env: Env, changes: readonly Change[]): Promise<Based[] | undefined> {
   // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
   await lockCount(db, env)
-  const secret = await lockSecret(db, env, change.secretName)
-  const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
-  return isSame ? { secret } : undefined
+  const bases: Based[] = []
+  for (const change of changes) {
+    const secret = await lockSecret(db, env, change.secretName)
+    const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
+    if (!isSame) return undefined
+    bases.push({ change, secret })
+  }
+  return bases
+}
+
+interface Work {
+  context: Pick<Context, 'config' | 'room'>
+  db: Tx
+  now: string
+  newId: (kind: 'secret') => string
+}
+
+/** All changes or none: undefined where the first finds its secret made by another in this moment. */
+export async function applyAll(work: Work, env: Env, bases: readonly Based[]) {
+  const done: (Applied & Pick<Based, 'change'>)[] = []
+  for (const { change, secret } of bases) {
+    const { secretName: name, ciphertext } = change
+    if (ciphertext !== null) await checkRoom(work.context, work.db, env, { name, bytes: ciphertext.length })
+    const applied = await applyChange(work.db, env, change, secret, work)
+    if (applied) done.push({ ...applied, change })
+    else if (done.length === 0) return undefined
+    else throw fail('conflict', `${name} was made by another in this moment: nothing was applied; approve again`)
+  }
+  return done
 }
 
 /** Does what was proposed, byte for byte, with the proposer as the author of the version. */
-export async function applyChange(
+async function applyChange(
   db: Tx,
   env: Env,
   change: Change,
-  { secret }: Base,
-  { now, newId }: { now: string; newId: (kind: 'secret') => string },
+  secret: StoredSecret | undefined,
+  { now, newId }: Pick<Work, 'now' | 'newId'>,
 ): Promise<Applied | undefined> {
   const { secretName: name, baseVersion, restoreVersion } = change
   const author = { type: change.proposedByType, id: change.proposedById }

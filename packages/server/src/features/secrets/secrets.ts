@@ -60,7 +60,8 @@ export function writtenReply(written: WrittenRow, ciphertext: string): Reply<{ s
   return new Reply(version === 1 ? 201 : 200, { secret })
 }
 
-const conflict = (name: string, expected: number | undefined) =>
+/** What a write is refused with whose secret is not where it was expected. */
+export const conflict = (name: string, expected: number | undefined) =>
   fail('conflict', expected === 0 ? `${name} exists already` : `${name} is not at version ${expected}`)
 
 export async function versions(input: In<typeof secrets.versions, InEnv>): Out<typeof secrets.versions> {

@@ -2,9 +2,9 @@ import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { Decision } from '../../../../changes/decision.tsx'
-import { Difference, useComparison } from '../../../../changes/difference.tsx'
-import { actionLabel, StatusBadge } from '../../../../changes/labels.tsx'
-import { type ChangeRequest, changeQuery, type Review } from '../../../../changes/queries.ts'
+import { Differences, useComparisons } from '../../../../changes/difference.tsx'
+import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
+import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../../../../changes/queries.ts'
 import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { CommandLine } from '../../../../ui/command-line.tsx'
@@ -32,10 +32,11 @@ function ChangePage() {
 
 function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] }) {
   const { org } = Route.useRouteContext()
-  const compared = useComparison(change)
+  const { data: together = [] } = useQuery(togetherQuery(org.id, change))
+  const compared = useComparisons(change.status === 'open' ? together : [])
   return (
     <Page
-      title={`${actionLabel(change)} ${change.secretName}`}
+      title={titleOf(change)}
       description={<Where change={change} />}
       actions={<StatusBadge status={change.status} />}
       width="text"
@@ -49,14 +50,21 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
       )}
       {change.status === 'superseded' && (
         <Text size="sm" mb="lg">
-          Nothing came of it: the secret has changed since it was proposed, or its environment was given another key.
-          Propose it anew if it is still wanted.
+          Nothing came of it: {change.groupSize > 1 ? 'a secret' : 'the secret'} has changed since it was proposed, or
+          its environment was given another key. Propose it anew if it is still wanted.
         </Text>
       )}
-      {change.status === 'open' && <Difference compared={compared} />}
+      {change.status === 'open' && <Differences compared={compared} />}
+      {change.status !== 'open' && together.length > 1 && (
+        <Section title="Secrets">
+          <Text size="sm" className="mono">
+            {together.map(({ secretName }) => secretName).join(', ')}
+          </Text>
+        </Section>
+      )}
       <Reviews change={change} reviews={reviews} />
       {change.status === 'open' && <Decision change={change} compared={compared} />}
-      <CommandLine command={`skerry changes show ${change.id} --org ${org.slug}`} />
+      <CommandLine command={`skerry changes show ${change.groupId ?? change.id} --org ${org.slug}`} />
     </Page>
   )
 }
@@ -78,7 +86,7 @@ function Where({ change }: { change: ChangeRequest }) {
         {place}
       </AnchorLink>
       , proposed by {nameOf(change.proposedById)} <RelativeTime at={change.createdAt} />
-      {change.baseVersion > 0 && `, on version ${change.baseVersion}`}
+      {change.groupSize === 1 && change.baseVersion > 0 && `, on version ${change.baseVersion}`}
       {change.closedAt !== null && (
         <>
           . Closed <RelativeTime at={change.closedAt} />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { actionLabel, StatusBadge } from '../../../../changes/labels.tsx'
+import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changesQuery } from '../../../../changes/queries.ts'
 import { filterOf } from '../../../../changes/search.ts'
 import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
@@ -39,7 +39,7 @@ function Changes() {
       <List
         label="Changes"
         query={useInfiniteQuery(changesQuery(org.id, filter))}
-        rows={({ pages }) => pages.flatMap(({ changeRequests }) => changeRequests)}
+        rows={({ pages }) => oneOfEach(pages.flatMap(({ changeRequests }) => changeRequests))}
         columns={useColumns()}
         minWidth={760}
         rowId={({ id }) => id}
@@ -49,6 +49,11 @@ function Changes() {
     </Page>
   )
 }
+
+/** Changes that are decided together are one row. */
+const oneOfEach = (changes: ChangeRequest[]): ChangeRequest[] => [
+  ...new Map(changes.map((change) => [change.groupId ?? change.id, change])).values(),
+]
 
 function Nothing({ open }: { open: boolean }) {
   const { org } = Route.useRouteContext()
@@ -78,7 +83,7 @@ function Summary({ change }: { change: ChangeRequest }) {
   const { org } = Route.useRouteContext()
   const link = (
     <AnchorLink to="/orgs/$org/changes/$change" params={{ org: org.slug, change: change.id }} size="sm">
-      {actionLabel(change)} <span className="mono">{change.secretName}</span>
+      {titleOf(change)}
     </AnchorLink>
   )
   return <TwoLines main={link} title={change.secretName} below={change.note} />

@@ -1,7 +1,6 @@
 import { Breadcrumbs, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, Outlet } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { useParent } from '../../../../envs/use-parent.ts'
 import { envTabs } from '../../../../nav.ts'
 import { envQuery, granteesQuery } from '../../../../secrets/queries.ts'
@@ -12,9 +11,6 @@ import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 import { TabNav } from '../../../../ui/tab-nav.tsx'
-
-// Fetched by itself: the page is there sooner.
-const Toasts = lazy(async () => ({ default: (await import('../../../../ui/toasts.tsx')).Toasts }))
 
 /** What the pages of one environment share: its name, where it belongs, and the tabs between them. */
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env')({
@@ -41,9 +37,6 @@ function EnvironmentLayout() {
             tabs={<TabNav label="Environment" tabs={tabs} params={{ org: org.slug, env }} />}
           >
             <Outlet />
-            <Suspense>
-              <Toasts />
-            </Suspense>
           </Page>
         )
       }}

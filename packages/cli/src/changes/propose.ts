@@ -1,0 +1,64 @@
+import { limits } from '@skerry/contract/limits'
+import { type ProposedChanges, proposeChanges } from '@skerry/sdk/secrets'
+import { Failure, usage } from '../failure.ts'
+import { checkSecretName } from '../names.ts'
+import { note, writeJson } from '../output.ts'
+import { findPlace, namedPlace, type Place } from '../places.ts'
+import { makePlan, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
+import { noteOf, withoutCiphertext } from '../secrets/queued.ts'
+import { ownReferenceHint, refuseCycles } from '../secrets/references.ts'
+import { openKey, storedSecrets } from '../secrets/values.ts'
+import { openSession, type Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags, Reading {
+  delete?: string[]
+  note?: string
+  dryRun?: boolean
+}
+
+/** Whether what is written there waits for approval. */
+export async function isProtected(session: Session, { orgId, envId }: Place): Promise<boolean> {
+  return (await session.client.protection.get({ params: { orgId, envId } })).protection !== null
+}
+
+/** Sealed here; all of it is applied later, or nothing. */
+export async function proposeAsOne(session: Session, place: Place, changes: ProposedChanges, flags: { note?: string }) {
+  const { orgId, envId } = place
+  const { dek } = await openKey(session, place)
+  return proposeChanges(session.client, { orgId, envId }, changes, dek, noteOf(flags))
+}
+
+/** What differs in a file, and what is to go, as one change of a protected environment. */
+export async function propose(path: string | undefined, flags: Options): Promise<void> {
+  const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
+  if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
+  const values = path === undefined ? new Map<string, string>() : readValues(path, flags)
+  const both = gone.filter((name) => values.has(name))
+  if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
+  const session = await openSession(flags)
+  const place = await findPlace(session, namedPlace(session, flags))
+  if (!(await isProtected(session, place)))
+    throw new Failure('conflict', `${place.label} is not protected`, 'write there with `skerry secrets import`')
+  const stored = await storedSecrets(session, place)
+  const versions = new Map(stored.map(({ name, version }) => [name, version]))
+  const missing = gone.filter((name) => !versions.has(name))
+  if (missing.length > 0) throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${place.label}`)
+  const plan = makePlan(values, stored)
+  tellPlan(plan, place)
+  for (const name of gone) note(`  - ${name}`)
+  const puts = [...plan.added, ...plan.changed]
+  await refuseCycles(session, place, new Map(puts.map(({ name, value }) => [name, value])), ownReferenceHint)
+  const deletes = gone.map((name) => ({ name, expectedVersion: versions.get(name)! }))
+  checkCount(puts.length + deletes.length)
+  if (flags.dryRun) return note('dry run: nothing was proposed')
+  const { groupId, changeRequests } = await proposeAsOne(session, place, { puts, deletes }, flags)
+  note(`proposed as ${groupId ?? changeRequests[0]?.id}; it is approved as a whole`)
+  if (flags.json) writeJson({ groupId, changeRequests: changeRequests.map(withoutCiphertext) })
+}
+
+function checkCount(count: number): void {
+  if (count === 0) throw new Failure('failure', 'nothing differs, so nothing was proposed')
+  if (count > limits.changeGroupMax)
+    throw usage(`${count} secrets differ, and one proposal takes ${limits.changeGroupMax}`, 'propose them in parts')
+}

@@ -1,0 +1,59 @@
+import type { ServerWords } from './completion.ts'
+import { findApp, findPlace, namedPlace } from './places.ts'
+import { openSession, type Session } from './session.ts'
+import type { Flags } from './settings.ts'
+
+type Kind = (typeof ServerWords)[keyof typeof ServerWords]
+
+const ask: Record<Kind, (session: Session, flags: Flags) => Promise<string[]>> = {
+  app: async (session) => {
+    const { apps } = await session.client.apps.list({ params: await inOrg(session) })
+    return slugs(apps)
+  },
+  group: async (session) => {
+    const { groups } = await session.client.groups.list({ params: await inOrg(session) })
+    return slugs(groups)
+  },
+  environment: async (session, { group }) => {
+    const { client, settings } = session
+    if (group === undefined) {
+      const { orgId, id: appId } = await findApp(session, settings.app)
+      return slugs((await client.apps.envs({ params: { orgId, appId } })).environments)
+    }
+    const { groups } = await client.groups.list({ params: await inOrg(session) })
+    const found = groups.find(({ slug }) => slug === group)
+    if (!found) return []
+    return slugs((await client.groups.envs({ params: { orgId: found.orgId, groupId: found.id } })).environments)
+  },
+  branch: async (session, flags) => {
+    const { orgId, envId } = await findPlace(session, { ...namedPlace(session, flags), branch: undefined })
+    return slugs((await session.client.branches.list({ params: { orgId, envId } })).branches)
+  },
+  secret: async (session, flags) => {
+    const { orgId, envId } = await findPlace(session, namedPlace(session, flags))
+    return (await session.client.secrets.list({ params: { orgId, envId } })).secrets.map(({ name }) => name)
+  },
+}
+
+const inOrg = async (session: Session) => ({ orgId: (await session.org()).id })
+const slugs = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug)
+
+/** What of this kind there is, by the options that were typed already. Whoever types is not disturbed by a failure. */
+export async function valuesOf(kind: Kind, typed: readonly string[]): Promise<string[]> {
+  try {
+    const flags = flagsIn(typed)
+    return await ask[kind](await openSession(flags), flags)
+  } catch {
+    return []
+  }
+}
+
+function flagsIn(typed: readonly string[]): Flags {
+  const flags: Record<string, string> = {}
+  for (const [at, word] of typed.entries()) {
+    const [, name, given] = /^--(app|env|group|branch|org|url|profile)(?:=(.*))?$/.exec(word) ?? []
+    const value = given ?? typed[at + 1]
+    if (name !== undefined && value !== undefined) flags[name] = value
+  }
+  return flags
+}

@@ -1,0 +1,82 @@
+import { readDotenv } from '../dotenv-file.ts'
+import { usage } from '../failure.ts'
+import type { Values } from '../formats/names.ts'
+import { readJsonValues } from '../formats.ts'
+import { readTextFile } from '../input.ts'
+import { note, warn } from '../output.ts'
+import type { Place } from '../places.ts'
+import { fromSurroundings, literally } from './references.ts'
+import { checkValue } from './values.ts'
+
+/** How a file is read. */
+export interface Reading {
+  format?: 'dotenv' | 'json'
+  rename?: boolean
+  literal?: boolean
+  surrounding?: boolean
+}
+
+/** A value to write. */
+export interface Change {
+  name: string
+  value: string
+  /** 0: it must not exist. */
+  expectedVersion: number
+}
+
+/** What the values of a file are beside those that are stored. */
+export interface Plan {
+  added: Change[]
+  changed: Change[]
+  unchanged: string[]
+}
+
+export function readValues(path: string, flags: Reading): Values {
+  if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding exclude each other')
+  const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'dotenv')
+  const name = path === '-' ? 'stdin' : path
+  const text = readTextFile(path)
+  const read = format === 'json' ? readJsonValues(text, name) : readDotenvValues(text, name, flags)
+  const values = flags.literal ? literally(read) : flags.surrounding ? fromSurroundings(read, process.env) : read
+  for (const [secret, value] of values) checkValue(secret, value)
+  return values
+}
+
+function readDotenvValues(text: string, name: string, { rename = false, literal }: Reading): Values {
+  const { values, stored, problems, warnings, differences } = readDotenv(text, { rename })
+  for (const { line, message } of [...warnings, ...differences].sort((a, b) => a.line - b.line))
+    warn(`${name}, line ${line}: ${message}`)
+  if (problems.length === 0) return literal ? values : stored
+  for (const { line, message } of problems) note(`${name}, line ${line}: ${message}`)
+  const count = problems.length === 1 ? 'a line' : `${problems.length} lines`
+  const next =
+    rename || !/^\s*(export\s+)?[A-Za-z_][\w]*[.-][\w.-]*\s*=/m.test(text)
+      ? ''
+      : ', or take my-name as my_name with --rename'
+  throw usage(`${name} was not imported, because ${count} cannot be read`, `mend what is named above${next}`)
+}
+
+export function makePlan(values: Values, stored: { name: string; value: string; version: number }[]): Plan {
+  const known = new Map(stored.map((one) => [one.name, one]))
+  const plan: Plan = { added: [], changed: [], unchanged: [] }
+  for (const [name, value] of values) {
+    const old = known.get(name)
+    if (!old) plan.added.push({ name, value, expectedVersion: 0 })
+    else if (old.value === value) plan.unchanged.push(name)
+    else plan.changed.push({ name, value, expectedVersion: old.version })
+  }
+  return plan
+}
+
+export const namesOf = ({ added, changed, unchanged }: Plan) => ({
+  new: added.map(({ name }) => name),
+  changed: changed.map(({ name }) => name),
+  unchanged,
+})
+
+export function tellPlan(plan: Plan, place: Place): void {
+  const { new: added, changed, unchanged } = namesOf(plan)
+  note(`${place.label}: ${added.length} new, ${changed.length} changed, ${unchanged.length} unchanged`)
+  for (const name of added) note(`  + ${name}`)
+  for (const name of changed) note(`  ~ ${name}`)
+}

@@ -1,0 +1,52 @@
+import type { changes } from '@skerry/contract/changes'
+import { limits } from '@skerry/contract/limits'
+import type { In } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { Proposal } from '../changes/propose.ts'
+import type { InEnv } from '../envs/scope.ts'
+import { checkRoom } from './room.ts'
+import { conflict } from './secrets.ts'
+import { findSecret } from './store.ts'
+
+/** What several writes would do, each checked as if it were done now. */
+export async function proposalsOf(input: In<typeof changes.propose, InEnv>): Promise<[Proposal, ...Proposal[]]> {
+  const { puts = [], deletes = [] } = input.body
+  checkNames([...puts, ...deletes])
+  const proposals: Proposal[] = []
+  for (const write of [...puts, ...deletes]) proposals.push(await proposalOf(input, write))
+  const [first, ...others] = proposals
+  if (!first) throw fail('invalid_request', 'body: names no secret in puts or deletes')
+  return [first, ...others]
+}
+
+interface Write {
+  name: string
+  /** None: it is deleted. */
+  ciphertext?: string
+  expectedVersion?: number
+}
+
+async function proposalOf(
+  { context, db, env }: Pick<In<typeof changes.propose, InEnv>, 'context' | 'db' | 'env'>,
+  { name: secretName, ciphertext, expectedVersion }: Write,
+): Promise<Proposal> {
+  const on = await findSecret(db, env, secretName)
+  if (expectedVersion !== undefined && expectedVersion !== (on?.currentVersion ?? 0))
+    throw conflict(secretName, expectedVersion)
+  if (ciphertext === undefined) {
+    if (!on) throw fail('not_found', `no such secret: ${secretName}`)
+    return { action: 'delete', secretName, on }
+  }
+  await checkRoom(context, db, env, { name: secretName, bytes: ciphertext.length })
+  return { action: 'put', secretName, on, ciphertext }
+}
+
+function checkNames(writes: Write[]): void {
+  const names = new Set<string>()
+  for (const { name } of writes) {
+    if (names.has(name)) throw fail('invalid_request', `body: names ${name} twice`)
+    names.add(name)
+  }
+  if (names.size > limits.changeGroupMax)
+    throw fail('invalid_request', `body: names ${names.size} secrets, and may name ${limits.changeGroupMax}`)
+}
