@@ -4,6 +4,7 @@ import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
   IconBell,
+  IconGauge,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -11,6 +12,8 @@ import {
   IconKey,
   IconLayers,
   IconLayoutGrid,
+  IconLifeBuoy,
+  IconLock,
   IconPlus,
   IconRefresh,
   IconSettings,
@@ -98,13 +101,23 @@ export const navGroups: NavGroup[] = [
   {
     label: 'Security',
     entries: [
+      { label: 'Managed keys', icon: IconLock, to: '/orgs/$org/kms', also: 'kms encrypt sign public key' },
+      {
+        label: 'Recovery',
+        icon: IconLifeBuoy,
+        to: '/orgs/$org/recovery',
+        also: 'custodians shares forgot passphrase drill',
+      },
       { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
       { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
     ],
   },
   {
     label: 'Organization',
-    entries: [{ label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true }],
+    entries: [
+      { label: 'Plan and usage', icon: IconGauge, to: '/orgs/$org/plan', also: 'billing limits quota promo payments' },
+      { label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true },
+    ],
   },
 ]
 
@@ -116,6 +129,7 @@ export const createEntries: NavEntry[] = [
   { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
   { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
   { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
+  { label: 'New managed key', icon: IconPlus, to: '/orgs/$org/kms', also: 'create encrypt sign', admins: true },
   { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
 ]
 

@@ -60,6 +60,16 @@ const empties: Row[] = [
   { name: 'honey-tokens-empty', path: '/orgs/acme-co/honey-tokens', shows: 'No decoy yet' },
   { name: 'leases-empty', path: '/orgs/acme-co/leases', shows: 'No lease yet' },
   { name: 'targets-empty', path: '/orgs/acme-co/leases/targets', shows: 'No target yet' },
+  { name: 'managed-keys-empty', path: '/orgs/acme-co/kms', shows: 'No managed key yet' },
+  { name: 'recovery-empty', path: '/orgs/acme-co/recovery', shows: 'Recovery is not set up' },
+  { name: 'recovery-forgot', path: '/orgs/acme-co/recovery/forgot', shows: 'Recovery is not set up here' },
+  {
+    name: 'recovery-new',
+    path: '/orgs/acme-co/recovery',
+    shows: 'Recovery is not set up',
+    step: steps.press('Set it up'),
+  },
+  { name: 'plan', path: '/orgs/acme-co/plan', shows: 'Resolves this month' },
   { name: 'rotation-empty', path: '/orgs/acme-co/rotation', shows: 'Nothing is rotated yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]

@@ -16,6 +16,8 @@ interface Options extends Flags {
   resourceType?: string
   resource?: string
   request?: string
+  text?: string
+  names?: boolean
   since?: string
   until?: string
   limit: string
@@ -28,8 +30,10 @@ export function register(command: Command): void {
     .option('--resource-type <type>', 'for example environment')
     .option('--resource <id>', 'on this one')
     .option('--request <id>', 'by this request: the id that the server’s log and its answers name')
+    .option('--text <text>', 'with this in the name of who did it, of what it is about, or in what it tells')
     .option('--since <when>', 'from then on: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
     .option('--until <when>', 'before then')
+    .option('--names', 'also the names that the ids have now')
     .option('--limit <number>', 'newest so many; 0: all', '50')
     .addHelpText('after', '\nWith --json, one entry per line.')
     .action(audit)
@@ -62,28 +66,35 @@ async function audit(flags: Options): Promise<void> {
       params: { orgId },
       query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
-    const { entries, nextCursor } = page
+    const { entries, names, nextCursor } = page
+    const nameOf = (id: string | null) => (id === null ? '' : (names[id] ?? ''))
     for (const entry of entries.slice(0, left)) {
       if (flags.json) writeLine(JSON.stringify(entry))
-      else rows.push([entry.createdAt, entry.action, entry.actorType, entry.actorId ?? '', entry.resourceId ?? ''])
+      else {
+        const { createdAt, action, actorType, actorId, resourceId } = entry
+        const shown = flags.names ? [nameOf(actorId), nameOf(resourceId)] : []
+        rows.push([createdAt, action, actorType, actorId ?? '', resourceId ?? '', ...shown])
+      }
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on'], rows)
+  if (!flags.json)
+    writeTable(['when', 'action', 'by', 'id', 'on', ...(flags.names ? ['name of id', 'name of on'] : [])], rows)
 }
 
 /** An instant goes as it is: the server says what is wrong with one. */
 const instantOf = (text: string): string =>
   text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()
 
-function filtersOf({ action, actor, resourceType, resource, request, since, until }: Options) {
+function filtersOf({ action, actor, resourceType, resource, request, text, since, until }: Options) {
   return {
     ...(action === undefined ? {} : { action }),
     ...(actor === undefined ? {} : { actorId: actor }),
     ...(resourceType === undefined ? {} : { resourceType }),
     ...(resource === undefined ? {} : { resourceId: resource }),
     ...(request === undefined ? {} : { requestId: request }),
+    ...(text === undefined ? {} : { text }),
     ...(since === undefined ? {} : { since: instantOf(since) }),
     ...(until === undefined ? {} : { until: instantOf(until) }),
   }
