@@ -136,7 +136,9 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         const grant = since(one)
         if (!grant) return null
         const by = grant.grantedByName ?? nameOf(grant.grantedById)
-        return <TwoLines main={<RelativeTime at={grant.since} />} below={`granted by ${by}`} belowTitle={grant.grantId} />
+        return (
+          <TwoLines main={<RelativeTime at={grant.since} />} below={`granted by ${by}`} belowTitle={grant.grantId} />
+        )
       },
       sort: (one) => since(one)?.since ?? null,
       width: 180,
