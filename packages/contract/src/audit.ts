@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { auditActions } from './audit-actions.ts'
 import { get } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { displayNamePattern } from './patterns.ts'
 import { GivenInstant, Id, Instant, NextCursor, Nullable, Page, Strict } from './schema.ts'
 
 export const AuditEntry = Strict({
@@ -37,9 +38,26 @@ export const audit = {
       requestId: Type.Optional(
         Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'the `x-request-id` of an answer' }),
       ),
+      text: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: limits.displayNameCharacters,
+          pattern: displayNamePattern,
+          description:
+            'in the name of what an entry is about, of who did it, or in what it tells; in either case of letters',
+        }),
+      ),
       since: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries of this instant and later ones' }),
       until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
     }),
-    responses: { 200: Strict({ entries: Type.Array(AuditEntry), nextCursor: NextCursor }) },
+    responses: {
+      200: Strict({
+        entries: Type.Array(AuditEntry),
+        names: Type.Record(Type.String(), Type.String(), {
+          description: 'names by id, as they are now, of those in the entries that still have one',
+        }),
+        nextCursor: NextCursor,
+      }),
+    },
   }),
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, post } from './endpoint.ts'
 import { BranchGrant } from './envs.ts'
-import { Id, Instant, NextCursor, Ok, Page, Strict } from './schema.ts'
+import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from './schema.ts'
 
 export const KeyGrant = Strict({
   id: Id('keyGrant'),
@@ -10,6 +10,28 @@ export const KeyGrant = Strict({
   principalId: Type.String(),
   wrappedDek: Type.String(),
   createdAt: Instant,
+})
+
+const Name = Nullable(Type.String({ description: 'as it is now' }))
+
+export const Reader = Strict({
+  grantId: Id('keyGrant'),
+  principalType: Type.String(),
+  principalId: Type.String(),
+  name: Name,
+  since: Instant,
+  grantedByType: Type.String(),
+  grantedById: Type.String(),
+  grantedByName: Name,
+  inForce: Type.Boolean({
+    description: 'false of a token that was revoked or has run out: it holds the key, and gets nothing',
+  }),
+})
+
+export const RecoveryReaders = Strict({
+  since: Instant,
+  threshold: Type.Integer({ description: 'so many of these custodians together' }),
+  custodians: Type.Array(Strict({ userId: Id('user'), name: Name })),
 })
 
 export const grants = {
@@ -21,6 +43,10 @@ export const grants = {
     summary: 'Every key grant of an environment',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(KeyGrant), nextCursor: NextCursor }) },
+  }),
+  readers: get('/v1/orgs/:orgId/envs/:envId/readers', {
+    summary: 'Who can read an environment, since when, and through which grant; and who could open it together',
+    responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary: 'Grant an environment’s key, wrapped to a principal, by an admin who holds it',

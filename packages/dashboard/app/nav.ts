@@ -5,6 +5,7 @@ import {
   type Icon,
   IconBell,
   IconCloudUpload,
+  IconGauge,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -12,6 +13,8 @@ import {
   IconKey,
   IconLayers,
   IconLayoutGrid,
+  IconLifeBuoy,
+  IconLock,
   IconPlus,
   IconRefresh,
   IconSettings,
@@ -106,13 +109,23 @@ export const navGroups: NavGroup[] = [
   {
     label: 'Security',
     entries: [
+      { label: 'Managed keys', icon: IconLock, to: '/orgs/$org/kms', also: 'kms encrypt sign public key' },
+      {
+        label: 'Recovery',
+        icon: IconLifeBuoy,
+        to: '/orgs/$org/recovery',
+        also: 'custodians shares forgot passphrase drill',
+      },
       { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
       { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
     ],
   },
   {
     label: 'Organization',
-    entries: [{ label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true }],
+    entries: [
+      { label: 'Plan and usage', icon: IconGauge, to: '/orgs/$org/plan', also: 'billing limits quota promo payments' },
+      { label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true },
+    ],
   },
 ]
 
@@ -124,6 +137,7 @@ export const createEntries: NavEntry[] = [
   { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
   { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
   { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
+  { label: 'New managed key', icon: IconPlus, to: '/orgs/$org/kms', also: 'create encrypt sign', admins: true },
   { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
   { label: 'Connect a destination', icon: IconPlus, to: '/orgs/$org/sync/connections', also: 'new sync', admins: true },
   { label: 'Bind an environment', icon: IconPlus, to: '/orgs/$org/sync', also: 'new sync push', admins: true },

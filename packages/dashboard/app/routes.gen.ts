@@ -27,6 +27,7 @@ import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/aud
 import { Route as AppOrgsOrgClientsRouteImport } from './routes/_app/orgs.$org/clients.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
+import { Route as AppOrgsOrgPlanRouteImport } from './routes/_app/orgs.$org/plan.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
@@ -36,8 +37,12 @@ import { Route as AppOrgsOrgChangesChangeRouteImport } from './routes/_app/orgs.
 import { Route as AppOrgsOrgEnvsEnvRouteImport } from './routes/_app/orgs.$org/envs/$env.tsx'
 import { Route as AppOrgsOrgGroupsIndexRouteImport } from './routes/_app/orgs.$org/groups/index.tsx'
 import { Route as AppOrgsOrgGroupsGroupRouteImport } from './routes/_app/orgs.$org/groups/$group.tsx'
+import { Route as AppOrgsOrgKmsIndexRouteImport } from './routes/_app/orgs.$org/kms/index.tsx'
+import { Route as AppOrgsOrgKmsKeyRouteImport } from './routes/_app/orgs.$org/kms/$key.tsx'
 import { Route as AppOrgsOrgLeasesIndexRouteImport } from './routes/_app/orgs.$org/leases/index.tsx'
 import { Route as AppOrgsOrgLeasesTargetsRouteImport } from './routes/_app/orgs.$org/leases/targets.tsx'
+import { Route as AppOrgsOrgRecoveryIndexRouteImport } from './routes/_app/orgs.$org/recovery/index.tsx'
+import { Route as AppOrgsOrgRecoveryForgotRouteImport } from './routes/_app/orgs.$org/recovery/forgot.tsx'
 import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
 import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/orgs.$org/settings/security.tsx'
 import { Route as AppOrgsOrgSyncIndexRouteImport } from './routes/_app/orgs.$org/sync/index.tsx'
@@ -140,6 +145,11 @@ const AppOrgsOrgMembersRoute = AppOrgsOrgMembersRouteImport.update({
   path: '/members',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgPlanRoute = AppOrgsOrgPlanRouteImport.update({
+  id: '/plan',
+  path: '/plan',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
   id: '/rotation',
   path: '/rotation',
@@ -185,6 +195,16 @@ const AppOrgsOrgGroupsGroupRoute = AppOrgsOrgGroupsGroupRouteImport.update({
   path: '/groups/$group',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgKmsIndexRoute = AppOrgsOrgKmsIndexRouteImport.update({
+  id: '/kms/',
+  path: '/kms/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgKmsKeyRoute = AppOrgsOrgKmsKeyRouteImport.update({
+  id: '/kms/$key',
+  path: '/kms/$key',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgLeasesIndexRoute = AppOrgsOrgLeasesIndexRouteImport.update({
   id: '/leases/',
   path: '/leases/',
@@ -195,6 +215,17 @@ const AppOrgsOrgLeasesTargetsRoute = AppOrgsOrgLeasesTargetsRouteImport.update({
   path: '/leases/targets',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgRecoveryIndexRoute = AppOrgsOrgRecoveryIndexRouteImport.update({
+  id: '/recovery/',
+  path: '/recovery/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgRecoveryForgotRoute =
+  AppOrgsOrgRecoveryForgotRouteImport.update({
+    id: '/recovery/forgot',
+    path: '/recovery/forgot',
+    getParentRoute: () => AppOrgsOrgRoute,
+  } as any)
 const AppOrgsOrgSettingsIndexRoute = AppOrgsOrgSettingsIndexRouteImport.update({
   id: '/settings/',
   path: '/settings/',
@@ -280,6 +311,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
@@ -287,14 +319,18 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/kms/': typeof AppOrgsOrgKmsIndexRoute
   '/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
+  '/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
@@ -321,19 +357,24 @@ export interface FileRoutesByTo {
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
+  '/orgs/$org/kms': typeof AppOrgsOrgKmsIndexRoute
   '/orgs/$org/leases': typeof AppOrgsOrgLeasesIndexRoute
+  '/orgs/$org/recovery': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
@@ -363,6 +404,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
+  '/_app/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
@@ -370,14 +412,18 @@ export interface FileRoutesById {
   '/_app/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
+  '/_app/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/_app/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
+  '/_app/orgs/$org/kms/': typeof AppOrgsOrgKmsIndexRoute
   '/_app/orgs/$org/leases/': typeof AppOrgsOrgLeasesIndexRoute
+  '/_app/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
@@ -407,6 +453,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
+    | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
@@ -414,14 +461,18 @@ export interface FileRouteTypes {
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/envs/$env'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
+    | '/orgs/$org/recovery/forgot'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
+    | '/orgs/$org/kms/'
     | '/orgs/$org/leases/'
+    | '/orgs/$org/recovery/'
     | '/orgs/$org/settings/'
     | '/orgs/$org/sync/'
     | '/orgs/$org/apps/$app/settings'
@@ -448,19 +499,24 @@ export interface FileRouteTypes {
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/members'
+    | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/groups/$group'
+    | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
+    | '/orgs/$org/recovery/forgot'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
+    | '/orgs/$org/kms'
     | '/orgs/$org/leases'
+    | '/orgs/$org/recovery'
     | '/orgs/$org/settings'
     | '/orgs/$org/sync'
     | '/orgs/$org/apps/$app/settings'
@@ -489,6 +545,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/clients'
     | '/_app/orgs/$org/honey-tokens'
     | '/_app/orgs/$org/members'
+    | '/_app/orgs/$org/plan'
     | '/_app/orgs/$org/rotation'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
@@ -496,14 +553,18 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/changes/$change'
     | '/_app/orgs/$org/envs/$env'
     | '/_app/orgs/$org/groups/$group'
+    | '/_app/orgs/$org/kms/$key'
     | '/_app/orgs/$org/leases/targets'
+    | '/_app/orgs/$org/recovery/forgot'
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/sync/connections'
     | '/_app/orgs/$org/sync/runs'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
+    | '/_app/orgs/$org/kms/'
     | '/_app/orgs/$org/leases/'
+    | '/_app/orgs/$org/recovery/'
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/sync/'
     | '/_app/orgs/$org/apps/$app/settings'
@@ -650,6 +711,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgMembersRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/plan': {
+      id: '/_app/orgs/$org/plan'
+      path: '/plan'
+      fullPath: '/orgs/$org/plan'
+      preLoaderRoute: typeof AppOrgsOrgPlanRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/rotation': {
       id: '/_app/orgs/$org/rotation'
       path: '/rotation'
@@ -713,6 +781,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgGroupsGroupRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/kms/': {
+      id: '/_app/orgs/$org/kms/'
+      path: '/kms'
+      fullPath: '/orgs/$org/kms/'
+      preLoaderRoute: typeof AppOrgsOrgKmsIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/kms/$key': {
+      id: '/_app/orgs/$org/kms/$key'
+      path: '/kms/$key'
+      fullPath: '/orgs/$org/kms/$key'
+      preLoaderRoute: typeof AppOrgsOrgKmsKeyRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/leases/': {
       id: '/_app/orgs/$org/leases/'
       path: '/leases'
@@ -725,6 +807,20 @@ declare module '@tanstack/react-router' {
       path: '/leases/targets'
       fullPath: '/orgs/$org/leases/targets'
       preLoaderRoute: typeof AppOrgsOrgLeasesTargetsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/recovery/': {
+      id: '/_app/orgs/$org/recovery/'
+      path: '/recovery'
+      fullPath: '/orgs/$org/recovery/'
+      preLoaderRoute: typeof AppOrgsOrgRecoveryIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/recovery/forgot': {
+      id: '/_app/orgs/$org/recovery/forgot'
+      path: '/recovery/forgot'
+      fullPath: '/orgs/$org/recovery/forgot'
+      preLoaderRoute: typeof AppOrgsOrgRecoveryForgotRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/settings/': {
@@ -851,6 +947,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgClientsRoute: typeof AppOrgsOrgClientsRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
+  AppOrgsOrgPlanRoute: typeof AppOrgsOrgPlanRoute
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
@@ -858,14 +955,18 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgChangesChangeRoute: typeof AppOrgsOrgChangesChangeRoute
   AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRouteWithChildren
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
+  AppOrgsOrgKmsKeyRoute: typeof AppOrgsOrgKmsKeyRoute
   AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
+  AppOrgsOrgRecoveryForgotRoute: typeof AppOrgsOrgRecoveryForgotRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
   AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
+  AppOrgsOrgKmsIndexRoute: typeof AppOrgsOrgKmsIndexRoute
   AppOrgsOrgLeasesIndexRoute: typeof AppOrgsOrgLeasesIndexRoute
+  AppOrgsOrgRecoveryIndexRoute: typeof AppOrgsOrgRecoveryIndexRoute
   AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
   AppOrgsOrgSyncIndexRoute: typeof AppOrgsOrgSyncIndexRoute
 }
@@ -875,6 +976,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgClientsRoute: AppOrgsOrgClientsRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
+  AppOrgsOrgPlanRoute: AppOrgsOrgPlanRoute,
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
@@ -882,14 +984,18 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgChangesChangeRoute: AppOrgsOrgChangesChangeRoute,
   AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRouteWithChildren,
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
+  AppOrgsOrgKmsKeyRoute: AppOrgsOrgKmsKeyRoute,
   AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
+  AppOrgsOrgRecoveryForgotRoute: AppOrgsOrgRecoveryForgotRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
   AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,
+  AppOrgsOrgKmsIndexRoute: AppOrgsOrgKmsIndexRoute,
   AppOrgsOrgLeasesIndexRoute: AppOrgsOrgLeasesIndexRoute,
+  AppOrgsOrgRecoveryIndexRoute: AppOrgsOrgRecoveryIndexRoute,
   AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
   AppOrgsOrgSyncIndexRoute: AppOrgsOrgSyncIndexRoute,
 }

@@ -126,9 +126,24 @@ export async function recoverKeys(
 ): Promise<{ grants: { environmentId: string; wrappedDek: string }[]; unreadable: string[] }> {
   const covered = (await client.recovery.envKeys({ params: { orgId } })).grants
   const wanted = chosen ? covered.filter(({ environmentId }) => chosen.has(environmentId)) : covered
+  return rewrapCovered(wanted, targetPublicKeyJwk, recoveryKey)
+}
+
+/**
+ * Opens keys that were wrapped to the recovery key, and wraps them to the target.
+ *
+ * @returns `unreadable` are those whose key was wrapped to another recovery key.
+ * @throws CryptoError `malformed_key`.
+ * @example const { grants } = await rewrapCovered(envKeys.grants, targetPublicKeyJwk, recoveryKey)
+ */
+export async function rewrapCovered(
+  covered: readonly { environmentId: string; wrappedDek: string }[],
+  targetPublicKeyJwk: string,
+  recoveryKey: PrivateKey,
+): Promise<{ grants: { environmentId: string; wrappedDek: string }[]; unreadable: string[] }> {
   const grants: { environmentId: string; wrappedDek: string }[] = []
   const unreadable: string[] = []
-  for (const { environmentId, wrappedDek } of wanted) {
+  for (const { environmentId, wrappedDek } of covered) {
     try {
       const key = await unwrapKey(wrappedDek, recoveryKey)
       grants.push({ environmentId, wrappedDek: await wrapKey(key, targetPublicKeyJwk) })

@@ -146,7 +146,7 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
       .map(({ action }) => action)
       .reverse(),
   ).toEqual(['billing.plan_assigned', 'billing.override_set', 'billing.override_set', 'billing.override_removed'])
-}, 60_000)
+}, 120_000)
 
 test('a command that cannot be done says so and ends with 1 or 2', async () => {
   expect(await operate('jobs', 'retry')).toMatchObject({ code: 1 })

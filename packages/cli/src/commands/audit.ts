@@ -3,7 +3,6 @@ import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { checkpoint, verify } from '../audit/verify.ts'
-import { openDirectory } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { common, leaf, parseLimit } from '../options.ts'
@@ -17,6 +16,7 @@ interface Options extends Flags {
   resourceType?: string
   resource?: string
   request?: string
+  text?: string
   since?: string
   until?: string
   limit: string
@@ -29,6 +29,7 @@ export function register(command: Command): void {
     .option('--resource-type <type>', 'for example environment')
     .option('--resource <id>', 'on this one')
     .option('--request <id>', 'by this request: the id that the server’s log and its answers name')
+    .option('--text <text>', 'with this in the name of who did it, of what it is about, or in what it tells')
     .option('--since <when>', 'from then on: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
     .option('--until <when>', 'before then')
     .option('--limit <number>', 'newest so many; 0: all', '50')
@@ -57,49 +58,42 @@ async function audit(flags: Options): Promise<void> {
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null
-  const shown: Page['entries'] = []
+  const rows: string[][] = []
   do {
     const page: Page = await session.client.audit.list({
       params: { orgId },
       query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
-    const { entries, nextCursor } = page
+    const { entries, names, nextCursor } = page
+    const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
+      const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry
       if (flags.json) writeLine(JSON.stringify(entry))
-      else shown.push(entry)
+      else
+        rows.push([
+          ...[createdAt, action],
+          ...[nameOf(actorId, actorType), actorId ?? ''],
+          ...[nameOf(resourceId, resourceType), resourceId ?? ''],
+        ])
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (flags.json) return
-  const nameOf = await openDirectory(
-    session,
-    shown.flatMap(({ actorId, resourceId }) => [actorId, resourceId]),
-  )
-  writeTable(
-    ['when', 'action', 'by', 'id', 'on', 'id'],
-    shown.map(({ createdAt, action, actorType, actorId, resourceType, resourceId }) => [
-      createdAt,
-      action,
-      nameOf(actorId) ?? actorType,
-      actorId ?? '',
-      nameOf(resourceId) ?? resourceType ?? '',
-      resourceId ?? '',
-    ]),
-  )
+  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'id'], rows)
 }
 
 /** An instant goes as it is: the server says what is wrong with one. */
 const instantOf = (text: string): string =>
   text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()
 
-function filtersOf({ action, actor, resourceType, resource, request, since, until }: Options) {
+function filtersOf({ action, actor, resourceType, resource, request, text, since, until }: Options) {
   return {
     ...(action === undefined ? {} : { action }),
     ...(actor === undefined ? {} : { actorId: actor }),
     ...(resourceType === undefined ? {} : { resourceType }),
     ...(resource === undefined ? {} : { resourceId: resource }),
     ...(request === undefined ? {} : { requestId: request }),
+    ...(text === undefined ? {} : { text }),
     ...(since === undefined ? {} : { since: instantOf(since) }),
     ...(until === undefined ? {} : { until: instantOf(until) }),
   }

@@ -17,6 +17,7 @@ import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { readers } from './env-readers.ts'
 
 const owned = (command: Command) =>
   command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
@@ -27,6 +28,7 @@ export function register(command: Command): void {
     .action(create)
   owned(leaf(command, 'list', 'List environments')).action(list)
   owned(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
+  owned(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(readers)
   owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(rename)
   owned(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
     .option('--approvals <number>', 'how many a change needs; 1 unless given')

@@ -27,6 +27,7 @@ const lines: Record<string, string> = {
   'env create': 'new-{n} --app shop',
   'env list': '',
   'env show': 'development',
+  'env readers': 'development',
   'env rename': 'development Dev',
   'env protect': 'guarded-{n}',
   'env rekey': '--env spare-{n} --yes',

@@ -49,6 +49,7 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
         id={filter.resourceId ?? ''}
         onChange={(resourceId) => set({ resourceId })}
       />
+      <NameField key={`text ${filter.text}`} text={filter.text ?? ''} onChange={(text) => set({ text })} />
       <DayField
         label="From"
         day={filter.since === undefined ? '' : dayOf(filter.since)}
@@ -113,6 +114,26 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         onBlur={() => !wrong && text.trim() !== id && onChange(text.trim())}
+        autoComplete="off"
+      />
+    </Form>
+  )
+}
+
+/** Looked for in the names of who did something and of what it was done to. */
+function NameField({ text: given, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [text, setText] = useState(given)
+  return (
+    <Form onSubmit={() => onChange(text.trim())}>
+      <TextInput
+        size="xs"
+        w={170}
+        label="With in its name"
+        placeholder="payments"
+        maxLength={200}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => text.trim() !== given && onChange(text.trim())}
         autoComplete="off"
       />
     </Form>

@@ -1,6 +1,7 @@
 import type { audit } from '@skerry/contract/audit'
 import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
+import { displayNamePattern } from '@skerry/contract/patterns'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 
@@ -12,6 +13,7 @@ export interface AuditFilter {
   resourceId?: string
   actorId?: string
   requestId?: string
+  text?: string
   since?: string
   until?: string
 }
@@ -32,6 +34,7 @@ export const auditQuery = (orgId: string, filter: AuditFilter) =>
 export const resourceTypes = [...new Set<string>(Object.values(auditActions).map(({ about }) => about))].sort()
 
 const id = /^[A-Za-z0-9_]{1,64}$/
+const name = new RegExp(displayNamePattern)
 
 const isInstant = (text: unknown): text is string =>
   typeof text === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(text) && !Number.isNaN(Date.parse(text))
@@ -43,6 +46,7 @@ export function filterOf({
   resourceId,
   actorId,
   requestId,
+  text,
   since,
   until,
 }: Record<string, unknown>): AuditFilter {
@@ -52,6 +56,7 @@ export function filterOf({
     ...(typeof resourceId === 'string' && id.test(resourceId) ? { resourceId } : {}),
     ...(typeof actorId === 'string' && id.test(actorId) ? { actorId } : {}),
     ...(typeof requestId === 'string' && id.test(requestId) ? { requestId } : {}),
+    ...(typeof text === 'string' && text.length <= 200 && name.test(text) ? { text } : {}),
     ...(isInstant(since) ? { since } : {}),
     ...(isInstant(until) ? { until } : {}),
   }

@@ -6,6 +6,7 @@ import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
 import { isFresh, queryClient } from '../queries.ts'
+import { knownRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { slugOf } from '../slug.ts'
@@ -54,7 +55,8 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
     await checkMeanings([environment.id])
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
-    const { wrappedDek, wrappedDeks } = await keyring.call('newBranchKey', { publicKeyJwks })
+    const recoveryPublicKeyJwk = await knownRecoveryKey(org.id)
+    const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })
     const grants = readers.map(({ principalType, principalId }, i) => ({
       principalType,
       principalId,
@@ -64,7 +66,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
     const params = { orgId: org.id, envId: environment.id }
     const { branch } = await api.branches.create({
       params,
-      body: { slug, ttlSeconds, wrappedDek, grants },
+      body: { slug, ttlSeconds, ...own, grants },
     })
     noteMade(org.id, branchesOf(environment.id), branch)
     await reloadBranches(org.id, environment)

@@ -7,21 +7,15 @@ import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
-import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
-import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
+import { type Candidate, candidateOptions, useCandidates } from './candidates.ts'
 import { Fingerprint } from './fingerprint.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
 import { pin, useChecked } from './pins.ts'
-
-type Candidate = Pick<Grantee, 'principalId' | 'publicKeyJwk'> & {
-  principalType: 'user' | 'service_token'
-  label: string
-}
 
 /** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
@@ -64,10 +58,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
         placeholder="A member or a service token"
         searchable
         nothingFoundMessage="Nobody by that name who lacks the key"
-        data={[
-          { group: 'Members', items: options(candidates, 'user') },
-          { group: 'Service tokens', items: options(candidates, 'service_token') },
-        ]}
+        data={candidateOptions(candidates)}
         value={id}
         onChange={setId}
         data-autofocus
@@ -98,11 +89,6 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   )
 }
 
-const options = (candidates: Candidate[], type: Candidate['principalType']) =>
-  candidates
-    .filter(({ principalType }) => principalType === type)
-    .map(({ principalId, label }) => ({ value: principalId, label }))
-
 /** A principal who holds the key already keeps it. */
 async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
   const params = { orgId, envId }
@@ -117,22 +103,4 @@ async function grantOne(orgId: string, envId: string, to: Candidate): Promise<vo
   } catch (error) {
     if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
   }
-}
-
-function useCandidates(orgId: string, grantees: Grantee[]): Candidate[] {
-  const members = useQuery(membersQuery(orgId)).data?.members ?? []
-  const tokens = useQuery(tokensQuery(orgId)).data?.tokens ?? []
-  const held = new Set(grantees.map(({ principalId }) => principalId))
-  const people = members.flatMap(({ userId, name, email, publicKeyJwk }) =>
-    publicKeyJwk === null
-      ? []
-      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId }],
-  )
-  const machines = tokens.filter(isInForce).map((token) => ({
-    principalType: 'service_token' as const,
-    principalId: token.id,
-    publicKeyJwk: token.publicKeyJwk,
-    label: tokenLabel(token),
-  }))
-  return [...people, ...machines].filter(({ principalId }) => !held.has(principalId))
 }

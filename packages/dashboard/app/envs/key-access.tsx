@@ -1,6 +1,6 @@
 import { Alert, Button, Text } from '@mantine/core'
 import { isReader, readerWords } from '@skerry/contract/readers'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
@@ -13,6 +13,7 @@ import { IconEye } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
 import { type Checked, useChecked } from './pins.ts'
@@ -84,6 +85,13 @@ function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: bo
 
 type Holder = Grantee & { checked: Checked | undefined }
 
+/** For admins: since when each holds the key, and through whose grant. */
+const readersQuery = (orgId: string, envId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'envs', envId, 'readers'],
+    queryFn: ({ signal }) => api.grants.readers({ params: { orgId, envId } }, { signal }),
+  })
+
 const holderKinds: Record<Grantee['principalType'], string> = {
   user: 'member',
   service_token: 'service token',
@@ -95,6 +103,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
   const nameOf = useNameOf(org.id)
   const query = useQuery(granteesQuery(org.id, environment.id))
   const checked = useChecked(query.data?.grantees ?? [])
+  const told = useQuery({ ...readersQuery(org.id, environment.id), enabled: isAdmin }).data
   const [revoking, setRevoking] = useState<Grantee | null>(null)
   const revoke = async () => {
     const params = { orgId: org.id, envId: environment.id }
@@ -124,6 +133,21 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
       ),
     },
   ]
+  const since = ({ principalId }: Holder) => told?.readers.find((one) => one.principalId === principalId)
+  if (isAdmin)
+    columns.push({
+      header: 'Since',
+      cell: (one) => {
+        const grant = since(one)
+        if (!grant) return null
+        const by = grant.grantedByName ?? nameOf(grant.grantedById)
+        return (
+          <TwoLines main={<RelativeTime at={grant.since} />} below={`granted by ${by}`} belowTitle={grant.grantId} />
+        )
+      },
+      sort: (one) => since(one)?.since ?? null,
+      width: 180,
+    })
   return (
     <>
       <List
@@ -131,7 +155,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         query={query}
         rows={({ grantees }) => grantees.map((one, i) => ({ ...one, checked: checked?.[i] }))}
         columns={columns}
-        minWidth={560}
+        minWidth={isAdmin ? 740 : 560}
         rowId={({ principalId }) => principalId}
         rowName={name}
         {...(isAdmin
@@ -139,6 +163,12 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
           : {})}
         empty={null}
       />
+      {told?.recovery && (
+        <Text size="sm" c="dimmed" mt="xs">
+          Any {told.recovery.threshold} of these custodians can open it together:{' '}
+          {told.recovery.custodians.map(({ userId, name: custodian }) => custodian ?? userId).join(', ')}.
+        </Text>
+      )}
       {revoking && (
         <ConfirmDelete
           title={`Take the key from ${name(revoking)}?`}

@@ -35,6 +35,12 @@ export function remember(holders: { principalId: string; fingerprint: string }[]
   writePins(pins)
 }
 
+/** Whether this is what is remembered, or nothing is. */
+export function isPinned({ principalId, fingerprint }: { principalId: string; fingerprint: string }): boolean {
+  const pinned = readPins()[principalId]
+  return pinned === undefined || pinned.fingerprint === fingerprint
+}
+
 export interface Checked {
   fingerprint: string
   /** The fingerprint to be read out and compared. */

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, isFresh } from '../queries.ts'
+import { knownRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery, protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
@@ -149,7 +150,9 @@ async function replaceKey(
   const sealed = await reloadSealed(orgId, environment.id)
   if (!sealed) return
   const current = [...sealed.secrets.values()]
-  const { secrets, wrappedDek, wrappedDeks } = await keyring.call('rekey', {
+  const recoveryPublicKeyJwk = await knownRecoveryKey(orgId)
+  const { secrets, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
+    recoveryPublicKeyJwk,
     layer: {
       wrappedDek: sealed.wrappedDek,
       environmentId: environment.id,
@@ -165,6 +168,12 @@ async function replaceKey(
   const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
   const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
   const dropReaders = dropped.map(({ principalType, principalId }) => ({ principalType, principalId }))
-  const body = { expectedVersions, grants: [own, ...grants], secrets, ...(dropped.length > 0 ? { dropReaders } : {}) }
+  const body = {
+    expectedVersions,
+    grants: [own, ...grants],
+    secrets,
+    ...covered,
+    ...(dropped.length > 0 ? { dropReaders } : {}),
+  }
   await api.rekey.run({ params, body })
 }

@@ -10,9 +10,12 @@ import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import type { Column } from './columns.ts'
-import { NewEnvironmentDialog } from './new-environment.tsx'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 
+// Loaded when first asked for.
+const NewEnvironmentDialog = lazy(async () => ({
+  default: (await import('./new-environment.tsx')).NewEnvironmentDialog,
+}))
 // Fetched while the secrets load, so that the page is there sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
@@ -61,7 +64,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
           )
         }
       </Loaded>
-      {creating && <NewEnvironmentDialog onClose={() => setCreating(false)} onCreate={onCreate} />}
+      <Suspense>{creating && <NewEnvironmentDialog onClose={() => setCreating(false)} onCreate={onCreate} />}</Suspense>
     </Page>
   )
 }

@@ -1,20 +1,26 @@
 import type { apps } from '@skerry/contract/apps'
 import type { Body } from '@skerry/contract/endpoint'
+import { useRouteContext } from '@tanstack/react-router'
 import { keyring } from '../keyring.ts'
+import { knownRecoveryKey } from '../recovery/covering.ts'
 import { CreateDialog } from './named-thing-dialogs.tsx'
 
-/** An environment with a key of its own, made here and wrapped to this person alone. */
+/** An environment with a key of its own, made here and wrapped to this person and the recovery key. */
 export function NewEnvironmentDialog(props: {
   onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
   onClose: () => void
 }) {
   const { onCreate, onClose } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
     <CreateDialog
       title="New environment"
       placeholder="Production"
       onClose={onClose}
-      onCreate={async (body) => onCreate({ ...body, wrappedDek: await keyring.call('newEnvironmentKey', {}) })}
+      onCreate={async (body) => {
+        const recoveryPublicKeyJwk = await knownRecoveryKey(org.id)
+        return onCreate({ ...body, ...(await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })) })
+      }}
     />
   )
 }

@@ -1,8 +1,10 @@
 import { changeOperations } from './changes.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
+import { kmsOperations } from './kms.ts'
 import { layerOperations } from './layers.ts'
 import { leaseOperations } from './leases.ts'
+import { recoveryOperations } from './recovery.ts'
 import { rekeyOperations } from './rekey.ts'
 import { secretOperations } from './secrets.ts'
 import { syncOperations } from './sync.ts'
@@ -19,6 +21,8 @@ export const operations = {
   ...tokenOperations,
   ...leaseOperations,
   ...syncOperations,
+  ...kmsOperations,
+  ...recoveryOperations,
 }
 
 export type Operations = typeof operations

@@ -1,16 +1,17 @@
 import { fingerprint } from '@skerry/crypto/digest'
 import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
-import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { type Dek, importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { dekOf } from './deks.ts'
-import { heldKey } from './held.ts'
+import { type Covered, wrapNew } from './grants.ts'
 import type { SealedLayer } from './layers.ts'
 
-/** To this person, and to others in their order. */
-const wrapToAll = async (dek: ReturnType<typeof newDek>, publicKeyJwks: string[]) => ({
-  wrappedDek: await wrapKey(dek, publicKeyJwkOf(heldKey())),
+type To = Covered & { publicKeyJwks: string[] }
+
+/** To this person, to custodians, and to others in their order. */
+const wrapToAll = async (dek: ReturnType<typeof newDek>, { publicKeyJwks, recoveryPublicKeyJwk }: To) => ({
+  ...(await wrapNew(dek, recoveryPublicKeyJwk)),
   wrappedDeks: await Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk))),
 })
 
@@ -25,10 +26,10 @@ export const rekeyOperations = {
     ),
 
   /** A branch's key, wrapped to this person and to others in their order. */
-  newBranchKey: ({ publicKeyJwks }: { publicKeyJwks: string[] }) => wrapToAll(newDek(), publicKeyJwks),
+  newBranchKey: (to: To) => wrapToAll(newDek(), to),
 
   /** Another key for an environment: every value sealed anew, the key wrapped to this person and to others. */
-  rekey: async ({ layer, publicKeyJwks }: { layer: SealedLayer; publicKeyJwks: string[] }) => {
+  rekey: async ({ layer, ...to }: To & { layer: SealedLayer }) => {
     const old = await dekOf(layer.wrappedDek)
     const bytes = newDek()
     const fresh = await importDek(bytes)
@@ -38,7 +39,7 @@ export const rekeyOperations = {
         return { name, ciphertext: await sealSecret(value, fresh, layer.environmentId, name) }
       }),
     )
-    return { secrets, ...(await wrapToAll(bytes, publicKeyJwks)) }
+    return { secrets, ...(await wrapToAll(bytes, to)) }
   },
 }
 

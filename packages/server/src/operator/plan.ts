@@ -1,17 +1,8 @@
 import { displayNamePattern } from '@skerry/contract/patterns'
 import { families, features, findPlan, type Metric, metrics } from '@skerry/contract/plans'
 import type { Command } from 'commander'
-import { isInForce, keyOf } from '../features/billing/standing.ts'
-import {
-  deleteHolding,
-  deleteOverride,
-  listHoldings,
-  listOverrides,
-  lockPlans,
-  saveHolding,
-  saveOverride,
-} from '../features/billing/store.ts'
-import { type Entry, recordIn, system } from '../kernel/unit.ts'
+import { assignPlan, plansOf, setOverride, unsetOverride } from '../features/billing/operating.ts'
+import { keyOf } from '../features/billing/standing.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 import { orgOf, untilOf } from './given.ts'
 import { register as registerPromo } from './promo.ts'
@@ -52,10 +43,7 @@ export function register(command: Command, withDatabase: WithDatabase): void {
 }
 
 async function show({ db, print }: Operation, given: string): Promise<void> {
-  const org = await orgOf(db, given)
-  const now = new Date().toISOString()
-  const plans = (await listHoldings(db, org)).map((one) => ({ ...one, inForce: isInForce(one, now) }))
-  print(JSON.stringify({ orgId: org.id, plans, overrides: await listOverrides(db, org) }, null, 2))
+  print(JSON.stringify(await plansOf(db, await orgOf(db, given)), null, 2))
 }
 
 async function assign(
@@ -66,11 +54,7 @@ async function assign(
   const found = findPlan(family, plan)
   if (!found) throw new Refused(`There is no plan ${family} ${plan}.`)
   const org = await orgOf(db, given)
-  const holding = { family: found.family, source: 'operator' as const, plan, endsAt: untilOf(until) }
-  await change(db, org, 'billing.plan_assigned', { family, plan, endsAt: holding.endsAt }, async (tx, now) => {
-    if (plan === 'free') await deleteHolding(tx, org, holding)
-    else await saveHolding(tx, org, holding, now)
-  })
+  await assignPlan(db, org, { family: found.family, plan, endsAt: untilOf(until) })
   print(`${found.name} is assigned to ${given}.`)
 }
 
@@ -84,17 +68,13 @@ async function set({ db, print }: Operation, given: string, { key, value: text, 
   const value = overrideOf(key, text)
   if (!new RegExp(displayNamePattern).test(reason)) throw new Refused('Give the reason as one line of text.')
   const org = await orgOf(db, given)
-  await change(db, org, 'billing.override_set', { key, value }, (tx, now) =>
-    saveOverride(tx, org, { key, value, reason }, now),
-  )
+  await setOverride(db, org, { key, value, reason })
   print(`${key} of ${given} is ${text}, whatever its plan says.`)
 }
 
 async function unset({ db, print }: Operation, given: string, key: string): Promise<void> {
   const org = await orgOf(db, given)
-  await change(db, org, 'billing.override_removed', { key }, async (tx) => {
-    if (!(await deleteOverride(tx, org, key))) throw new Refused(`${given} has no override of ${key}.`)
-  })
+  if (!(await unsetOverride(db, org, key))) throw new Refused(`${given} has no override of ${key}.`)
   print(`${key} of ${given} is what its plan says.`)
 }
 
@@ -111,20 +91,3 @@ function overrideOf(key: string, text: string): number | boolean | null {
   if (/^\d{1,10}$/.test(text) && Number(text) <= amountMax) return Number(text)
   throw new Refused(`The value of ${key as Metric} is a whole number up to ${amountMax}, or unlimited.`)
 }
-
-type Db = Operation['db']
-
-/** In one transaction with its entry in the organization's trail, where its admins see what the operator has done. */
-const change = (
-  db: Db,
-  org: { id: string },
-  action: Entry['action'],
-  metadata: Entry['metadata'],
-  work: (tx: Parameters<Parameters<Db['transaction']>[0]>[0], now: string) => Promise<unknown>,
-): Promise<void> =>
-  db.transaction(async (tx) => {
-    const now = new Date()
-    await lockPlans(tx, org)
-    await work(tx, now.toISOString())
-    recordIn({ now: () => now }, tx, system, { orgId: org.id, action, resourceId: org.id, metadata })
-  })

@@ -1,6 +1,6 @@
 import { promoCodePattern } from '@skerry/contract/patterns'
 import type { Command } from 'commander'
-import { deletePromo, insertPromo, listPromos } from '../features/billing/promo-store.ts'
+import { addPromo, promosOf, removePromo } from '../features/billing/operating.ts'
 import { findPaidPlan } from '../features/billing/standing.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 import { countOf, untilOf } from './given.ts'
@@ -36,7 +36,7 @@ interface Options {
 }
 
 async function list({ db, print }: Operation): Promise<void> {
-  print(JSON.stringify({ promos: await listPromos(db) }, null, 2))
+  print(JSON.stringify({ promos: await promosOf(db) }, null, 2))
 }
 
 const daysMax = 36_500
@@ -58,11 +58,11 @@ async function add(
     usesMax: countOf('--uses', uses, usesMaxMax),
     expiresAt: untilOf(until),
   }
-  if (!(await insertPromo(db, promo, new Date().toISOString()))) throw new Refused(`There is a code ${code} already.`)
+  if (!(await addPromo(db, promo))) throw new Refused(`There is a code ${code} already.`)
   print(`${code} gives ${found.name}.`)
 }
 
 async function remove({ db, print }: Operation, code: string): Promise<void> {
-  if (!(await deletePromo(db, code.toUpperCase()))) throw new Refused(`There is no code ${code.toUpperCase()}.`)
+  if (!(await removePromo(db, code.toUpperCase()))) throw new Refused(`There is no code ${code.toUpperCase()}.`)
   print(`${code.toUpperCase()} can be redeemed no longer.`)
 }

@@ -116,6 +116,24 @@ describe('filters', () => {
     expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
   })
 
+  test('by text find it in the names of who and what, and in what an entry tells, in either case of its letters', async () => {
+    const app = await newApp(world, tenant)
+    await world.call(apps.update, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId, appId: app.id },
+      body: { name: 'Harbour Master' },
+    })
+    const found = async (text: string) => (await ask({ text, limit: 200 })).body
+    const { entries, names } = await found('harbour')
+    expect(new Set(entries.map(({ resourceId }) => resourceId))).toEqual(new Set([app.id]))
+    expect(entries.map(({ action }) => action)).toEqual(['app.updated', 'app.created'])
+    expect(names[app.id]).toBe('Harbour Master')
+    expect(names[tenant.admin.id]).toBe('a token')
+    expect((await found(app.slug)).entries.length).toBeGreaterThan(0)
+    expect((await found('100%_nothing')).entries).toEqual([])
+    expect((await ask({ text: '' })).status).toBe(400)
+  })
+
   test('combine: all must match', async () => {
     const query = { action: 'secret.written', actorId: tenant.admin.id, resourceType: 'secret' }
     expect((await ask(query)).body.entries).toHaveLength(3)

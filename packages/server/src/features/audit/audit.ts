@@ -5,13 +5,16 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { storedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { listNamed, namesOf } from './names-store.ts'
 import { listEntries } from './store.ts'
 
 export async function list({ db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
   const cursor = pageFrom(query, 'audit', limits.auditDefault)
-  const filter = { ...query, since: instantOf(query, 'since'), until: instantOf(query, 'until') }
+  const named = query.text === undefined ? [] : (await listNamed(db, org, query.text)).map(({ id }) => id)
+  const filter = { ...query, named, since: instantOf(query, 'since'), until: instantOf(query, 'until') }
   const page = pageOf(await listEntries(db, org, filter, cursor), cursor, byCreation)
-  return { entries: page.rows, nextCursor: page.nextCursor }
+  const ids = page.rows.flatMap(({ actorId, resourceId }) => [actorId, resourceId]).filter((id) => id !== null)
+  return { entries: page.rows, names: await namesOf(db, org, [...new Set(ids)]), nextCursor: page.nextCursor }
 }
 
 function instantOf(query: In<typeof audit.list>['query'], name: 'since' | 'until'): string | undefined {

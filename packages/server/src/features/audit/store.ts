@@ -9,6 +9,9 @@ interface Filter {
   resourceId?: string | undefined
   actorId?: string | undefined
   requestId?: string | undefined
+  text?: string | undefined
+  /** Ids whose names have the text. */
+  named: readonly string[]
   /** Stored instants: from the first on, before the second. */
   since?: string | undefined
   until?: string | undefined
@@ -23,6 +26,8 @@ export const listEntries = (db: Sql, org: Org, filter: Filter, cursor: KeysetCur
         and ($4::text is null or resource_id = $4) and ($5::text is null or actor_id = $5)
         and ($6::timestamptz is null or (created_at, id) < ($6, $7))
         and ($9::text is null or request_id = $9)
+        and ($12::text is null or actor_id = any($13::text[]) or resource_id = any($13)
+             or exists (select from jsonb_each_text(metadata) told where position(lower($12) in lower(told.value)) > 0))
         and ($10::timestamptz is null or created_at >= $10) and ($11::timestamptz is null or created_at < $11)
       order by created_at desc, id desc limit $8`,
     [
@@ -37,5 +42,7 @@ export const listEntries = (db: Sql, org: Org, filter: Filter, cursor: KeysetCur
       filter.requestId,
       filter.since,
       filter.until,
+      filter.text,
+      filter.named,
     ],
   )

@@ -124,7 +124,7 @@ describe('paying', () => {
     const [first, second] = stripe.checkouts.slice(-2)
     expect(first).toMatchObject({ 'line_items[0][price]': 'price_team' })
     expect(second).toMatchObject({ 'line_items[0][price]': 'price_business', customer: first?.customer })
-    expect(first?.success_url).toBe(`${world.url}/orgs/${tenant.orgId}/plan`)
+    expect(first?.success_url).toBe(`${world.url}/orgs/${tenant.slug}/plan`)
     expect(stripe.customers.get(first?.customer ?? '')).toMatchObject({ 'metadata[orgId]': tenant.orgId })
     expect((await view()).plan.id).toBe('free')
     expect((await ask(billing.checkout, { family: 'vault' })).status).toBe(409)

@@ -10,7 +10,7 @@ import { entitledOf, freePlanOf, isAbove, isInForce, planIn } from './standing.t
 import {
   endHoldings,
   findCustomer,
-  findOrgName,
+  findOrgNames,
   insertCustomer,
   listHoldings,
   lockPlans,
@@ -33,7 +33,7 @@ export async function checkout(input: In<typeof billing.checkout, InOrg>): Out<t
   const present = planIn(await entitledOf(db, org, now), family)
   const plan = choosePlan(context, family, present, body.plan)
   const customerId = await customerOf(input, payments)
-  const { url } = await payments.checkout({ orgId: org.id, customerId, plan, returnUrl: returnUrl(context, org.id) })
+  const { url } = await payments.checkout({ orgId: org.id, customerId, plan, returnUrl: await returnUrl(context, org) })
   await transaction(async ({ audit }) => audit('billing.checkout_started', org.id, { family, plan: plan.id }))
   return { url }
 }
@@ -58,7 +58,7 @@ async function customerOf(
 ): Promise<string> {
   const known = await findCustomer(db, org)
   if (known) return known.customerId
-  const made = await payments.makeCustomer({ orgId: org.id, name: (await findOrgName(db, org))?.name ?? '' })
+  const made = await payments.makeCustomer({ orgId: org.id, name: (await findOrgNames(db, org))?.name ?? '' })
   await transaction(({ db: tx }) => insertCustomer(tx, org, made, now))
   return (await findCustomer(db, org))?.customerId ?? made
 }
@@ -68,7 +68,7 @@ export async function portal(input: In<typeof billing.portal, InOrg>): Out<typeo
   const payments = needPayments(context)
   const customer = await findCustomer(db, org)
   if (!customer) throw fail('conflict', 'nothing has been paid for yet')
-  const { url } = await payments.portal({ customerId: customer.customerId, returnUrl: returnUrl(context, org.id) })
+  const { url } = await payments.portal({ customerId: customer.customerId, returnUrl: await returnUrl(context, org) })
   await transaction(async ({ audit }) => audit('billing.portal_opened', org.id))
   return { url }
 }
@@ -118,4 +118,6 @@ function needPayments(context: Context): Payments {
   return payments
 }
 
-const returnUrl = ({ config }: Context, orgId: string): string => `${config.baseUrl}/orgs/${orgId}/plan`
+/** The page of the dashboard on which a person began. */
+const returnUrl = async ({ config, db }: Context, org: { id: string }): Promise<string> =>
+  `${config.baseUrl}/orgs/${(await findOrgNames(db, org))?.slug ?? ''}/plan`

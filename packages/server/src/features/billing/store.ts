@@ -95,8 +95,8 @@ export const insertCustomer = (db: Tx, org: OrgId, customerId: string, now: stri
     [org.id, customerId, now],
   )
 
-export const findOrgName = (db: Sql, org: OrgId) =>
-  db.row<{ name: string }>('select name from organizations where id = $1', [org.id])
+export const findOrgNames = (db: Sql, org: OrgId) =>
+  db.row<{ name: string; slug: string }>('select name, slug from organizations where id = $1', [org.id])
 
 /** Undefined where it was taken before. */
 export const takeEvent = (db: Tx, id: string, now: string) =>

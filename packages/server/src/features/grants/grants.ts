@@ -5,7 +5,16 @@ import { fail } from '../../kernel/errors.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { giveKey } from './give.ts'
 import type { Grant } from './scope.ts'
-import { deleteGrant, findUsableToken, holdEnv, holdOwnGrant, holdsKeys, listGrants } from './store.ts'
+import {
+  deleteGrant,
+  findRecoveryOf,
+  findUsableToken,
+  holdEnv,
+  holdOwnGrant,
+  holdsKeys,
+  listGrants,
+  listReaders,
+} from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
   return { wrappedDek: env.wrappedDek as string }
@@ -15,6 +24,11 @@ export async function list({ db, env, query }: In<typeof grants.list, InEnv>): O
   const cursor = pageFrom(query, 'keyGrant')
   const page = pageOf(await listGrants(db, env, cursor), cursor, byCreation)
   return { grants: page.rows, nextCursor: page.nextCursor }
+}
+
+/** Through which grants, and who could open it together without any. */
+export async function readers({ db, env, now }: In<typeof grants.readers, InEnv>): Out<typeof grants.readers> {
+  return { readers: await listReaders(db, env, now), recovery: (await findRecoveryOf(db, env)) ?? null }
 }
 
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {

@@ -2,12 +2,13 @@ import { grants } from '@skerry/contract/grants'
 import { route } from '../../http/route.ts'
 import { env, grantee } from '../envs/scope.ts'
 import { admin, member } from '../orgs/scope.ts'
-import { create, list, own, remove } from './grants.ts'
+import { create, list, own, readers, remove } from './grants.ts'
 import { grant } from './scope.ts'
 
 export const routes = [
   route(grants.own, grantee(env(member)), own),
   route(grants.list, env(admin), list),
+  route(grants.readers, env(admin), readers),
   route(grants.create, grantee(env(admin)), create), // an admin without the key could only invent one
   route(grants.delete, grant(env(admin)), remove),
 ]

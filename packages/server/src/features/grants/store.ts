@@ -1,4 +1,4 @@
-import type { KeyGrant } from '@skerry/contract/grants'
+import type { KeyGrant, Reader, RecoveryReaders } from '@skerry/contract/grants'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
@@ -91,4 +91,35 @@ export const findUsableToken = (db: Sql, org: Org, tokenId: string, now: string)
         and (t.expires_at is null or t.expires_at > $3)
         for share of t`,
     [org.id, tokenId, now],
+  )
+
+type ReaderRow = Static<typeof Reader>
+
+/** Oldest first: who has read for long stands above. */
+export const listReaders = (db: Sql, env: Env, now: string) =>
+  db.rows<ReaderRow>(
+    `select k.id as grant_id, k.principal_type, k.principal_id, coalesce(u.name, u.email, t.name, c.name) as name,
+            k.created_at as since, k.granted_by_type, k.granted_by_id,
+            (select coalesce(b.name, b.email) from users b where b.id = k.granted_by_id) as granted_by_name,
+            t.id is null or t.revoked_at is null and (t.expires_at is null or t.expires_at > $3) as in_force
+       from key_grants k
+       left join users u on k.principal_type = 'user' and u.id = k.principal_id
+       left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
+       left join sync_connections c
+         on k.principal_type = 'sync_connection' and c.org_id = k.org_id and c.id = k.principal_id
+      where k.org_id = $1 and k.environment_id = $2
+      order by k.created_at, k.id`,
+    [env.orgId, env.id, now],
+  )
+
+/** Undefined where no recovery key covers the environment. */
+export const findRecoveryOf = (db: Sql, env: Env) =>
+  db.row<{ since: string; threshold: number; custodians: Static<typeof RecoveryReaders>['custodians'] }>(
+    `select g.created_at as since, r.threshold,
+            (select coalesce(jsonb_agg(jsonb_build_object('userId', c.user_id, 'name', coalesce(u.name, u.email))
+                                       order by c.share_index), '[]')
+               from recovery_custodians c join users u on u.id = c.user_id where c.org_id = r.org_id) as custodians
+       from recovery_grants g join recoveries r on r.org_id = g.org_id
+      where g.org_id = $1 and g.environment_id = $2`,
+    [env.orgId, env.id],
   )

@@ -3,7 +3,6 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
-import { CreateKeys } from '../../../account/create-keys.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
@@ -20,6 +19,7 @@ const ChangePassphrase = lazy(async () => ({
 const ReplaceKeypair = lazy(async () => ({
   default: (await import('../../../account/change-keys.tsx')).ReplaceKeypair,
 }))
+const CreateKeys = lazy(async () => ({ default: (await import('../../../account/create-keys.tsx')).CreateKeys }))
 // Fetched by itself: it draws a QR code, which is much of this page's code.
 const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
 
@@ -50,7 +50,9 @@ function Keyring() {
           publicKeyJwk && encryptedPrivateKey ? (
             <Keys publicKeyJwk={publicKeyJwk} encryptedPrivateKey={encryptedPrivateKey} userId={userId} />
           ) : (
-            <CreateKeys userId={userId} about={aboutOf(me.user)} />
+            <Suspense>
+              <CreateKeys userId={userId} about={aboutOf(me.user)} />
+            </Suspense>
           )
         }
       </Loaded>

@@ -32,6 +32,7 @@ function AuditLog() {
   const navigate = Route.useNavigate()
   const query = useInfiniteQuery({ ...auditQuery(org.id, filter), enabled: org.role !== 'member' })
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
+  const columns = useColumns(Object.assign({}, ...(query.data?.pages.map(({ names }) => names) ?? [])))
   const isFiltered = Object.keys(filter).length > 0
   return (
     <Page
@@ -47,7 +48,7 @@ function AuditLog() {
           label="Audit log"
           query={query}
           rows={({ pages }) => pages.flatMap((page) => page.entries)}
-          columns={useColumns()}
+          columns={columns}
           minWidth={760}
           rowId={({ id }) => id}
           rowName={({ action }) => action}
@@ -67,9 +68,11 @@ function commandOf(slug: string, { action }: { action?: string }): string {
   return `skerry audit ${action === undefined ? '' : `--action ${action} `}--org ${slug}`
 }
 
-function useColumns(): ListColumn<Entry>[] {
+/** `names` are those that came with the entries: of things, too, and not of people alone. */
+function useColumns(names: Record<string, string>): ListColumn<Entry>[] {
   const { org } = Route.useRouteContext()
-  const nameOf = useNameOf(org.id)
+  const nameOfHolder = useNameOf(org.id)
+  const nameOf = (id: string) => names[id] ?? nameOfHolder(id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const labels = new Map([...(places ?? []).map(({ id, label }) => [id, label] as const), [org.id, org.name]])
   return [

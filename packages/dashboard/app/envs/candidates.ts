@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { isInForce, tokenLabel } from '../tokens/queries.ts'
+
+/** Someone to whom a key can be wrapped. */
+export interface Candidate {
+  principalType: 'user' | 'service_token'
+  principalId: string
+  publicKeyJwk: string
+  label: string
+}
+
+/** Members and service tokens that have a key, without those that are named. */
+export function useCandidates(orgId: string, held: { principalId: string }[]): Candidate[] {
+  const members = useQuery(membersQuery(orgId)).data?.members ?? []
+  const tokens = useQuery(tokensQuery(orgId)).data?.tokens ?? []
+  const without = new Set(held.map(({ principalId }) => principalId))
+  const people = members.flatMap(({ userId, name, email, publicKeyJwk }) =>
+    publicKeyJwk === null
+      ? []
+      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId }],
+  )
+  const machines = tokens.filter(isInForce).map((token) => ({
+    principalType: 'service_token' as const,
+    principalId: token.id,
+    publicKeyJwk: token.publicKeyJwk,
+    label: tokenLabel(token),
+  }))
+  return [...people, ...machines].filter(({ principalId }) => !without.has(principalId))
+}
+
+/** What a field offers to choose from. */
+export const candidateOptions = (candidates: Candidate[]) => [
+  { group: 'Members', items: optionsOf(candidates, 'user') },
+  { group: 'Service tokens', items: optionsOf(candidates, 'service_token') },
+]
+
+const optionsOf = (candidates: Candidate[], type: Candidate['principalType']) =>
+  candidates
+    .filter(({ principalType }) => principalType === type)
+    .map(({ principalId, label }) => ({ value: principalId, label }))

@@ -1,0 +1,190 @@
+import { Alert, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { type Candidate, candidateOptions, useCandidates } from '../envs/candidates.ts'
+import { Fingerprint } from '../envs/fingerprint.tsx'
+import { KeyStatus } from '../envs/key-status.tsx'
+import { pin, remember, useChecked } from '../envs/pins.ts'
+import { isFresh } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
+import { grantKey, rotateKey } from './make.ts'
+import { keyHoldersQuery, type ManagedKey, reloadKeys } from './queries.ts'
+
+export type KeyDialogKind = 'grant' | 'rotate' | 'disable' | 'remove'
+
+interface Props {
+  managed: ManagedKey
+  onClose: () => void
+}
+
+export function KeyDialog({ kind, ...props }: Props & { kind: KeyDialogKind }) {
+  if (kind === 'grant') return <GrantDialog {...props} />
+  if (kind === 'rotate') return <RotateDialog {...props} />
+  if (kind === 'disable') return <DisableDialog {...props} />
+  return <RemoveDialog {...props} />
+}
+
+function GrantDialog({ managed, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(keyHoldersQuery(org.id, managed.id))
+  const holders = query.data?.grants ?? []
+  const current = holders.filter(({ versions }) => versions.includes(managed.currentVersion))
+  const candidates = useCandidates(org.id, current)
+  const [id, setId] = useState<string | null>(null)
+  const [compared, setCompared] = useState<string | null>(null)
+  const to = candidates.find(({ principalId }) => principalId === id)
+  const checked = useChecked(to ? [to] : [])?.[0]
+  const isCompared = to !== undefined && compared === to.publicKeyJwk
+  const isReady = checked !== undefined && (checked.status === 'verified' || isCompared)
+  const grant = async () => {
+    if (!to || !checked) return
+    await grantKey(org.id, managed, to)
+    pin(to.principalId, checked.fingerprint)
+    await reloadKeys(org.id)
+    showToast(`${to.label} can use ${managed.name} now.`)
+  }
+  return (
+    <FormDialog
+      title={`Grant ${managed.name}`}
+      submit="Grant"
+      opened
+      onClose={onClose}
+      onSubmit={grant}
+      disabled={!isReady || !isFresh(query)}
+      size="lg"
+    >
+      <Select
+        label="To"
+        placeholder="A member or a service token"
+        searchable
+        nothingFoundMessage="Nobody by that name who lacks the key"
+        data={candidateOptions(candidates)}
+        value={id}
+        onChange={setId}
+        data-autofocus
+      />
+      {to && checked && (
+        <Fingerprint
+          holder={to.label}
+          checked={checked}
+          compared={isCompared}
+          onCompared={(yes) => setCompared(yes ? to.publicKeyJwk : null)}
+        />
+      )}
+      <ProblemAlert error={query.error} retry={() => query.refetch()} />
+    </FormDialog>
+  )
+}
+
+/** Chooses who goes on using the key, then adds a version. Somebody whose key is another than before is left out. */
+function RotateDialog({ managed, onClose }: Props) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(keyHoldersQuery(org.id, managed.id))
+  const userId = me.user?.id ?? ''
+  const held = new Set(query.data?.grants.map(({ principalId }) => principalId))
+  const holders = useCandidates(org.id, [{ principalId: userId }]).filter(({ principalId }) => held.has(principalId))
+  const checked = useChecked(holders)
+  const [out, setOut] = useState<ReadonlySet<string>>(new Set())
+  const isChanged = (i: number) => checked?.[i]?.status === 'changed'
+  const keeps = ({ principalId }: Candidate, i: number) => !out.has(principalId) && !isChanged(i)
+  const rotate = async () => {
+    const others = holders.map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' })).filter(keeps)
+    remember(others)
+    const version = await rotateKey(org.id, { userId }, managed, others)
+    await reloadKeys(org.id)
+    showToast(`${managed.name} is at version ${version}.`)
+  }
+  const toggle = (id: string) => setOut(new Set(out.has(id) ? [...out].filter((one) => one !== id) : [...out, id]))
+  return (
+    <FormDialog
+      title={`Rotate ${managed.name}`}
+      submit="Rotate"
+      opened
+      onClose={onClose}
+      onSubmit={rotate}
+      disabled={!isFresh(query) || !checked}
+      size="lg"
+    >
+      <Text size="sm">
+        A new version is used from now on. What earlier versions encrypted or signed can still be opened and verified.
+      </Text>
+      <Stack gap="xs">
+        <Text size="sm" fw={500}>
+          Who gets the new version, beside you
+        </Text>
+        <ProblemAlert error={query.error} retry={() => query.refetch()} />
+        {holders.map((one, i) => (
+          <Checkbox
+            key={one.principalId}
+            checked={keeps(one, i)}
+            disabled={isChanged(i)}
+            onChange={() => toggle(one.principalId)}
+            label={
+              <Group gap="xs">
+                {one.label}
+                <KeyStatus checked={checked?.[i]} isSelf={false} />
+              </Group>
+            }
+            description={<span className="mono">{checked?.[i]?.words}</span>}
+          />
+        ))}
+        {holders.length === 0 && (
+          <Text size="sm" c="dimmed">
+            Nobody else holds it.
+          </Text>
+        )}
+      </Stack>
+    </FormDialog>
+  )
+}
+
+function DisableDialog({ managed, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const disable = async () => {
+    await api.kms.disable({ params: { orgId: org.id, kmsKeyId: managed.id } })
+    await reloadKeys(org.id)
+  }
+  return (
+    <ConfirmDelete title={`Disable ${managed.name}?`} confirm="Disable" opened onClose={onClose} onConfirm={disable}>
+      The server gives it to nobody until it is enabled again: programs can neither encrypt nor decrypt with it. Public
+      keys stay readable, so that signatures can be verified.
+    </ConfirmDelete>
+  )
+}
+
+function RemoveDialog({ managed, onClose }: Props) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const navigate = useNavigate()
+  const remove = async () => {
+    await api.kms.delete({ params: { orgId: org.id, kmsKeyId: managed.id } })
+    await navigate({ to: '/orgs/$org/kms', params: { org: org.slug } })
+    await reloadKeys(org.id)
+  }
+  return (
+    <ConfirmDelete
+      title={`Delete ${managed.name}?`}
+      confirm="Delete"
+      typed={managed.name}
+      opened
+      onClose={onClose}
+      onConfirm={remove}
+    >
+      What it encrypted can be opened by nobody afterwards, unless somebody kept the key. Disable it instead where you
+      are not sure.
+    </ConfirmDelete>
+  )
+}
+
+/** Says above a page that a key stands still. */
+export function DisabledNote() {
+  return (
+    <Alert color="red" variant="light" mb="lg" title="This key is disabled">
+      The server gives it to nobody, and it can be neither granted nor rotated.
+    </Alert>
+  )
+}

@@ -1,0 +1,127 @@
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { PublicKey } from './public-key.tsx'
+import {
+  type KeyHolder,
+  type KeyVersion,
+  keyHoldersQuery,
+  type ManagedKey,
+  managedKeyQuery,
+  reloadKeys,
+} from './queries.ts'
+
+/** Who may use a key, and which versions of it. */
+export function Holders({ managed, actions }: { managed: ManagedKey; actions: React.ReactNode }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const nameOf = useNameOf(org.id)
+  const query = useQuery(keyHoldersQuery(org.id, managed.id))
+  const [revoking, setRevoking] = useState<KeyHolder | null>(null)
+  const name = ({ principalId }: KeyHolder) => nameOf(principalId)
+  const revoke = async ({ principalType, principalId }: KeyHolder) => {
+    const query = { principalType: principalType as 'user', principalId }
+    await api.kms.revoke({ params: { orgId: org.id, kmsKeyId: managed.id }, query })
+    await reloadKeys(org.id)
+  }
+  const columns: ListColumn<KeyHolder>[] = [
+    {
+      header: 'Holder',
+      cell: (one) => (
+        <TwoLines main={name(one)} below={one.principalId === me.user?.id ? 'you' : kinds[one.principalType]} />
+      ),
+      sort: name,
+    },
+    { header: 'Versions', cell: ({ versions }) => versions.join(', '), width: 160 },
+  ]
+  return (
+    <Section
+      title="Holders"
+      description="Only they can use it, and only the versions that they hold."
+      actions={actions}
+    >
+      <List
+        label="Holders of the key"
+        query={query}
+        rows={({ grants }) => grants}
+        columns={columns}
+        rowId={({ principalId }) => principalId}
+        rowName={name}
+        action={(one) => ({ label: 'Revoke', danger: true, onClick: () => setRevoking(one) })}
+        empty={<Empty title="Nobody holds this key">What it encrypted can be opened by nobody.</Empty>}
+      />
+      {revoking && (
+        <ConfirmDelete
+          title={`Take the key from ${name(revoking)}?`}
+          confirm="Revoke"
+          opened
+          onClose={() => setRevoking(null)}
+          onConfirm={() => revoke(revoking)}
+        >
+          The server gives {name(revoking)} no version of it any more. It does not undo what was kept before: rotate the
+          key afterwards.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+const kinds: Record<string, string> = { user: 'member', service_token: 'service token' }
+
+/** Every version there was; of a key that signs, with what others verify by. */
+export function Versions({ managed }: { managed: ManagedKey }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(managedKeyQuery(org.id, managed.id))
+  const isSigning = managed.purpose === 'sign'
+  const columns: ListColumn<KeyVersion>[] = [
+    {
+      header: 'Version',
+      cell: ({ version }) => (
+        <TwoLines
+          main={`Version ${version}`}
+          below={version === managed.currentVersion ? 'current' : 'for what it made'}
+        />
+      ),
+      sort: ({ version }) => version,
+    },
+    { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+  ]
+  return (
+    <Section
+      title="Versions"
+      description={
+        isSigning
+          ? 'Each has a public key, with which anyone can verify what it signed.'
+          : 'New things are encrypted with the current one; earlier ones open what they encrypted.'
+      }
+    >
+      <List
+        label="Versions of the key"
+        query={query}
+        rows={({ versions }) => versions.toReversed()}
+        columns={columns}
+        rowId={({ version }) => String(version)}
+        rowName={({ version }) => `version ${version}`}
+        {...(isSigning ? { details: (one: KeyVersion) => <Details version={one} /> } : {})}
+        empty={null}
+      />
+    </Section>
+  )
+}
+
+function Details({ version: { publicKeyJwk } }: { version: KeyVersion }) {
+  if (publicKeyJwk === null) return <Text size="sm">This version has no public key.</Text>
+  return (
+    <Stack>
+      <PublicKey publicKeyJwk={publicKeyJwk} />
+    </Stack>
+  )
+}

@@ -1,0 +1,84 @@
+import { Badge } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { TwoLines } from '../ui/cells.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type ManagedKey, managedKeysQuery } from './queries.ts'
+import { specLabels } from './specs.ts'
+
+/** Admins see all managed keys of the organization; others those that they may use. */
+export function KeyList() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(managedKeysQuery(org.id))
+  return (
+    <List
+      label="Managed keys"
+      query={query}
+      rows={(keys) => keys}
+      columns={columnsOf(org)}
+      minWidth={620}
+      rowId={({ id }) => id}
+      rowName={({ name }) => name}
+      empty={
+        <Empty title="No managed key yet" command={`skerry kms create receipts --spec aes-256-gcm --org ${org.slug}`}>
+          Programs encrypt files and sign releases with managed keys. They are made here or in a terminal, and the
+          server stores them wrapped to those who may use them.
+        </Empty>
+      }
+    />
+  )
+}
+
+const columnsOf = ({ slug, role }: { slug: string; role: string }): ListColumn<ManagedKey>[] => [
+  {
+    header: 'Key',
+    cell: ({ id, name }) => (
+      <TwoLines
+        title={name}
+        main={
+          role === 'member' ? (
+            name
+          ) : (
+            <AnchorLink to="/orgs/$org/kms/$key" params={{ org: slug, key: id }} size="sm" fw={500}>
+              {name}
+            </AnchorLink>
+          )
+        }
+        below={<span className="mono">{id}</span>}
+        belowTitle={id}
+      />
+    ),
+    sort: ({ name }) => name,
+    width: '42%',
+  },
+  { header: 'For', cell: ({ spec }) => <TwoLines {...specLabels[spec]} />, sort: ({ spec }) => spec },
+  {
+    header: 'Version',
+    cell: ({ currentVersion }) => currentVersion,
+    sort: ({ currentVersion }) => currentVersion,
+    width: 90,
+  },
+  {
+    header: 'State',
+    cell: ({ disabled }) => <KeyState disabled={disabled} />,
+    sort: ({ disabled }) => Number(disabled),
+    width: 110,
+  },
+  {
+    header: 'Changed',
+    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+    sort: ({ updatedAt }) => updatedAt,
+    width: 120,
+  },
+]
+
+export function KeyState({ disabled }: { disabled: boolean }) {
+  return (
+    <Badge color={disabled ? 'red' : 'sea'} variant="light">
+      {disabled ? 'disabled' : 'in use'}
+    </Badge>
+  )
+}

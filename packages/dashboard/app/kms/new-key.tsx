@@ -1,0 +1,40 @@
+import { Select, Text, TextInput } from '@mantine/core'
+import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
+import { useRouteContext } from '@tanstack/react-router'
+import { useApiForm } from '../form/use-api-form.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { createKey } from './make.ts'
+import { reloadKeys } from './queries.ts'
+import { specLabels } from './specs.ts'
+
+const specs = Object.keys(kmsSpecs).map((spec) => {
+  const { main, below } = specLabels[spec as KmsSpec]
+  return { value: spec, label: `${below}: ${main}` }
+})
+
+/** Makes a managed key, which its maker alone holds at first. */
+export function NewKeyDialog({ onClose }: { onClose: () => void }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('kms', 'create', { name: '', spec: 'aes-256-gcm' as KmsSpec })
+  const create = async ({ name, spec }: { name: string; spec: KmsSpec }) => {
+    await createKey(org.id, { userId: me.user?.id ?? '' }, { name, spec })
+    await reloadKeys(org.id)
+    showToast(`${name} is made.`)
+  }
+  return (
+    <FormDialog title="New managed key" submit="Make it" form={form} opened onClose={onClose} onSubmit={create}>
+      <TextInput
+        label="Name"
+        placeholder="receipts"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select label="What it does" data={specs} allowDeselect={false} {...form.getInputProps('spec')} />
+      <Text size="sm" c="dimmed">
+        The key is made in this browser and wrapped to you. Grant it to programs and people on its page.
+      </Text>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,8 @@
+import type { KmsSpec } from '@skerry/contract/kms-specs'
+
+/** What people read of a spec. */
+export const specLabels: Record<KmsSpec, { main: string; below: string }> = {
+  'aes-256-gcm': { main: 'encrypts', below: 'AES-256-GCM' },
+  'ecdsa-p256-sha256': { main: 'signs', below: 'ECDSA P-256, SHA-256' },
+  ed25519: { main: 'signs', below: 'Ed25519' },
+}

@@ -1,0 +1,65 @@
+import { TextInput } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { billingQuery } from './queries.ts'
+
+export type PlanDialogKind = 'promo' | 'cancel'
+
+export function PlanDialog({ kind, onClose }: { kind: PlanDialogKind; onClose: () => void }) {
+  return kind === 'promo' ? <PromoDialog onClose={onClose} /> : <CancelDialog onClose={onClose} />
+}
+
+function PromoDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [code, setCode] = useState('')
+  const redeem = async () => {
+    await api.billing.promo({ params: { orgId: org.id }, body: { code: code.trim() } })
+    await invalidate(billingQuery(org.id))
+    showToast('The code is redeemed.')
+  }
+  return (
+    <FormDialog
+      title="Redeem a code"
+      submit="Redeem"
+      opened
+      onClose={onClose}
+      onSubmit={redeem}
+      disabled={code.trim() === ''}
+    >
+      <TextInput
+        label="Code"
+        autoComplete="off"
+        maxLength={64}
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+        data-autofocus
+      />
+    </FormDialog>
+  )
+}
+
+function CancelDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const cancel = async () => {
+    await api.billing.cancel({ params: { orgId: org.id } })
+    await invalidate(billingQuery(org.id))
+  }
+  return (
+    <ConfirmDelete
+      title="Cancel the plan?"
+      confirm="Cancel it"
+      typed={org.slug}
+      opened
+      onClose={onClose}
+      onConfirm={cancel}
+    >
+      The free plans hold from this moment, for what is paid as for what a code gave. Nothing is deleted: what is above
+      their limits stays, and nothing can be added to it where limits are enforced.
+    </ConfirmDelete>
+  )
+}

@@ -1,0 +1,74 @@
+import { Text } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { Fingerprint } from '../envs/fingerprint.tsx'
+import { pin, useChecked } from '../envs/pins.ts'
+import { invalidate } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { recoveryHolder } from './covering.ts'
+import { type Recovery, reloadRecovery } from './queries.ts'
+import { SetUpDialog } from './set-up-dialog.tsx'
+
+export type RecoveryDialogKind = 'set-up' | 'rotate' | 'disable' | 'compare'
+
+interface Props {
+  kind: RecoveryDialogKind
+  recovery: Recovery | null
+  onClose: () => void
+}
+
+export function RecoveryDialog({ kind, recovery, onClose }: Props) {
+  if (kind === 'set-up' || recovery === null) return <SetUpDialog recovery={null} onClose={onClose} />
+  if (kind === 'rotate') return <SetUpDialog recovery={recovery} onClose={onClose} />
+  if (kind === 'compare') return <CompareDialog recovery={recovery} onClose={onClose} />
+  return <DisableDialog onClose={onClose} />
+}
+
+function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const holder = recoveryHolder(org.id, recovery.recoveryPublicKeyJwk)
+  const checked = useChecked([holder])?.[0]
+  const [compared, setCompared] = useState(false)
+  const accept = async () => {
+    if (!checked) return
+    pin(holder.principalId, checked.fingerprint)
+    await invalidate({ queryKey: ['checked-keys'] })
+  }
+  return (
+    <FormDialog
+      title="Compare the recovery key"
+      submit="Remember this key"
+      opened
+      onClose={onClose}
+      onSubmit={accept}
+      disabled={!compared || !checked}
+      size="lg"
+    >
+      <Text size="sm">Whoever made the recovery key was shown these words. Ask them, not through this server.</Text>
+      {checked && (
+        <Fingerprint
+          holder="whoever made the recovery key"
+          checked={checked}
+          compared={compared}
+          onCompared={setCompared}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+function DisableDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const disable = async () => {
+    await api.recovery.disable({ params: { orgId: org.id } })
+    await reloadRecovery(org.id)
+  }
+  return (
+    <ConfirmDelete title="End recovery?" confirm="End it" typed={org.slug} opened onClose={onClose} onConfirm={disable}>
+      Every key that was wrapped to the recovery key is deleted, and open requests are cancelled. After that, a lost
+      passphrase stays lost.
+    </ConfirmDelete>
+  )
+}

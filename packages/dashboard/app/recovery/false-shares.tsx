@@ -1,0 +1,23 @@
+import { Alert, List as Items, Stack } from '@mantine/core'
+import type { FalseShares } from './ceremony.ts'
+
+export type NameOf = (id: string) => string
+
+export const namesOf = (falseShares: FalseShares, nameOf: NameOf) =>
+  falseShares.map(({ userId, shareIndex }) => `share ${shareIndex} of ${nameOf(userId)}`).join(', ')
+
+/** Whose shares do not fit, and what to do about it. */
+export function FalseSharesNote({ falseShares, nameOf }: { falseShares: FalseShares; nameOf: NameOf }) {
+  return (
+    <Alert color="red" variant="light" role="alert" mt="sm" title="These shares are not of the recovery key">
+      <Stack gap="xs">
+        <Items size="sm">
+          {falseShares.map((one) => (
+            <Items.Item key={one.shareIndex}>{namesOf([one], nameOf)}</Items.Item>
+          ))}
+        </Items>
+        Cancel the request and ask again without them.
+      </Stack>
+    </Alert>
+  )
+}

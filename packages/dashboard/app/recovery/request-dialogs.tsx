@@ -1,0 +1,193 @@
+import { Select, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { useCandidates } from '../envs/candidates.ts'
+import { Fingerprint } from '../envs/fingerprint.tsx'
+import { pin, useChecked } from '../envs/pins.ts'
+import { isFresh } from '../queries.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { beginDrill, complete, contribute, endDrill, type FalseShares, isOwnDrill, openRequest } from './ceremony.ts'
+import { FalseSharesNote, type NameOf, namesOf } from './false-shares.tsx'
+import { isOpen, type RecoveryRequest, reloadRecovery, requestsQuery } from './queries.ts'
+
+export type OpenRequestDialog =
+  | { kind: 'contribute' | 'complete' | 'cancel'; request: RecoveryRequest }
+  | { kind: 'ask' | 'drill'; request: null }
+
+interface Props {
+  dialog: OpenRequestDialog
+  nameOf: NameOf
+  onClose: () => void
+}
+
+export function RequestDialog({ dialog, nameOf, onClose }: Props) {
+  if (dialog.request === null)
+    return dialog.kind === 'ask' ? <AskDialog onClose={onClose} /> : <DrillDialog onClose={onClose} />
+  const props = { request: dialog.request, nameOf, onClose }
+  if (dialog.kind === 'contribute') return <ContributeDialog {...props} />
+  if (dialog.kind === 'complete') return <CompleteDialog {...props} />
+  return <CancelDialog {...props} />
+}
+
+interface OnRequest {
+  request: RecoveryRequest
+  nameOf: NameOf
+  onClose: () => void
+}
+
+/** By an admin, for a member; custodians compare the words with that person, not with the admin. */
+function AskDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const members = useCandidates(org.id, []).filter(({ principalType }) => principalType === 'user')
+  const requests = useQuery({ ...requestsQuery(org.id), staleTime: 0 })
+  const [id, setId] = useState<string | null>(null)
+  const [reason, setReason] = useState('')
+  const to = members.find(({ principalId }) => principalId === id)
+  const isAskedFor = requests.data?.some((one) => isOpen(one) && one.targetId === id) ?? false
+  const ask = async () => {
+    if (!to) return
+    await openRequest(org.id, { userId: to.principalId, publicKeyJwk: to.publicKeyJwk }, reason)
+    showToast(`The custodians are asked. Tell them to compare the words with ${to.label}.`)
+  }
+  return (
+    <FormDialog
+      title="Recover for someone"
+      submit="Ask the custodians"
+      opened
+      onClose={onClose}
+      onSubmit={ask}
+      disabled={!to || isAskedFor || !isFresh(requests)}
+    >
+      <Text size="sm">
+        They get every environment that the recovery key covers. Somebody who forgot a passphrase replaces their keypair
+        first.
+      </Text>
+      <Select
+        label="Member"
+        description="Members with a keyring."
+        searchable
+        data={members.map(({ principalId, label }) => ({ value: principalId, label }))}
+        value={id}
+        onChange={setId}
+        error={isAskedFor && 'A request for them is open already.'}
+        data-autofocus
+      />
+      <TextInput
+        label="Reason"
+        description="For custodians and the audit trail."
+        maxLength={500}
+        autoComplete="off"
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </FormDialog>
+  )
+}
+
+function DrillDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  return (
+    <FormDialog
+      title="Begin a drill"
+      submit="Ask the custodians"
+      opened
+      onClose={onClose}
+      onSubmit={() => beginDrill(org.id)}
+    >
+      <Text size="sm">
+        A drill shows that enough custodians still have their shares. This browser makes a throw-away key that they give
+        their shares to, and compares the words with them. Nothing is granted to anybody. Only this browser can complete
+        it.
+      </Text>
+    </FormDialog>
+  )
+}
+
+/** A custodian gives their share away for good here: so nothing but a comparison of words lets them. */
+function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { drill, targetId, targetPublicKeyJwk, reason, requestedById } = request
+  const target = drill ? 'whoever began the drill' : nameOf(targetId ?? '')
+  const holder = { principalId: drill ? `drill/${request.id}` : (targetId ?? ''), publicKeyJwk: targetPublicKeyJwk }
+  const checked = useChecked([holder])?.[0]
+  const [compared, setCompared] = useState(false)
+  const isOwn = targetId === me.user?.id || isOwnDrill(request)
+  const give = async () => {
+    if (checked && compared) pin(holder.principalId, checked.fingerprint)
+    const { contributed, threshold } = await contribute(org.id, request)
+    showToast(
+      contributed >= threshold ? 'Enough shares are there.' : `${contributed} of ${threshold} shares are there.`,
+    )
+  }
+  return (
+    <FormDialog
+      title="Give my share"
+      submit="Give it"
+      opened
+      onClose={onClose}
+      onSubmit={give}
+      disabled={!checked || !(compared || isOwn || checked.status === 'verified')}
+      size="lg"
+    >
+      <Text size="sm">
+        {nameOf(requestedById)} asked for {drill ? 'a drill' : target}
+        {reason === null ? '.' : `: ${reason}`} With enough shares,{' '}
+        {drill ? 'the drill passes' : `${target} can read every covered environment`}.
+      </Text>
+      {checked && !isOwn && (
+        <Fingerprint holder={target} checked={checked} compared={compared} onCompared={setCompared} />
+      )}
+    </FormDialog>
+  )
+}
+
+/** In the browser of whom the request is for. */
+function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [falseShares, setFalseShares] = useState<FalseShares | null>(null)
+  const run = async () => {
+    const outcome = request.drill
+      ? await endDrill(org.id, request.id)
+      : await complete(org.id, request.id, me.user?.id ?? '')
+    const isDone = 'passed' in outcome ? outcome.passed : outcome.granted !== null
+    setFalseShares(isDone ? null : outcome.falseShares)
+    if (!isDone) return
+    const left =
+      outcome.falseShares.length === 0 ? '' : ` Left out, because false: ${namesOf(outcome.falseShares, nameOf)}.`
+    showToast(`${request.drill ? 'The drill has passed.' : 'You can read again.'}${left}`)
+    onClose()
+  }
+  return (
+    <ConfirmDelete
+      title={request.drill ? 'Complete the drill?' : 'Recover in this browser?'}
+      confirm={request.drill ? 'Complete it' : 'Recover'}
+      opened
+      onClose={onClose}
+      onConfirm={async () => {
+        await run()
+      }}
+    >
+      {request.drill
+        ? 'The shares are put together here, and forgotten at once.'
+        : 'The shares are put together here, the keys of the environments are wrapped to you, and the recovery key is forgotten. An admin should rotate it afterwards.'}
+      {falseShares && <FalseSharesNote falseShares={falseShares} nameOf={nameOf} />}
+    </ConfirmDelete>
+  )
+}
+
+function CancelDialog({ request, onClose }: OnRequest) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const cancel = async () => {
+    await api.recoveryRequests.cancel({ params: { orgId: org.id, recoveryRequestId: request.id } })
+    await reloadRecovery(org.id)
+  }
+  return (
+    <ConfirmDelete title="Cancel the request?" confirm="Cancel it" opened onClose={onClose} onConfirm={cancel}>
+      Shares that were given are deleted. Another request begins anew.
+    </ConfirmDelete>
+  )
+}

@@ -1,0 +1,98 @@
+import { Badge, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { TwoLines } from '../ui/cells.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { isOwnDrill } from './ceremony.ts'
+import { isOpen, ownShareQuery, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
+import type { OpenRequestDialog } from './request-dialogs.tsx'
+
+// Loaded when first asked for.
+const RequestDialog = lazy(async () => ({ default: (await import('./request-dialogs.tsx')).RequestDialog }))
+
+/** Requests: custodians contribute, targets complete, admins ask and cancel. */
+export function Requests() {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const nameOf = useNameOf(org.id)
+  const query = useQuery(requestsQuery(org.id))
+  const isCustodian = Boolean(useQuery(ownShareQuery(org.id)).data)
+  const isSetUp = Boolean(useQuery(recoveryKeyQuery(org.id)).data?.recoveryPublicKeyJwk)
+  const [open, setOpen] = useState<OpenRequestDialog | null>(null)
+  const isAdmin = org.role !== 'member'
+  const forWhom = ({ drill, targetId }: RecoveryRequest) => (drill ? 'A drill' : nameOf(targetId ?? ''))
+  const actions = (request: RecoveryRequest): RowAction[] => {
+    if (!isOpen(request)) return []
+    const opens = (kind: 'contribute' | 'complete' | 'cancel') => () => setOpen({ kind, request })
+    const isReady = request.contributed >= request.threshold
+    const completes = isOwnDrill(request) || request.targetId === me.user?.id
+    return [
+      ...(isCustodian ? [{ label: 'Give my share…', onClick: opens('contribute') }] : []),
+      ...(completes ? [{ label: 'Complete…', disabled: !isReady, onClick: opens('complete') }] : []),
+      ...(isAdmin ? [{ label: 'Cancel…', danger: true, onClick: opens('cancel') }] : []),
+    ]
+  }
+  return (
+    <Section
+      title="Requests"
+      description="Custodians wrap their shares to the person whom a request is for, and only that person’s browser puts them together."
+      actions={
+        isAdmin &&
+        isSetUp && (
+          <>
+            <Button variant="default" onClick={() => setOpen({ kind: 'drill', request: null })}>
+              Begin a drill…
+            </Button>
+            <Button variant="default" onClick={() => setOpen({ kind: 'ask', request: null })}>
+              Recover for someone…
+            </Button>
+          </>
+        )
+      }
+    >
+      <List
+        label="Recovery requests"
+        query={query}
+        rows={(requests) => requests}
+        columns={columnsOf(forWhom)}
+        minWidth={620}
+        rowId={({ id }) => id}
+        rowName={forWhom}
+        actions={actions}
+        empty={<Empty title="Nothing is asked for" />}
+      />
+      <Suspense>{open && <RequestDialog dialog={open} nameOf={nameOf} onClose={() => setOpen(null)} />}</Suspense>
+    </Section>
+  )
+}
+
+const columnsOf = (forWhom: (request: RecoveryRequest) => string): ListColumn<RecoveryRequest>[] => [
+  {
+    header: 'For',
+    cell: (request) => <TwoLines main={forWhom(request)} below={request.reason} />,
+    sort: forWhom,
+    width: '36%',
+  },
+  { header: 'Shares', cell: ({ contributed, threshold }) => `${contributed} of ${threshold}`, width: 110 },
+  { header: 'State', cell: ({ status }) => <State status={status} />, sort: ({ status }) => status, width: 130 },
+  { header: 'Asked', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+]
+
+const colors: Record<RecoveryRequest['status'], string> = {
+  open: 'yellow',
+  completed: 'sea',
+  cancelled: 'gray',
+  expired: 'gray',
+}
+
+function State({ status }: { status: RecoveryRequest['status'] }) {
+  return (
+    <Badge color={colors[status]} variant="light">
+      {status}
+    </Badge>
+  )
+}

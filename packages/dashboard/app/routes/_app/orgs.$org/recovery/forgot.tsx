@@ -1,0 +1,32 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { keysQuery } from '../../../../queries.ts'
+import { recoveryKeyQuery, requestsQuery } from '../../../../recovery/queries.ts'
+import { Page } from '../../../../ui/page.tsx'
+
+// Fetched by itself: nobody waits for a stepper before the page stands.
+const Forgot = lazy(async () => ({ default: (await import('../../../../recovery/forgot.tsx')).Forgot }))
+
+export const Route = createFileRoute('/_app/orgs/$org/recovery/forgot')({
+  loader: ({ context: { queryClient, org } }) => {
+    void queryClient.prefetchQuery(keysQuery)
+    void queryClient.prefetchQuery(recoveryKeyQuery(org.id))
+    void queryClient.prefetchQuery(requestsQuery(org.id))
+  },
+  component: ForgotPage,
+})
+
+function ForgotPage() {
+  return (
+    <Page
+      title="You forgot your passphrase"
+      part="Recovery"
+      description="Nobody can tell it to you. With the custodians’ help you can read again under a new one."
+      width="text"
+    >
+      <Suspense>
+        <Forgot />
+      </Suspense>
+    </Page>
+  )
+}

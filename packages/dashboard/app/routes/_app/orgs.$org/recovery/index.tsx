@@ -1,0 +1,43 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { OwnShareSection } from '../../../../recovery/own-share.tsx'
+import { ownShareQuery, recoveryKeyQuery, recoveryQuery, requestsQuery } from '../../../../recovery/queries.ts'
+import { Requests } from '../../../../recovery/requests.tsx'
+import { AnchorLink } from '../../../../ui/links.tsx'
+import { Page, Section } from '../../../../ui/page.tsx'
+
+// Fetched by itself: members do without it.
+const Status = lazy(async () => ({ default: (await import('../../../../recovery/status.tsx')).Status }))
+
+export const Route = createFileRoute('/_app/orgs/$org/recovery/')({
+  loader: ({ context: { queryClient, org } }) => {
+    void queryClient.prefetchQuery(recoveryKeyQuery(org.id))
+    void queryClient.prefetchQuery(ownShareQuery(org.id))
+    void queryClient.prefetchQuery(requestsQuery(org.id))
+    if (org.role !== 'member') void queryClient.prefetchQuery(recoveryQuery(org.id))
+  },
+  component: RecoveryPage,
+})
+
+function RecoveryPage() {
+  const { org } = Route.useRouteContext()
+  return (
+    <Page
+      title="Recovery"
+      description="A key that no machine has. Custodians hold shares of it, and enough of them together open what it covers."
+    >
+      <Suspense>{org.role !== 'member' && <Status />}</Suspense>
+      <OwnShareSection />
+      <Requests />
+      <Section
+        title="You forgot your passphrase?"
+        description="Custodians can let you read again. They need to hear the words of your new key from you."
+        actions={
+          <AnchorLink to="/orgs/$org/recovery/forgot" params={{ org: org.slug }} size="sm">
+            What to do, step by step
+          </AnchorLink>
+        }
+      />
+    </Page>
+  )
+}

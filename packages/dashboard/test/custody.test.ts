@@ -1,0 +1,255 @@
+import { createPublicKey } from 'node:crypto'
+import { envs } from '@skerry/contract/envs'
+import { kms } from '@skerry/contract/kms'
+import { recovery } from '@skerry/contract/recovery'
+import { describe, expect, test } from 'vitest'
+import { insertPromo } from '../../server/src/features/billing/promo-store.ts'
+import { isQuick } from '../../server/test/extent.ts'
+import { dialogOf } from './apps-journey.ts'
+import type { Visitor } from './browser.ts'
+import { choose as pick } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
+import { beginWalk, join, leaks } from './walk.ts'
+
+// Keys that several people answer for: managed keys, and a recovery key that none of them has alone. And the plan that they
+// work under.
+
+const walk = await beginWalk()
+const { world, owner } = walk
+const place = await newPlace(world, owner.bearer())
+await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-api-key')
+const grace = await join(walk, 'grace@example.com')
+const linus = await join(walk, 'linus@example.com')
+const params = { orgId: place.orgId }
+
+const press = ({ page }: Visitor, name: string) => page.getByRole('button', { name, exact: true }).click()
+const pressIn = ({ page }: Visitor, name: string) => dialogOf(page).getByRole('button', { name, exact: true }).click()
+const closed = ({ page }: Visitor) => dialogOf(page).waitFor({ state: 'detached' })
+const wordsIn = ({ page }: Visitor, label: string) => page.getByLabel(label).innerText()
+
+describe('managed keys', () => {
+  const { page } = owner
+
+  test('a key is made in the browser, and its maker alone holds it', async () => {
+    await journey.goTo(page, 'Managed keys')
+    await page.getByText('No managed key yet').waitFor()
+    await press(owner, 'New managed key')
+    await dialogOf(page).getByLabel('Name', { exact: true }).fill('receipts')
+    await pressIn(owner, 'Make it')
+    await closed(owner)
+    await page.getByRole('link', { name: 'receipts' }).click()
+    await page.getByRole('heading', { name: 'receipts', level: 1 }).waitFor()
+    await page.getByRole('row', { name: /Ada/ }).getByText('1', { exact: true }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('it is granted only once the words were compared, and rotated for those who keep it', async () => {
+    await press(owner, 'Grant…')
+    await pick(page, 'To', 'grace@example.com')
+    const grant = dialogOf(page).getByRole('button', { name: 'Grant', exact: true })
+    await dialogOf(page)
+      .getByLabel(/I compared these words/)
+      .waitFor()
+    expect(await grant.isDisabled()).toBe(true)
+    await dialogOf(page)
+      .getByLabel(/I compared these words/)
+      .check()
+    await grant.click()
+    await closed(owner)
+    await press(owner, 'Rotate…')
+    await dialogOf(page)
+      .getByLabel(/grace@example.com/)
+      .waitFor()
+    await pressIn(owner, 'Rotate')
+    await closed(owner)
+    await page
+      .getByRole('row', { name: /grace@example.com/ })
+      .getByText('1, 2', { exact: true })
+      .waitFor()
+  })
+
+  test('a disabled key says so, and is used again once it is enabled', async () => {
+    await press(owner, 'Disable…')
+    await pressIn(owner, 'Disable')
+    await page.getByText('This key is disabled').waitFor()
+    await press(owner, 'Enable')
+    await page.getByText('This key is disabled').waitFor({ state: 'detached' })
+  })
+
+  test('a key that signs shows its public key as JWK and as PEM, which are the same key', async () => {
+    await journey.goTo(page, 'Managed keys')
+    await press(owner, 'New managed key')
+    await dialogOf(page).getByLabel('Name', { exact: true }).fill('releases')
+    await pick(page, 'What it does', 'ECDSA P-256, SHA-256: signs')
+    await pressIn(owner, 'Make it')
+    await closed(owner)
+    await page.getByRole('link', { name: 'releases' }).click()
+    await page.getByRole('heading', { name: 'releases', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Show details' }).click()
+    const pem = await wordsIn(owner, 'Public key as PEM')
+    const { keys } = (await world.call(kms.list, { as: owner.bearer(), params })).body
+    const kmsKeyId = keys.find(({ name }) => name === 'releases')?.id as string
+    const shown = await world.call(kms.public, { as: owner.bearer(), params: { ...params, kmsKeyId } })
+    const jwk = JSON.parse(shown.body.keys[0]?.publicKeyJwk as string)
+    expect(createPublicKey(pem).export({ format: 'jwk' })).toMatchObject({ x: jwk.x, y: jwk.y })
+    expect(JSON.parse(await wordsIn(owner, 'Public key as JWK'))).toMatchObject({ x: jwk.x, y: jwk.y })
+  })
+})
+
+describe('recovery', () => {
+  const coverage = async () => (await world.call(recovery.get, { as: owner.bearer(), params })).body.coverage
+
+  test('is set up once the words of each custodian were compared', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Recovery')
+    await press(owner, 'Set it up')
+    const dialog = dialogOf(page)
+    for (const name of ['Ada', 'linus@example.com']) {
+      await dialog.getByRole('combobox', { name: 'Custodians' }).click()
+      await page.getByRole('option', { name, exact: true }).click()
+    }
+    await page.keyboard.press('Tab')
+    const make = dialog.getByRole('button', { name: 'Make the recovery key' })
+    await dialog.getByLabel(/I compared these words with linus/).waitFor()
+    expect(await make.isDisabled()).toBe(true)
+    await dialog.getByLabel(/I compared these words with linus/).check()
+    await make.click()
+    await closed(owner)
+    await page.getByText('1 of 1 environments can be recovered.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    expect(await coverage()).toMatchObject({ protected: 1, total: 1 })
+  })
+
+  test('whoever forgot the passphrase is led from a new keypair to reading again', async () => {
+    const { page } = grace
+    await journey.goTo(page, 'Recovery')
+    await page.getByRole('link', { name: 'What to do, step by step' }).click()
+    await page.getByRole('link', { name: 'your keyring' }).click()
+    await press(grace, 'Replace the keypair…')
+    const dialog = dialogOf(page)
+    await dialog.getByLabel('Passphrase', { exact: true }).fill(journey.person.passphrase)
+    await dialog.getByLabel('Passphrase again').fill(journey.person.passphrase)
+    await pressIn(grace, 'Replace it')
+    await closed(grace)
+    await page.goBack()
+    await press(grace, 'I have a new keypair')
+    const words = await wordsIn(grace, 'Fingerprint of your key')
+    expect(words.split(' ')).toHaveLength(12)
+
+    await press(owner, 'Recover for someone…')
+    await pick(owner.page, 'Member', 'grace@example.com')
+    await pressIn(owner, 'Ask the custodians')
+    await closed(owner)
+    await page.getByText('0 of 2 shares are there.').waitFor()
+
+    await journey.goTo(linus.page, 'Recovery')
+    for (const custodian of [owner, linus]) {
+      await choose(custodian.page, 'grace@example.com', 'Give my share…')
+      const give = dialogOf(custodian.page)
+      const compared = give.getByLabel(/I compared these words/)
+      await compared.waitFor()
+      expect(await wordsIn(custodian, 'Fingerprint of the key of grace@example.com')).toBe(words)
+      expect(await give.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true)
+      await compared.check()
+      await pressIn(custodian, 'Give it')
+      await closed(custodian)
+    }
+    await press(grace, 'Read again')
+    await page.getByText('You can read again').waitFor()
+    await page.getByText('Web shop / Production').waitFor()
+    const { body } = await world.call(envs.grantees, {
+      as: owner.bearer(),
+      params: { ...params, envId: place.envId },
+    })
+    expect(body.grantees).toHaveLength(2)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('what was recovered opens', async () => {
+    const { page } = grace
+    await journey.goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await page
+      .getByRole('button', { name: /Reveal API_KEY/ })
+      .first()
+      .click()
+    await page.getByText('planted-api-key').first().waitFor()
+  })
+
+  test.skipIf(isQuick)('a drill shows that the custodians can be met, and grants nothing', async () => {
+    const { page } = owner
+    await press(owner, 'Begin a drill…')
+    await pressIn(owner, 'Ask the custodians')
+    await closed(owner)
+    await journey.goTo(linus.page, 'Applications')
+    await journey.goTo(linus.page, 'Recovery')
+    for (const custodian of [owner, linus]) {
+      await choose(custodian.page, 'A drill', 'Give my share…')
+      const compared = dialogOf(custodian.page).getByLabel(/I compared these words/)
+      if (custodian === linus) await compared.check()
+      await pressIn(custodian, 'Give it')
+      await closed(custodian)
+    }
+    await choose(page, 'A drill', 'Complete…')
+    await pressIn(owner, 'Complete it')
+    await closed(owner)
+    await page.getByText('The last drill passed').waitFor()
+  })
+
+  test('an environment that is made afterwards is covered at once', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await press(owner, 'New environment')
+    await dialogOf(page).getByLabel('Name', { exact: true }).fill('Staging')
+    await pressIn(owner, 'Create')
+    await closed(owner)
+    await expect.poll(coverage).toMatchObject({ protected: 2, total: 2 })
+  })
+})
+
+describe('plan and usage', () => {
+  test('are shown to everyone, and a code of the operator raises the plan', async () => {
+    const { page } = owner
+    const code = {
+      code: 'SPRING-1',
+      family: 'platform',
+      plan: 'team',
+      days: 30,
+      usesMax: null,
+      expiresAt: null,
+    } as const
+    await insertPromo(world.server.context.db, code, world.clock.now().toISOString())
+    await journey.goTo(page, 'Plan and usage')
+    await page.getByText('This server enforces no limits').waitFor()
+    await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
+    await press(owner, 'Redeem a code…')
+    await dialogOf(page).getByLabel('Code').fill('spring-1')
+    await pressIn(owner, 'Redeem')
+    await closed(owner)
+    await page.getByText('With the code SPRING-1').waitFor()
+    await page.getByRole('row', { name: /Members 3 50/ }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await journey.goTo(linus.page, 'Plan and usage')
+    await linus.page.getByText('With the code SPRING-1').waitFor()
+    expect(await linus.page.getByRole('button', { name: 'Redeem a code…' }).count()).toBe(0)
+  })
+
+  test('a plan that is cancelled is the free one at once', async () => {
+    const { page } = owner
+    await press(owner, 'Cancel the plan…')
+    await dialogOf(page).getByRole('textbox').fill(journey.person.slug)
+    await pressIn(owner, 'Cancel it')
+    await closed(owner)
+    await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
+  })
+})
+
+test('no value, no passphrase and no share was sent or kept', async () => {
+  expect(await leaks(world, { owner, grace, linus })).toEqual([])
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect([owner, grace, linus].flatMap(({ complaints }) => complaints)).toEqual([])
+})
