@@ -4,6 +4,7 @@ import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
   IconBell,
+  IconBot,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -93,6 +94,7 @@ export const navGroups: NavGroup[] = [
         admins: true,
       },
       { label: 'Rotation', icon: IconRefresh, to: '/orgs/$org/rotation', also: 'rotate passwords', admins: true },
+      { label: 'Agents', icon: IconBot, to: '/orgs/$org/agents', also: 'policy proxy tasks activity ai', admins: true },
     ],
   },
   {
@@ -117,6 +119,7 @@ export const createEntries: NavEntry[] = [
   { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
   { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
   { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
+  { label: 'New agent', icon: IconPlus, to: '/orgs/$org/agents', also: 'create identity policy', admins: true },
 ]
 
 /** A person's own pages: entries of their menu, and tabs of one another. */

@@ -29,6 +29,8 @@ import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$o
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
+import { Route as AppOrgsOrgAgentsIndexRouteImport } from './routes/_app/orgs.$org/agents/index.tsx'
+import { Route as AppOrgsOrgAgentsAgentRouteImport } from './routes/_app/orgs.$org/agents/$agent.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
 import { Route as AppOrgsOrgAppsAppRouteImport } from './routes/_app/orgs.$org/apps/$app.tsx'
 import { Route as AppOrgsOrgChangesIndexRouteImport } from './routes/_app/orgs.$org/changes/index.tsx'
@@ -145,6 +147,16 @@ const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
   id: '/tokens',
   path: '/tokens',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgAgentsIndexRoute = AppOrgsOrgAgentsIndexRouteImport.update({
+  id: '/agents/',
+  path: '/agents/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgAgentsAgentRoute = AppOrgsOrgAgentsAgentRouteImport.update({
+  id: '/agents/$agent',
+  path: '/agents/$agent',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgAppsIndexRoute = AppOrgsOrgAppsIndexRouteImport.update({
@@ -264,12 +276,14 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
+  '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
@@ -302,10 +316,12 @@ export interface FileRoutesByTo {
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
+  '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/orgs/$org/agents': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
@@ -341,12 +357,14 @@ export interface FileRoutesById {
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
+  '/_app/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/_app/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
+  '/_app/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
@@ -382,12 +400,14 @@ export interface FileRouteTypes {
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
+    | '/orgs/$org/agents/$agent'
     | '/orgs/$org/apps/$app'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/envs/$env'
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
+    | '/orgs/$org/agents/'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
@@ -420,10 +440,12 @@ export interface FileRouteTypes {
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
+    | '/orgs/$org/agents/$agent'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/settings/security'
+    | '/orgs/$org/agents'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
@@ -458,12 +480,14 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/rotation'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
+    | '/_app/orgs/$org/agents/$agent'
     | '/_app/orgs/$org/apps/$app'
     | '/_app/orgs/$org/changes/$change'
     | '/_app/orgs/$org/envs/$env'
     | '/_app/orgs/$org/groups/$group'
     | '/_app/orgs/$org/leases/targets'
     | '/_app/orgs/$org/settings/security'
+    | '/_app/orgs/$org/agents/'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
@@ -625,6 +649,20 @@ declare module '@tanstack/react-router' {
       path: '/tokens'
       fullPath: '/orgs/$org/tokens'
       preLoaderRoute: typeof AppOrgsOrgTokensRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/agents/': {
+      id: '/_app/orgs/$org/agents/'
+      path: '/agents'
+      fullPath: '/orgs/$org/agents/'
+      preLoaderRoute: typeof AppOrgsOrgAgentsIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/agents/$agent': {
+      id: '/_app/orgs/$org/agents/$agent'
+      path: '/agents/$agent'
+      fullPath: '/orgs/$org/agents/$agent'
+      preLoaderRoute: typeof AppOrgsOrgAgentsAgentRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/apps/': {
@@ -796,12 +834,14 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
+  AppOrgsOrgAgentsAgentRoute: typeof AppOrgsOrgAgentsAgentRoute
   AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRouteWithChildren
   AppOrgsOrgChangesChangeRoute: typeof AppOrgsOrgChangesChangeRoute
   AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRouteWithChildren
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
   AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
+  AppOrgsOrgAgentsIndexRoute: typeof AppOrgsOrgAgentsIndexRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
@@ -817,12 +857,14 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
+  AppOrgsOrgAgentsAgentRoute: AppOrgsOrgAgentsAgentRoute,
   AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRouteWithChildren,
   AppOrgsOrgChangesChangeRoute: AppOrgsOrgChangesChangeRoute,
   AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRouteWithChildren,
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
   AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
+  AppOrgsOrgAgentsIndexRoute: AppOrgsOrgAgentsIndexRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,

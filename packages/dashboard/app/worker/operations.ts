@@ -1,3 +1,4 @@
+import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
@@ -17,6 +18,7 @@ export const operations = {
   ...changeOperations,
   ...tokenOperations,
   ...leaseOperations,
+  ...agentOperations,
 }
 
 export type Operations = typeof operations
