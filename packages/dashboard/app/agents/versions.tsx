@@ -1,4 +1,4 @@
-import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Badge, Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -48,7 +48,9 @@ export function Versions({ agent }: { agent: Agent }) {
         })}
         empty={<Empty title="No policy yet">Until one is published, the agent may do nothing.</Empty>}
       />
-      <TrustAnchor signers={[...new Set(versions.map((one) => one.signerThumbprint))]} />
+      <Box mt="sm">
+        <TrustAnchor signers={[...new Set(versions.map((one) => one.signerThumbprint))]} />
+      </Box>
       <Suspense>
         {editing && <PolicyEditor agent={agent} rules={editing.rules} onClose={() => setEditing(null)} />}
       </Suspense>
