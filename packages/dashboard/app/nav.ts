@@ -6,6 +6,7 @@ import {
   IconBell,
   IconCloudUpload,
   IconGauge,
+  IconBot,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
@@ -104,6 +105,7 @@ export const navGroups: NavGroup[] = [
         also: 'push platforms destinations github vercel bindings',
         admins: true,
       },
+      { label: 'Agents', icon: IconBot, to: '/orgs/$org/agents', also: 'policy proxy tasks activity ai', admins: true },
     ],
   },
   {
@@ -141,6 +143,7 @@ export const createEntries: NavEntry[] = [
   { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
   { label: 'Connect a destination', icon: IconPlus, to: '/orgs/$org/sync/connections', also: 'new sync', admins: true },
   { label: 'Bind an environment', icon: IconPlus, to: '/orgs/$org/sync', also: 'new sync push', admins: true },
+  { label: 'New agent', icon: IconPlus, to: '/orgs/$org/agents', also: 'create identity policy', admins: true },
 ]
 
 /** A person's own pages: entries of their menu, and tabs of one another. */

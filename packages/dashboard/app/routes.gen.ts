@@ -30,6 +30,8 @@ import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/m
 import { Route as AppOrgsOrgPlanRouteImport } from './routes/_app/orgs.$org/plan.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
+import { Route as AppOrgsOrgAgentsIndexRouteImport } from './routes/_app/orgs.$org/agents/index.tsx'
+import { Route as AppOrgsOrgAgentsAgentRouteImport } from './routes/_app/orgs.$org/agents/$agent.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
 import { Route as AppOrgsOrgAppsAppRouteImport } from './routes/_app/orgs.$org/apps/$app.tsx'
 import { Route as AppOrgsOrgChangesIndexRouteImport } from './routes/_app/orgs.$org/changes/index.tsx'
@@ -158,6 +160,16 @@ const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
   id: '/tokens',
   path: '/tokens',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgAgentsIndexRoute = AppOrgsOrgAgentsIndexRouteImport.update({
+  id: '/agents/',
+  path: '/agents/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgAgentsAgentRoute = AppOrgsOrgAgentsAgentRouteImport.update({
+  id: '/agents/$agent',
+  path: '/agents/$agent',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgAppsIndexRoute = AppOrgsOrgAppsIndexRouteImport.update({
@@ -315,6 +327,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
+  '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
@@ -325,6 +338,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
@@ -361,6 +375,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
+  '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
@@ -369,6 +384,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/orgs/$org/agents': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
   '/orgs/$org/groups': typeof AppOrgsOrgGroupsIndexRoute
@@ -408,6 +424,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
+  '/_app/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
   '/_app/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
   '/_app/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvRouteWithChildren
@@ -418,6 +435,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/_app/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
   '/_app/orgs/$org/groups/': typeof AppOrgsOrgGroupsIndexRoute
@@ -457,6 +475,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
+    | '/orgs/$org/agents/$agent'
     | '/orgs/$org/apps/$app'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/envs/$env'
@@ -467,6 +486,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
+    | '/orgs/$org/agents/'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
     | '/orgs/$org/groups/'
@@ -503,6 +523,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/rotation'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
+    | '/orgs/$org/agents/$agent'
     | '/orgs/$org/changes/$change'
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/kms/$key'
@@ -511,6 +532,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
+    | '/orgs/$org/agents'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
     | '/orgs/$org/groups'
@@ -549,6 +571,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/rotation'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
+    | '/_app/orgs/$org/agents/$agent'
     | '/_app/orgs/$org/apps/$app'
     | '/_app/orgs/$org/changes/$change'
     | '/_app/orgs/$org/envs/$env'
@@ -559,6 +582,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/sync/connections'
     | '/_app/orgs/$org/sync/runs'
+    | '/_app/orgs/$org/agents/'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
     | '/_app/orgs/$org/groups/'
@@ -730,6 +754,20 @@ declare module '@tanstack/react-router' {
       path: '/tokens'
       fullPath: '/orgs/$org/tokens'
       preLoaderRoute: typeof AppOrgsOrgTokensRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/agents/': {
+      id: '/_app/orgs/$org/agents/'
+      path: '/agents'
+      fullPath: '/orgs/$org/agents/'
+      preLoaderRoute: typeof AppOrgsOrgAgentsIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/agents/$agent': {
+      id: '/_app/orgs/$org/agents/$agent'
+      path: '/agents/$agent'
+      fullPath: '/orgs/$org/agents/$agent'
+      preLoaderRoute: typeof AppOrgsOrgAgentsAgentRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/apps/': {
@@ -951,6 +989,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
+  AppOrgsOrgAgentsAgentRoute: typeof AppOrgsOrgAgentsAgentRoute
   AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRouteWithChildren
   AppOrgsOrgChangesChangeRoute: typeof AppOrgsOrgChangesChangeRoute
   AppOrgsOrgEnvsEnvRoute: typeof AppOrgsOrgEnvsEnvRouteWithChildren
@@ -961,6 +1000,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
   AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
+  AppOrgsOrgAgentsIndexRoute: typeof AppOrgsOrgAgentsIndexRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
   AppOrgsOrgGroupsIndexRoute: typeof AppOrgsOrgGroupsIndexRoute
@@ -980,6 +1020,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
+  AppOrgsOrgAgentsAgentRoute: AppOrgsOrgAgentsAgentRoute,
   AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRouteWithChildren,
   AppOrgsOrgChangesChangeRoute: AppOrgsOrgChangesChangeRoute,
   AppOrgsOrgEnvsEnvRoute: AppOrgsOrgEnvsEnvRouteWithChildren,
@@ -990,6 +1031,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
   AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,
+  AppOrgsOrgAgentsIndexRoute: AppOrgsOrgAgentsIndexRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
   AppOrgsOrgGroupsIndexRoute: AppOrgsOrgGroupsIndexRoute,

@@ -1,6 +1,7 @@
 export type { LucideIcon as Icon } from 'lucide-react'
 // biome-ignore lint/performance/noBarrelFile: each from its own file; reading the library's list of all makes a build a third longer.
 export { default as IconBell } from 'lucide-react/icons/bell'
+export { default as IconBot } from 'lucide-react/icons/bot'
 export { default as IconBuilding } from 'lucide-react/icons/building'
 export { default as IconCheck } from 'lucide-react/icons/check'
 export { default as IconChevronDown } from 'lucide-react/icons/chevron-down'

@@ -1,3 +1,4 @@
+import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
@@ -23,6 +24,7 @@ export const operations = {
   ...syncOperations,
   ...kmsOperations,
   ...recoveryOperations,
+  ...agentOperations,
 }
 
 export type Operations = typeof operations

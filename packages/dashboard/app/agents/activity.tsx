@@ -1,0 +1,112 @@
+import { Badge, Group, Progress, Select, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Agent, type AgentActivity, activityQuery } from './queries.ts'
+
+type Cell = AgentActivity['activity'][number]
+
+const periods = [
+  { value: '1', label: 'Last day' },
+  { value: '14', label: 'Last 14 days' },
+  { value: '90', label: 'Last 90 days' },
+]
+
+/** What proxies counted, by host and decision, and what the policy permits and nobody used. */
+export function Activity({ agent }: { agent: Agent }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [days, setDays] = useState('14')
+  const query = useQuery(activityQuery(org.id, agent.id, Number(days)))
+  const period = (
+    <Select
+      aria-label="Period"
+      data={periods}
+      value={days}
+      allowDeselect={false}
+      onChange={(value) => setDays(value ?? '14')}
+      w={150}
+    />
+  )
+  return (
+    <Section title="Activity" description="Proxies report counts, never addresses or values." actions={period}>
+      {query.data && <Summary {...query.data} />}
+      <List
+        label="Activity"
+        query={query}
+        rows={({ activity }) => activity}
+        columns={columnsOf(query.data?.activity ?? [])}
+        minWidth={760}
+        rowId={({ host, method, decision, ruleIndex, policyVersion }) =>
+          [host, method, decision, ruleIndex, policyVersion].join(' ')
+        }
+        rowName={({ host, method, decision }) => `${method} ${host}: ${decision}`}
+        empty={<Empty title="Nothing was reported">A proxy reports each minute in which it decided something.</Empty>}
+      />
+    </Section>
+  )
+}
+
+function Summary({ summary }: AgentActivity) {
+  const { total, allowed, refused, unusedRules, unusedSecrets } = summary
+  const unused = [...unusedRules.map((at) => `rule ${at}`), ...unusedSecrets]
+  return (
+    <Stack gap={6} mb="sm">
+      <Text size="sm">
+        {total} requests: {allowed} allowed, {refused} refused.
+      </Text>
+      {unused.length > 0 && (
+        <Group gap={6}>
+          <Text size="sm" c="dimmed">
+            Permitted and not used:
+          </Text>
+          {unused.map((one) => (
+            <Badge key={one} color="yellow" variant="light" tt="none">
+              {one}
+            </Badge>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function columnsOf(all: Cell[]): ListColumn<Cell>[] {
+  const most = Math.max(1, ...all.map(({ count }) => count))
+  return [
+    {
+      header: 'Host',
+      cell: ({ host, method }) => <TwoLines main={host} below={method} />,
+      sort: ({ host }) => host,
+    },
+    {
+      header: 'Decision',
+      cell: ({ decision, ruleIndex }) => (
+        <TwoLines main={decision.replaceAll('_', ' ')} below={ruleIndex === null ? 'no rule' : `rule ${ruleIndex}`} />
+      ),
+      sort: ({ decision }) => decision,
+      width: 170,
+    },
+    {
+      header: 'Requests',
+      cell: ({ count, decision }) => (
+        <Stack gap={4}>
+          <Text size="sm">{count}</Text>
+          <Progress
+            value={(100 * count) / most}
+            color={decision === 'allow' ? 'sea' : 'red'}
+            aria-label={`${count} of at most ${most}`}
+          />
+        </Stack>
+      ),
+      sort: ({ count }) => count,
+      width: 160,
+    },
+    { header: 'Secrets', cell: ({ secrets }) => <OneLine text={Object.keys(secrets).join(', ')} /> },
+    { header: 'Last', cell: ({ lastAt }) => <RelativeTime at={lastAt} />, sort: ({ lastAt }) => lastAt, width: 120 },
+  ]
+}

@@ -1,0 +1,111 @@
+import { Badge } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Agent, agentsQuery } from './queries.ts'
+
+/** The agents of an organization, and which policy each has. */
+export function AgentList() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(agentsQuery(org.id))
+  const [removing, setRemoving] = useState<Agent | null>(null)
+  const setEnabled = useAction(async ({ id, enabled }: Agent) => {
+    await api.agents.update({ params: { orgId: org.id, agentId: id }, body: { enabled: !enabled } })
+    await invalidate(agentsQuery(org.id))
+  })
+  const actions = (agent: Agent): RowAction[] => [
+    {
+      label: agent.enabled ? 'Disable' : 'Enable',
+      disabled: setEnabled.pending,
+      onClick: () => void setEnabled.run(agent),
+    },
+    { label: 'Remove…', danger: true, onClick: () => setRemoving(agent) },
+  ]
+  const remove = async (agentId: string) => {
+    await api.agents.delete({ params: { orgId: org.id, agentId } })
+    await invalidate(agentsQuery(org.id))
+  }
+  return (
+    <>
+      <ProblemAlert error={setEnabled.error} />
+      <List
+        label="Agents"
+        query={query}
+        rows={(agents) => agents}
+        columns={columnsOf(org.slug)}
+        minWidth={720}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        actions={actions}
+        empty={
+          <Empty title="No agent yet" command={`skerry agent create builder --org ${org.slug}`}>
+            An agent uses credentials through a proxy and never holds them. Which requests it may send is a policy that
+            you sign.
+          </Empty>
+        }
+      />
+      {removing && (
+        <ConfirmDelete
+          title={`Remove ${removing.name}?`}
+          confirm="Remove"
+          opened
+          onClose={() => setRemoving(null)}
+          onConfirm={() => remove(removing.id)}
+        >
+          Its policy, tasks and activity are removed with it. A proxy that has the policy keeps it until it expires.
+        </ConfirmDelete>
+      )}
+    </>
+  )
+}
+
+const columnsOf = (org: string): ListColumn<Agent>[] => [
+  {
+    header: 'Agent',
+    cell: ({ name, slug }) => (
+      <TwoLines
+        main={
+          <AnchorLink to="/orgs/$org/agents/$agent" params={{ org, agent: slug }} size="sm" fw={500}>
+            {name}
+          </AnchorLink>
+        }
+        title={name}
+        below={<span className="mono">{slug}</span>}
+        belowTitle={slug}
+      />
+    ),
+    sort: ({ name }) => name,
+  },
+  {
+    header: 'Policy',
+    cell: ({ policyVersion }) => <OneLine text={policyVersion === 0 ? 'none' : `version ${policyVersion}`} />,
+    sort: ({ policyVersion }) => policyVersion,
+    width: 130,
+  },
+  {
+    header: 'Last fetched',
+    cell: ({ lastPolicyFetchAt }) => <RelativeTime at={lastPolicyFetchAt} />,
+    sort: ({ lastPolicyFetchAt }) => lastPolicyFetchAt,
+    width: 150,
+  },
+  {
+    header: 'State',
+    cell: ({ enabled }) => (
+      <Badge color={enabled ? 'sea' : 'gray'} variant="light">
+        {enabled ? 'enabled' : 'disabled'}
+      </Badge>
+    ),
+    sort: ({ enabled }) => Number(enabled),
+    width: 120,
+  },
+]

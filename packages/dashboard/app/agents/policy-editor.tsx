@@ -1,0 +1,150 @@
+import { Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { keyring } from '../keyring.ts'
+import { invalidate } from '../queries.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { showToast } from '../ui/toast.ts'
+import { type Agent, type AgentRule, agentsQuery, policiesQuery } from './queries.ts'
+
+const lifetimes = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '89', label: '89 days' },
+]
+const daySeconds = 86_400
+
+const example: AgentRule[] = [{ host: 'api.example.com', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY'] }]
+
+/** Rules as text, checked while they are typed, tried with a request, and signed with the person's key. */
+export function PolicyEditor({
+  agent,
+  rules,
+  onClose,
+}: {
+  agent: Agent
+  rules: AgentRule[] | null
+  onClose: () => void
+}) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [text, setText] = useState(JSON.stringify(rules ?? example, null, 2))
+  const [days, setDays] = useState<string>('30')
+  const { data: read } = useSimulation(text, null)
+  const publish = async () => {
+    if (!read || !('rules' in read)) return
+    const issuedAt = Math.floor(Date.now() / 1000)
+    const bundle = await keyring.call('signPolicy', {
+      ...{ org: org.id, agent: agent.id, agentSlug: agent.slug, policyVersion: agent.policyVersion + 1 },
+      ...{ issuedAt, expiresAt: issuedAt + Number(days) * daySeconds, rules: read.rules },
+    })
+    const { policy } = await api.agents.publish({ params: { orgId: org.id, agentId: agent.id }, body: { bundle } })
+    showToast(`Published version ${policy.version} of the policy.`)
+    await Promise.all([invalidate(agentsQuery(org.id)), invalidate(policiesQuery(org.id, agent.id))])
+  }
+  const problem = read && 'problem' in read ? read.problem : null
+  return (
+    <FormDialog
+      title={`Edit the policy of ${agent.name}`}
+      submit="Sign and publish"
+      size="lg"
+      opened
+      onClose={onClose}
+      onSubmit={publish}
+      disabled={!read || problem !== null}
+    >
+      <Textarea
+        label="Rules"
+        description="The first rule that fits decides. Of methods and paths an empty list means any, of allow it means none."
+        classNames={{ input: 'mono' }}
+        autosize
+        minRows={8}
+        maxRows={18}
+        spellCheck={false}
+        value={text}
+        error={problem}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Simulator text={text} />
+      <Select
+        label="Valid for"
+        description="Then it permits nothing any more, until another is signed."
+        data={lifetimes}
+        value={days}
+        allowDeselect={false}
+        onChange={(value) => setDays(value ?? '30')}
+      />
+    </FormDialog>
+  )
+}
+
+interface Asked {
+  method: string
+  host: string
+  path: string
+  secret?: string
+}
+
+/** What the worker says to a text; the answer before stays until the next one is there. */
+const useSimulation = (text: string, operation: Asked | null) =>
+  useQuery({
+    queryKey: ['policy-simulation', text, operation],
+    queryFn: () => keyring.callLocked('simulatePolicy', { text, operation }),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+
+const meanings: Record<string, string> = {
+  allow: 'allowed',
+  no_rule: 'refused: no rule is about this host',
+  path_not_allowed: 'refused: no rule of this host permits the path',
+  method_not_allowed: 'refused: the rule does not permit the method',
+  secret_not_allowed: 'refused: the rule does not permit the secret',
+}
+
+/** What the policy says to a request, by the same function as in proxies. */
+export function Simulator({ text }: { text: string }) {
+  const [method, setMethod] = useState('GET')
+  const [url, setUrl] = useState('')
+  const [secret, setSecret] = useState('')
+  const parsed = URL.parse(/^https?:/.test(url) ? url : `https://${url}`)
+  const operation =
+    url === '' || parsed === null
+      ? null
+      : {
+          ...{ method, host: parsed.hostname, path: `${parsed.pathname}${parsed.search}` },
+          ...(secret === '' ? {} : { secret }),
+        }
+  const { data } = useSimulation(text, operation)
+  const decision = data && 'decision' in data ? data.decision : null
+  return (
+    <Stack gap={4}>
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <TextInput label="Method" w={90} value={method} onChange={(event) => setMethod(event.currentTarget.value)} />
+        <TextInput
+          label="Try an address"
+          placeholder="https://api.example.com/v1/items"
+          flex={1}
+          autoComplete="off"
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Secret"
+          placeholder="API_KEY"
+          w={150}
+          autoComplete="off"
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+        />
+      </Group>
+      <Text size="sm" role="status" c={decision === null ? 'dimmed' : decision.decision === 'allow' ? 'sea' : 'red'}>
+        {decision === null ? 'Nothing is sent: the answer appears here.' : sayDecision(decision)}
+      </Text>
+    </Stack>
+  )
+}
+
+const sayDecision = ({ decision, ruleIndex }: { decision: string; ruleIndex: number | null }) =>
+  ruleIndex === null ? `${meanings[decision]}.` : `Rule ${ruleIndex}: ${meanings[decision]}.`

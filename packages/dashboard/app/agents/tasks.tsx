@@ -1,0 +1,77 @@
+import { Badge } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Agent, type AgentTask, tasksQuery } from './queries.ts'
+
+/** Runs that the agent was sent on, the newest first. */
+export function Tasks({ agent }: { agent: Agent }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(tasksQuery(org.id, agent.id))
+  const revoke = useAction(async ({ id }: AgentTask) => {
+    await api.tasks.revoke({ params: { taskId: id } })
+    await invalidate(tasksQuery(org.id, agent.id))
+  })
+  return (
+    <Section
+      title="Tasks"
+      description="The token of a task only takes away from the policy. Proxies learn of its end within 30 seconds."
+    >
+      <ProblemAlert error={revoke.error} />
+      <List
+        label="Tasks"
+        query={query}
+        rows={(tasks) => tasks}
+        columns={columns}
+        minWidth={720}
+        rowId={({ id }) => id}
+        rowName={({ label, id }) => label ?? id}
+        action={(task) => ({
+          label: 'Revoke',
+          danger: true,
+          disabled: revoke.pending || task.status !== 'active',
+          onClick: () => void revoke.run(task),
+        })}
+        empty={
+          <Empty title="No task yet" command={`skerry agent dispatch ${agent.slug} --ttl 15m --org ${org.slug}`} />
+        }
+      />
+    </Section>
+  )
+}
+
+const colors: Record<AgentTask['status'], string> = { active: 'sea', expired: 'gray', revoked: 'red' }
+
+const columns: ListColumn<AgentTask>[] = [
+  {
+    header: 'Task',
+    cell: ({ label, id }) => (
+      <TwoLines main={label ?? id} below={label === null ? null : <span className="mono">{id}</span>} />
+    ),
+  },
+  {
+    header: 'Secrets',
+    cell: ({ scopes }) => (
+      <OneLine text={scopes === null ? 'all of the policy' : scopes.length === 0 ? 'none' : scopes.join(', ')} />
+    ),
+  },
+  { header: 'Last seen', cell: ({ lastSeenAt }) => <RelativeTime at={lastSeenAt} />, width: 130 },
+  { header: 'Ends', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, width: 130 },
+  {
+    header: 'State',
+    cell: ({ status }) => (
+      <Badge color={colors[status]} variant="light">
+        {status}
+      </Badge>
+    ),
+    width: 110,
+  },
+]

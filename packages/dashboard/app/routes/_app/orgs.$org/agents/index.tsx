@@ -1,0 +1,60 @@
+import { Button } from '@mantine/core'
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { AgentList } from '../../../../agents/agent-list.tsx'
+import { agentsQuery } from '../../../../agents/queries.ts'
+import { api } from '../../../../api.ts'
+import { parseCreateSearch } from '../../../../create-search.ts'
+import { invalidate } from '../../../../queries.ts'
+import { ForAdmins } from '../../../../ui/for-admins.tsx'
+import { IconPlus } from '../../../../ui/icons.ts'
+import { Page } from '../../../../ui/page.tsx'
+
+// Loaded when first asked for.
+const CreateDialog = lazy(async () => ({
+  default: (await import('../../../../secrets/named-thing-dialogs.tsx')).CreateDialog,
+}))
+
+export const Route = createFileRoute('/_app/orgs/$org/agents/')({
+  validateSearch: parseCreateSearch,
+  loader: ({ context: { queryClient, org } }) => {
+    if (org.role !== 'member') void queryClient.prefetchQuery(agentsQuery(org.id))
+  },
+  component: Agents,
+})
+
+function Agents() {
+  const { org } = Route.useRouteContext()
+  const { create } = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const newButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>
+      New agent
+    </Button>
+  )
+  const make = async (body: { name: string; slug: string }) => {
+    await api.agents.create({ params: { orgId: org.id }, body })
+    await invalidate(agentsQuery(org.id))
+  }
+  return (
+    <Page
+      title="Agents"
+      description="They use credentials through a proxy, within policies that admins sign, and never hold one."
+      actions={org.role !== 'member' && newButton}
+    >
+      <ForAdmins>
+        <AgentList />
+        <Suspense>
+          {create && (
+            <CreateDialog
+              title="New agent"
+              placeholder="Release builder"
+              onCreate={make}
+              onClose={() => navigate({ search: {} })}
+            />
+          )}
+        </Suspense>
+      </ForAdmins>
+    </Page>
+  )
+}

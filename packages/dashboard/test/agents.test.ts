@@ -1,0 +1,136 @@
+import { agents } from '@skerry/contract/agents'
+import { me } from '@skerry/contract/me'
+import { tasks } from '@skerry/contract/tasks'
+import { describe, expect, test } from 'vitest'
+import { newTaskToken } from '../../server/test/agent-steps.ts'
+import { newToken } from '../../server/test/tenant.ts'
+import { dialogOf } from './apps-journey.ts'
+import { row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose } from './org-journey.ts'
+import { beginWalk } from './walk.ts'
+
+// An agent from its identity to what it did: every signature is made in the browser.
+
+const { world, owner, page } = await beginWalk()
+const as = owner.bearer()
+const { body: own } = await world.call(me.get, { as })
+const orgId = own.orgs[0]?.id as string
+const dialog = () => dialogOf(page)
+const closed = () => dialog().waitFor({ state: 'detached' })
+const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+const agentId = async () => (await world.call(agents.list, { as, params: { orgId } })).body.agents[0]?.id as string
+
+const rules = (methods: string[]) =>
+  JSON.stringify([
+    { host: 'api.example.com', methods, paths: ['/v1/**'], allow: ['API_KEY'] },
+    { host: 'hooks.example.com', allow: ['HOOK_URL'] },
+  ])
+const write = (text: string) => dialog().getByLabel('Rules').fill(text)
+
+describe('an agent', () => {
+  test('is made, and may do nothing yet', async () => {
+    await journey.goTo(page, 'Agents')
+    await page.getByText('No agent yet').waitFor()
+    await page.getByRole('button', { name: 'New agent' }).click()
+    await dialog().getByLabel('Name').fill('Release builder')
+    await press('Create')
+    await closed()
+    await row(page, /Release builder/)
+      .getByText('none')
+      .waitFor()
+    await page.getByRole('link', { name: 'Release builder' }).click()
+    await page.getByText('No policy yet').waitFor()
+  })
+
+  test('gets rules that are checked while they are typed, and tried with a request', async () => {
+    await page.getByRole('button', { name: 'Write a policy' }).click()
+    await write('[{ "host": "https://api.example.com" }]')
+    await dialog().getByText(/host/).last().waitFor()
+    await expect.poll(() => dialog().getByRole('button', { name: 'Sign and publish' }).isDisabled()).toBe(true)
+    await write(rules(['GET']))
+    await dialog().getByLabel('Try an address').fill('https://api.example.com/v1/items?a=b')
+    await dialog().getByText('Rule 0: allowed.').waitFor()
+    await dialog().getByLabel('Secret').fill('HOOK_URL')
+    await dialog().getByText('Rule 0: refused: the rule does not permit the secret.').waitFor()
+    await dialog().getByLabel('Method').fill('POST')
+    await dialog().getByText('Rule 0: refused: the rule does not permit the method.').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('has them once they are signed with the key of the keyring', async () => {
+    await press('Sign and publish')
+    await closed()
+    await row(page, /Edit this one version 1/).waitFor()
+    const { body } = await world.call(agents.policies, { as, params: { orgId, agentId: await agentId() } })
+    expect(body.policies.map(({ version, rules }) => [version, rules.length])).toEqual([[1, 2]])
+    await page.getByText(body.policies[0]!.signerThumbprint).waitFor()
+    await page.getByText('yours').waitFor()
+  })
+
+  test('shows what the next version changed', async () => {
+    await page.getByRole('button', { name: 'Edit the policy' }).click()
+    await write(rules(['GET', 'POST']))
+    await press('Sign and publish')
+    await closed()
+    await row(page, /Edit this one version 2/)
+      .getByRole('button', { name: 'Show details' })
+      .click()
+    for (const word of ['removed', 'added', 'kept']) await page.getByText(word, { exact: true }).waitFor()
+  })
+
+  test('has tasks that are ended with one press', async () => {
+    const { taskRef, tokenHash } = newTaskToken()
+    const params = { agentRef: await agentId() }
+    const { body } = await world.call(tasks.dispatch, {
+      as,
+      params,
+      body: { taskRef, tokenHash, label: 'nightly build' },
+    })
+    await page.reload()
+    await row(page, /nightly build/)
+      .getByRole('button', { name: /Revoke/ })
+      .click()
+    await row(page, /nightly build/)
+      .getByText('revoked')
+      .waitFor()
+    const after = await world.call(tasks.get, { as, params: { taskId: body.task.id } })
+    expect(after.body.task.status).toBe('revoked')
+  })
+
+  test('shows what proxies reported, and marks what nobody used', async () => {
+    const cell = { host: 'api.example.com', method: 'GET', ruleIndex: 0 }
+    const proxy = await newToken(world, { orgId, machine: { as, id: '' } })
+    const { status } = await world.call(tasks.report, {
+      as: proxy.as,
+      params: { agentRef: await agentId() },
+      body: {
+        windowStart: world.clock.now().toISOString(),
+        policyVersion: 2,
+        entries: [
+          { ...cell, decision: 'allow', count: 41, secrets: { API_KEY: 40 } },
+          { ...cell, decision: 'secret_not_allowed', count: 2, secrets: { HOOK_URL: 2 } },
+        ],
+      },
+    })
+    expect(status).toBe(200)
+    await page.reload()
+    await page.getByText('43 requests: 41 allowed, 2 refused.').waitFor()
+    await row(page, /secret not allowed/)
+      .getByText('HOOK_URL')
+      .waitFor()
+    for (const unused of ['rule 1', 'HOOK_URL']) await page.getByText(unused, { exact: true }).first().waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is disabled and removed', async () => {
+    await journey.goTo(page, 'Agents')
+    await choose(page, 'Release builder', 'Disable')
+    await row(page, /Release builder/)
+      .getByText('disabled')
+      .waitFor()
+    await choose(page, 'Release builder', 'Remove…')
+    await press('Remove')
+    await page.getByText('No agent yet').waitFor()
+  })
+})

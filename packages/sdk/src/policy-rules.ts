@@ -1,0 +1,34 @@
+import { type PolicyRule, policyRulesProblem } from '@skerry/contract/policy-body'
+import { canonicalRules } from '@skerry/crypto/policy'
+
+const members = ['host', 'methods', 'paths', 'allow', 'label']
+
+/**
+ * Rules as people write them: JSON of a list, or of an object that has one as `rules`. Lists that a rule leaves out are empty.
+ *
+ * @returns the rules in their canonical form, or what is wrong with them, with the place.
+ * @example readPolicyRules('[{ "host": "api.example.com", "methods": ["GET"] }]')
+ */
+export function readPolicyRules(text: string): { rules: PolicyRule[] } | { problem: string } {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { problem: 'this is not JSON' }
+  }
+  const given: unknown = Array.isArray(parsed) ? parsed : (parsed as { rules?: unknown } | null)?.rules
+  if (!Array.isArray(given)) return { problem: 'there is no list of rules' }
+  const rules = given.map((rule) => ({ methods: [], paths: [], allow: [], ...rule }))
+  const readable = rules.every(
+    ({ host, methods, ...rest }) =>
+      typeof host === 'string' && [methods, rest.paths, rest.allow].every((list) => Array.isArray(list)),
+  )
+  const isText = (one: unknown) => typeof one === 'string'
+  if (!readable || !rules.every(({ methods }) => (methods as unknown[]).every(isText)))
+    return { problem: policyRulesProblem(rules) ?? 'a rule has a member of another type' }
+  const isUnknown = (rule: object) => Object.keys(rule).some((key) => !members.includes(key))
+  if (rules.some(isUnknown)) return { problem: `a rule has a member that no rule has: they have ${members.join(', ')}` }
+  const canonical = canonicalRules(rules as PolicyRule[])
+  const problem = policyRulesProblem(canonical)
+  return problem === null ? { rules: canonical } : { problem }
+}
