@@ -113,6 +113,8 @@ const lines: Record<string, string> = {
   // Nothing is sealed yet, which they are told.
   'audit verify': '',
   'audit checkpoint': '',
+  export: 'archive-{n}.json',
+  'export verify': 'archive-{n}.json --unsigned',
   // Nobody listens there.
   'log-sink set': 'https://127.0.0.1:1/v1/logs',
   'log-sink show': '',
