@@ -1,6 +1,12 @@
 import type { Figure } from './figure.ts'
 import { authShare } from './figures/auth-share.ts'
 import { cliRun } from './figures/cli-run.ts'
+import {
+  exportMemoryEmbedded,
+  exportMemoryPostgres,
+  exportOthersEmbedded,
+  exportOthersPostgres,
+} from './figures/export.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseMint } from './figures/lease-mint.ts'
@@ -33,6 +39,10 @@ export const figures: Figure[] = [
   { name: 'kms_encrypt', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: kmsEncrypt },
   { name: 'redaction', unit: 'ratio', required: { min: 0.25 }, needsPostgres: false, measure: redaction },
   { name: 'sync_run', unit: 'requests', required: { max: 0 }, needsPostgres: false, measure: syncRun },
+  { name: 'export_memory_mb_postgres', unit: 'MB', required: { max: 300 }, needsPostgres: true, measure: exportMemoryPostgres },
+  { name: 'export_others_postgres', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: exportOthersPostgres },
+  { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },
+  { name: 'export_others_embedded', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: exportOthersEmbedded },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

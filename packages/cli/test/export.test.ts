@@ -30,7 +30,7 @@ test('an archive is written for its owner alone, checked without a server, and r
   const checked = await machine.shell(`${verify} whole.json --key ${key}`)
   expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('all as they were written')])
 
-  const path = join(machine.folder, 'whole.json')
+  const path = join(machine.project, 'whole.json')
   writeFileSync(path, readFileSync(path, 'utf8').replace('"name":"Exported"', '"name":"Exportex"'))
   const changed = await machine.shell(`${verify} whole.json --key ${key}`)
   expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining('organization, row 1')])

@@ -3,18 +3,23 @@ import { archiveFormat } from './archive-format.ts'
 import { post } from './endpoint.ts'
 import { Id, Instant, Nullable, Strict } from './schema.ts'
 
+export const HexDigest = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hex' })
+export const SignatureValue = Type.String({
+  pattern: '^[A-Za-z0-9_-]{86}$',
+  description: 'over the RFC 8785 bytes of `manifest`, base64url',
+})
 const RowCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 export const ArchiveSection = Strict({
   name: Type.String({ description: 'the key in `data`' }),
   rows: RowCount,
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'over the RFC 8785 form of each row, newline-joined' }),
+  sha256: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of each row, newline-joined; hex' },
   truncated: Type.Boolean({ description: 'rows that there are were left out, by `auditLimit`' }),
 })
 
 export const ArchiveManifest = Strict({
   createdAt: Instant,
-  digest: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 over the RFC 8785 form of `sections`, hex' }),
+  digest: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of `sections`; hex' },
   format: Type.Literal(archiveFormat),
   included: Strict({
     audit: Type.Boolean(),
@@ -29,10 +34,7 @@ export const ArchiveManifest = Strict({
 export const ArchiveSignature = Strict({
   algorithm: Type.Literal('Ed25519'),
   keyId: Type.String({ description: 'of the key that `/.well-known/skerry-export-signing-key` answers' }),
-  value: Type.String({
-    pattern: '^[A-Za-z0-9_-]{86}$',
-    description: 'over the RFC 8785 bytes of `manifest`, base64url',
-  }),
+  value: SignatureValue,
 })
 
 /** Everything that an organization has here, in one file that can be checked without this server. */

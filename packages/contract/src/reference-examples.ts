@@ -1,5 +1,6 @@
 import { Thumbprint } from './agents.ts'
 import { Hash } from './audit-proof.ts'
+import { HexDigest, SignatureValue } from './export.ts'
 import { limits } from './limits.ts'
 import { CredentialId, PrfInput } from './passkeys.ts'
 import { hostPattern, injectableNamePattern, methodPattern } from './policy-body.ts'
@@ -35,6 +36,8 @@ const byPattern = new Map<string, string>([
   [patternOf(CredentialId), 'q1xZt8'],
   [patternOf(PrfInput), 'h7Kq2ZpV0sXc9LwT4bNyRd'],
   [patternOf(RecoveryCode), '4XK7P-M2QRA'],
+  [patternOf(HexDigest), '9f86d081884c7d65'.repeat(4)],
+  [patternOf(SignatureValue), publicId.repeat(4).slice(0, 86)],
   [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])

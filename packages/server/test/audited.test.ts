@@ -22,11 +22,13 @@ import { endDue } from '../src/features/leases/ending.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
+import { sha256 } from '../src/kernel/context.ts'
 import { system } from '../src/kernel/unit.ts'
 import { register } from '../src/operator/plan.ts'
-import { wrappedKey } from './blobs.ts'
+import { bearerSecret, wrappedKey } from './blobs.ts'
 import { buildPlace, type Place } from './callers.ts'
 import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
+import { restoreHere } from './moved.ts'
 import { buildWalk, type Walk } from './mutations.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
@@ -237,6 +239,22 @@ describe('what happens without a mutation of the contract', () => {
     const entries = await newEntries(world, () => expireBranches(world.server.context))
     const nobody = { actorType: 'system', actorId: null, ipAddress: null, userAgent: null, requestId: null }
     expect(entries).toMatchObject([{ ...nobody, action: 'branch.expired', resourceId: branch.body.branch.id, orgId }])
+  })
+
+  test('an organization that is restored is recorded, and a token of it that is registered again', async () => {
+    const moved = await signUp(world)
+    const admin = await newMember(world, moved, 'admin')
+    const { id } = await newToken(world, moved)
+    const params = { orgId: moved.orgId }
+    const { body } = await world.call(tokens.list, { as: admin.as, params })
+    const publicKeyJwk = body.tokens.find((one) => one.id === id)?.publicKeyJwk as string
+    const entries = await newEntries(world, () => restoreHere(world, moved))
+    expect(entries.filter(({ action }) => action === 'org.restored')).toMatchObject([
+      { actorType: 'system', actorId: null, orgId: moved.orgId, resourceId: moved.orgId },
+    ])
+    const again = { name: 'again', tokenId: id, tokenHash: sha256(`${id}_${bearerSecret()}`), publicKeyJwk }
+    const registered = await newEntries(world, () => world.call(tokens.create, { as: admin.as, params, body: again }))
+    expect(registered).toMatchObject([{ action: 'token.registered', actorId: admin.id, resourceId: id }])
   })
 
   test('a decoy that is tried is recorded, with from where and nobody as the actor', async () => {

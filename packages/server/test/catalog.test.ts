@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Sql } from '../src/db/database.ts'
+import { sections, withheldColumns, withheldTables } from '../src/features/export/sections.ts'
 import { listLayers } from '../src/features/resolve/store.ts'
 import { findServiceToken } from '../src/identity/store.ts'
 import type { Principal } from '../src/kernel/principal.ts'
@@ -246,4 +247,22 @@ describe('the audit trail', () => {
         expect.arrayContaining([`${name} update row`, `${name} delete row`, `${name} truncate statement`]),
       )
   })
+})
+
+test('every table and column of an organization is in its archive, or left out with a reason', async () => {
+  const columns = await world.server.context.db.rows<{ table: string; name: string }>(
+    `select c.table_name as table, c.column_name as name from information_schema.columns c
+       join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+      where c.table_schema = 'public' and t.table_type = 'BASE TABLE'
+        and c.table_name in (select table_name from information_schema.columns where column_name = 'org_id')
+        and c.table_name !~ '^audit_entries'`,
+  )
+  const named = (list: string) => list.split(',').map((name) => name.trim())
+  const archived = new Map(sections.map(({ table, columns }) => [table, new Set(named(columns))]))
+  const missing = columns.filter(({ table, name }) => {
+    if (Object.hasOwn(withheldTables, table)) return archived.has(table)
+    if (name === 'org_id') return !archived.has(table)
+    return !archived.get(table)?.has(name) && !Object.hasOwn(withheldColumns[table] ?? {}, name)
+  })
+  expect(missing).toEqual([])
 })

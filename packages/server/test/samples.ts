@@ -188,7 +188,7 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
         entries: [{ ...cell, secrets: { API_KEY: 1 } }],
       },
     },
-    [`POST ${org}/export`]: { as, body: { auditLimit: 10 } },
+    [`POST ${org}/export`]: { as, body: { includeVersions: true, includeAudit: true, auditLimit: 10 } },
     [`PUT ${org}/log-sink`]: { as, body: sinkBody() },
     [`POST ${org}/leases`]: {
       as,

@@ -116,6 +116,8 @@ const lines: Record<string, string> = {
   // Nothing is sealed yet, which they are told.
   'audit verify': '',
   'audit checkpoint': '',
+  export: 'archive-{n}.json',
+  'export verify': 'archive-{n}.json --unsigned',
   // Nobody listens there.
   'plan show': '',
   'plan usage': '',

@@ -15,8 +15,9 @@ import type { Planned } from './queries.ts'
 
 /** Rows that are in memory at once. A secret may be a megabyte, so it is not many. */
 const batchRows = 64
-/** Up to so long it rests after each batch: as long as that took, so that others get half of the time at least. */
-const restMsMax = 20
+/** After each batch it rests for twice as long as that took to read and write, up to a limit: others come first. */
+const rests = 2
+const restMsMax = 50
 
 export interface Source {
   snapshot: Snapshot
@@ -60,11 +61,12 @@ async function* writeSection(
   const all = createHash('sha256')
   const digests = openRowDigester(name)
   yield bytesOf(archiveLines.section(name, isFirst))
+  let began = performance.now()
   for await (const rows of batchesOf(source.snapshot, planned)) {
     source.checkWanted()
-    const began = performance.now()
     yield bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))
-    await sleep(Math.min(restMsMax, performance.now() - began))
+    await sleep(Math.min(restMsMax, rests * (performance.now() - began)))
+    began = performance.now()
   }
   yield bytesOf(archiveLines.endOfSection)
   return { name, rows: digests.count, sha256: all.digest('hex'), truncated, digests }
