@@ -4,6 +4,7 @@ import { cliRun } from './figures/cli-run.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseMint } from './figures/lease-mint.ts'
+import { proxyRoute } from './figures/proxy-route.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
 import {
   resolveCached,
@@ -29,6 +30,7 @@ export const figures: Figure[] = [
   { name: 'resolve_at_1M_secrets', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: resolveAtOneMillion },
   { name: 'cli_run', unit: 'ratio', required: { max: 4.6 }, needsPostgres: false, measure: cliRun },
   { name: 'kms_encrypt', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: kmsEncrypt },
+  { name: 'proxy_route', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: proxyRoute },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

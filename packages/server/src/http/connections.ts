@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
+import { networksOf } from '@skerry/providers/addresses'
 import type { Context } from '../kernel/context.ts'
 import { networkOf } from '../kernel/network.ts'
-import { networksOf } from '@skerry/providers/addresses'
 
 /** Names of ranges that stand in SKERRY_TRUSTED_PROXIES. */
 const namedRanges: Record<string, readonly string[]> = {

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
-import { OutsideError } from '@skerry/providers/outside'
 import { type Networks, specialKind } from '@skerry/providers/addresses'
+import { OutsideError } from '@skerry/providers/outside'
 
 export interface Address {
   address: string
