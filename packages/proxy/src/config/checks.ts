@@ -1,5 +1,5 @@
-import type { Written } from './config.ts'
 import { ConfigError } from './read.ts'
+import type { Written } from './written.ts'
 
 type Check = (written: Written) => false | [place: string, problem: string]
 
