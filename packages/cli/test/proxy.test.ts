@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isQuick } from '../../server/test/extent.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
@@ -22,156 +23,161 @@ let machine: Machine
 let signer: string
 let origin: string
 
-beforeAll(async () => {
-  server = await openPeopleServer()
-  await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
-  origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  alice = await newKeyHolder(server, 'alice@example.com')
-  await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes')
-  await alice.ok(
-    `printf %s '${value}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
-  )
-  const token = await alice.ok('skerry token create --name proxy --env development')
-  machine = await newMachine(server.url)
-  machine.env.SKERRY_TOKEN = token.trim().split('\n').at(-1)!
-  await alice.ok('skerry agent create builder')
-  const rules = [{ host: '127.0.0.1', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY', 'OTHER_KEY'] }]
-  await alice.write('rules.json', JSON.stringify(rules))
-  const published = await alice.shell('skerry agent policy publish builder --file rules.json --yes')
-  signer = /[A-Za-z0-9_-]{43}/.exec(published.stdout + published.stderr)![0]
-})
-afterAll(async () => {
-  await alice.shell('skerry keys lock')
-  await Promise.all([alice.remove(), machine.remove()])
-  upstream.close()
-  await server.close()
-})
-
-const local = '[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n'
-const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]\n`
-const serverRules = () =>
-  `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
-
-const bearer = 'Authorization: Bearer {{skerry:API_KEY}}'
-
-describe('skerry proxy run', () => {
-  it.each([
-    ['curl', `curl -sS -H '${bearer}' URL/curl`],
-    [
-      'Node’s fetch',
-      `node -e "fetch('URL/node', { headers: { authorization: 'Bearer {{skerry:API_KEY}}' } }).then((a) => a.text()).then(console.log)"`,
-    ],
-    [
-      'Python',
-      `python3 -c "import urllib.request as u; print(u.urlopen(u.Request('URL/python', headers={'Authorization': 'Bearer {{skerry:API_KEY}}'})).read())"`,
-    ],
-    ['Git', `git -c http.extraHeader='${bearer}' ls-remote URL/git; true`],
-  ])('%s sends a placeholder, and the upstream gets the secret', async (_, command) => {
-    await machine.write('skerry-proxy.toml', fileRules)
-    await machine.write('program.sh', command.replaceAll('URL', origin))
-    got.length = 0
-    const { code, stdout, stderr } = await machine.shell('skerry proxy run -- sh program.sh')
-    expect(code, stderr).toBe(0)
-    expect(got[0]?.authorization).toBe(`Bearer ${value}`)
-    expect(stdout + stderr).not.toContain(value)
+// Every run of it is a process of its own, and so are its servers and clients.
+describe.skipIf(isQuick)('by the command line', () => {
+  beforeAll(async () => {
+    server = await openPeopleServer()
+    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
+    origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+    alice = await newKeyHolder(server, 'alice@example.com')
+    await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes')
+    await alice.ok(
+      `printf %s '${value}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
+    )
+    const token = await alice.ok('skerry token create --name proxy --env development')
+    machine = await newMachine(server.url)
+    machine.env.SKERRY_TOKEN = token.trim().split('\n').at(-1)!
+    await alice.ok('skerry agent create builder')
+    const rules = [{ host: '127.0.0.1', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY', 'OTHER_KEY'] }]
+    await alice.write('rules.json', JSON.stringify(rules))
+    const published = await alice.shell('skerry agent policy publish builder --file rules.json --yes')
+    signer = /[A-Za-z0-9_-]{43}/.exec(published.stdout + published.stderr)![0]
+  })
+  afterAll(async () => {
+    await alice.shell('skerry keys lock')
+    await Promise.all([alice.remove(), machine.remove()])
+    upstream.close()
+    await server.close()
   })
 
-  it('the program has neither the secret nor a credential, and nothing on the disk has', async () => {
-    await machine.write('skerry-proxy.toml', fileRules)
-    const { stdout } = await machine.shell(`skerry proxy run -- sh -c 'env; curl -sS -H "${bearer}" ${origin}/'`)
-    expect(stdout).toContain('HTTPS_PROXY=http://127.0.0.1:')
-    expect(stdout).not.toContain(machine.env.SKERRY_TOKEN)
-    expect(stdout).not.toContain(value)
-    const files = readdirSync(machine.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    expect(files.length).toBeGreaterThan(2)
-    for (const { parentPath, name } of files)
-      expect(readFileSync(join(parentPath, name)).includes(value), name).toBe(false)
-  })
+  const local = '[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n'
+  const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]\n`
+  const serverRules = () =>
+    `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
 
-  it('Java trusts the proxy, and asks it', async () => {
-    if (!existsSync('/usr/bin/java')) return
-    const program = `public class Ask { public static void main(String[] a) throws Exception {
+  const bearer = 'Authorization: Bearer {{skerry:API_KEY}}'
+
+  describe('skerry proxy run', () => {
+    it.each([
+      ['curl', `curl -sS -H '${bearer}' URL/curl`],
+      [
+        'Node’s fetch',
+        `node -e "fetch('URL/node', { headers: { authorization: 'Bearer {{skerry:API_KEY}}' } }).then((a) => a.text()).then(console.log)"`,
+      ],
+      [
+        'Python',
+        `python3 -c "import urllib.request as u; print(u.urlopen(u.Request('URL/python', headers={'Authorization': 'Bearer {{skerry:API_KEY}}'})).read())"`,
+      ],
+      ['Git', `git -c http.extraHeader='${bearer}' ls-remote URL/git; true`],
+    ])('%s sends a placeholder, and the upstream gets the secret', async (_, command) => {
+      await machine.write('skerry-proxy.toml', fileRules)
+      await machine.write('program.sh', command.replaceAll('URL', origin))
+      got.length = 0
+      const { code, stdout, stderr } = await machine.shell('skerry proxy run -- sh program.sh')
+      expect(code, stderr).toBe(0)
+      expect(got[0]?.authorization).toBe(`Bearer ${value}`)
+      expect(stdout + stderr).not.toContain(value)
+    })
+
+    it('the program has neither the secret nor a credential, and nothing on the disk has', async () => {
+      await machine.write('skerry-proxy.toml', fileRules)
+      const { stdout } = await machine.shell(`skerry proxy run -- sh -c 'env; curl -sS -H "${bearer}" ${origin}/'`)
+      expect(stdout).toContain('HTTPS_PROXY=http://127.0.0.1:')
+      expect(stdout).not.toContain(machine.env.SKERRY_TOKEN)
+      expect(stdout).not.toContain(value)
+      const files = readdirSync(machine.home, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      )
+      expect(files.length).toBeGreaterThan(2)
+      for (const { parentPath, name } of files)
+        expect(readFileSync(join(parentPath, name)).includes(value), name).toBe(false)
+    })
+
+    it('Java trusts the proxy, and asks it', async () => {
+      if (!existsSync('/usr/bin/java')) return
+      const program = `public class Ask { public static void main(String[] a) throws Exception {
       var c = (java.net.HttpURLConnection) new java.net.URI("${origin}/java").toURL().openConnection();
       c.setRequestProperty("Authorization", "Bearer {{skerry:API_KEY}}"); System.out.println(c.getResponseCode());
       var store = java.security.KeyStore.getInstance(new java.io.File(System.getProperty("javax.net.ssl.trustStore")), "changeit".toCharArray());
       System.out.println(store.size() > 50); } }`
-    await machine.write('skerry-proxy.toml', fileRules)
-    await machine.write('Ask.java', program)
-    got.length = 0
-    const { stdout, stderr } = await machine.shell('skerry proxy run -- java Ask.java')
-    expect(stdout, stderr).toBe('200\ntrue\n')
-    expect(got[0]?.authorization).toBe(`Bearer ${value}`)
+      await machine.write('skerry-proxy.toml', fileRules)
+      await machine.write('Ask.java', program)
+      got.length = 0
+      const { stdout, stderr } = await machine.shell('skerry proxy run -- java Ask.java')
+      expect(stdout, stderr).toBe('200\ntrue\n')
+      expect(got[0]?.authorization).toBe(`Bearer ${value}`)
+    })
+
+    it('ends as the program ends', async () => {
+      expect(await machine.shell('skerry proxy run -- sh -c "exit 9"')).toMatchObject({ code: 9 })
+    })
+
+    it('does not start without settings, with wrong ones, or for a token that is none', async () => {
+      expect(await machine.shell('skerry proxy run -c none.toml')).toMatchObject({ code: 4 })
+      await machine.write('wrong.toml', '[forward]\nlisten = 1')
+      const { code, stderr } = await machine.shell('skerry proxy run -c wrong.toml')
+      expect([code, stderr]).toEqual([2, 'skerry: wrong.toml: forward.listen: is no text\n'])
+      const revoked = machine.env.SKERRY_TOKEN!.replace(/^skt_.{22}/, `skt_${'0'.repeat(22)}`)
+      const env = { SKERRY_TOKEN: revoked }
+      expect((await machine.skerry(['proxy', 'run', '--', 'true'], { env })).code).toBe(3)
+    })
   })
 
-  it('ends as the program ends', async () => {
-    expect(await machine.shell('skerry proxy run -- sh -c "exit 9"')).toMatchObject({ code: 9 })
+  describe('with a policy of the server', () => {
+    it('a pinned signer’s rules decide; another pin does not let it start', async () => {
+      await machine.write('skerry-proxy.toml', serverRules())
+      const asked = ['/v1/a', '/v2'].map(
+        (path) => `curl -sS -o /dev/null -w '%{http_code} ' -H '${bearer}' ${origin}${path}`,
+      )
+      const { stdout, stderr } = await machine.shell(
+        `skerry proxy run -- sh -c "${asked.join(';').replaceAll('"', '\\"')}"`,
+      )
+      expect(stdout, stderr).toBe('200 403 ')
+      await machine.write('skerry-proxy.toml', serverRules().replace(signer, 'A'.repeat(43)))
+      const other = await machine.shell('skerry proxy run -- true')
+      expect(other).toMatchObject({ code: 1, stdout: '' })
+      expect(other.stderr).toContain('the proxy was not started')
+    })
+
+    it('a task of two secrets uses one, is refused another, is revoked, and the evidence is on the server', async () => {
+      const control = await freePort()
+      await machine.write('skerry-proxy.toml', serverRules().replace('127.0.0.1:0', `127.0.0.1:${control}`))
+      const task = (await alice.ok('skerry agent dispatch builder --scope API_KEY')).trim()
+      const { child, tells, ended } = machine.start(['proxy', 'run'], { input: null })
+      await tells('proxy: ')
+      const ask = async (name: string) => {
+        const headers = `-H 'X-Skerry-Ticket: ${task}' -H 'Authorization: Bearer {{skerry:${name}}}'`
+        const command = `curl -sS -o /dev/null -w '%{http_code}' --proxy http://127.0.0.1:${control} ${headers} ${origin}/v1/a`
+        return (await machine.shell(command)).stdout
+      }
+      expect([await ask('API_KEY'), await ask('OTHER_KEY')]).toEqual(['200', '403'])
+      await alice.ok(`skerry agent revoke ${task.slice(0, 26)}`)
+      expect(await ask('API_KEY')).toBe('403')
+      child.kill('SIGTERM')
+      expect((await ended).code).toBe(0)
+      const { stdout } = await alice.shell('skerry agent review builder --json')
+      expect(JSON.stringify(JSON.parse(stdout))).toMatch(/OTHER_KEY/)
+    })
   })
 
-  it('does not start without settings, with wrong ones, or for a token that is none', async () => {
-    expect(await machine.shell('skerry proxy run -c none.toml')).toMatchObject({ code: 4 })
-    await machine.write('wrong.toml', '[forward]\nlisten = 1')
-    const { code, stderr } = await machine.shell('skerry proxy run -c wrong.toml')
-    expect([code, stderr]).toEqual([2, 'skerry: wrong.toml: forward.listen: is no text\n'])
-    const revoked = machine.env.SKERRY_TOKEN!.replace(/^skt_.{22}/, `skt_${'0'.repeat(22)}`)
-    const env = { SKERRY_TOKEN: revoked }
-    expect((await machine.skerry(['proxy', 'run', '--', 'true'], { env })).code).toBe(3)
-  })
-})
+  describe('skerry proxy init', () => {
+    it('writes settings that run, and leaves a file that is there', async () => {
+      await machine.shell('rm -f skerry-proxy.toml')
+      expect(await machine.shell('skerry proxy init --preset openai,github')).toMatchObject({ code: 0 })
+      expect(await machine.shell('skerry proxy init --preset openai')).toMatchObject({ code: 5 })
+      const written = readFileSync(join(machine.project, 'skerry-proxy.toml'), 'utf8')
+      expect(written).toContain('allow = ["GITHUB_TOKEN"]')
+    })
 
-describe('with a policy of the server', () => {
-  it('a pinned signer’s rules decide; another pin does not let it start', async () => {
-    await machine.write('skerry-proxy.toml', serverRules())
-    const asked = ['/v1/a', '/v2'].map(
-      (path) => `curl -sS -o /dev/null -w '%{http_code} ' -H '${bearer}' ${origin}${path}`,
-    )
-    const { stdout, stderr } = await machine.shell(
-      `skerry proxy run -- sh -c "${asked.join(';').replaceAll('"', '\\"')}"`,
-    )
-    expect(stdout, stderr).toBe('200 403 ')
-    await machine.write('skerry-proxy.toml', serverRules().replace(signer, 'A'.repeat(43)))
-    const other = await machine.shell('skerry proxy run -- true')
-    expect(other).toMatchObject({ code: 1, stdout: '' })
-    expect(other.stderr).toContain('the proxy was not started')
-  })
-
-  it('a task of two secrets uses one, is refused another, is revoked, and the evidence is on the server', async () => {
-    const control = await freePort()
-    await machine.write('skerry-proxy.toml', serverRules().replace('127.0.0.1:0', `127.0.0.1:${control}`))
-    const task = (await alice.ok('skerry agent dispatch builder --scope API_KEY')).trim()
-    const { child, tells, ended } = machine.start(['proxy', 'run'], { input: null })
-    await tells('proxy: ')
-    const ask = async (name: string) => {
-      const headers = `-H 'X-Skerry-Ticket: ${task}' -H 'Authorization: Bearer {{skerry:${name}}}'`
-      const command = `curl -sS -o /dev/null -w '%{http_code}' --proxy http://127.0.0.1:${control} ${headers} ${origin}/v1/a`
-      return (await machine.shell(command)).stdout
-    }
-    expect([await ask('API_KEY'), await ask('OTHER_KEY')]).toEqual(['200', '403'])
-    await alice.ok(`skerry agent revoke ${task.slice(0, 26)}`)
-    expect(await ask('API_KEY')).toBe('403')
-    child.kill('SIGTERM')
-    expect((await ended).code).toBe(0)
-    const { stdout } = await alice.shell('skerry agent review builder --json')
-    expect(JSON.stringify(JSON.parse(stdout))).toMatch(/OTHER_KEY/)
-  })
-})
-
-describe('skerry proxy init', () => {
-  it('writes settings that run, and leaves a file that is there', async () => {
-    await machine.shell('rm -f skerry-proxy.toml')
-    expect(await machine.shell('skerry proxy init --preset openai,github')).toMatchObject({ code: 0 })
-    expect(await machine.shell('skerry proxy init --preset openai')).toMatchObject({ code: 5 })
-    const written = readFileSync(join(machine.project, 'skerry-proxy.toml'), 'utf8')
-    expect(written).toContain('allow = ["GITHUB_TOKEN"]')
-  })
-
-  it.each([
-    ['', 'nothing says what is to be allowed'],
-    ['--preset none', 'there is no preset none'],
-    ['--agent builder', '--agent needs --signer'],
-    ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
-  ])('%s is refused', async (options, message) => {
-    const { code, stderr } = await machine.shell(`skerry proxy init --file new.toml ${options}`)
-    expect(code).toBe(2)
-    expect(stderr).toContain(message)
+    it.each([
+      ['', 'nothing says what is to be allowed'],
+      ['--preset none', 'there is no preset none'],
+      ['--agent builder', '--agent needs --signer'],
+      ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
+    ])('%s is refused', async (options, message) => {
+      const { code, stderr } = await machine.shell(`skerry proxy init --file new.toml ${options}`)
+      expect(code).toBe(2)
+      expect(stderr).toContain(message)
+    })
   })
 })

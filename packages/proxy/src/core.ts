@@ -6,7 +6,6 @@ import type { Ratchet } from './ratchet.ts'
 import type { RedactorFactory } from './response.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
-import type { Telemetry } from './telemetry.ts'
 import type { Upstreams } from './upstream.ts'
 
 /** What every plane works with. */
@@ -20,7 +19,6 @@ export interface Core {
   approvals: Approvals | null
   /** Null where nothing is reported. */
   activity: Activity | null
-  telemetry: Telemetry
   upstreams: Upstreams
   /** Replaces values in what comes back; null where that is off. */
   redactor: RedactorFactory | null

@@ -21,51 +21,32 @@ export interface Incoming {
   ticket?: string | undefined
 }
 
-/** What is about to be sent. */
-export interface Permitted extends Authorized {
-  signal: AbortSignal
-}
-
 /** One request, from what the client has sent to the upstream's answer or a refusal. */
 export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
   await answered(core, incoming, response, async (signal) => {
-    const permitted = await permit(core, incoming, signal)
-    const { filled, secrets } = permitted
-    const isScanned = hidden(core, secrets).length > 0
-    const headers = isScanned ? unpacked(filled.headers) : filled.headers
+    const { filled, secrets } = await permit(core, incoming, signal)
+    const headers = hidden(core, secrets).length > 0 ? unpacked(filled.headers) : filled.headers
     const sending = { method: incoming.request.method!, target: filled.target, body: filled.body, headers }
     const answer = await core.upstreams.send(incoming.to, withLength(sending), signal)
     pass(core, answer, response, secrets, incoming.to.host)
-    return { ...permitted, status: answer.statusCode ?? 0 }
   })
 }
 
-/** Does the work, turns whatever goes wrong into an answer, and tells telemetry what came of it. */
+/** Does the work, and turns whatever goes wrong into an answer. */
 export async function answered(
   core: Core,
-  { request, to, route }: Incoming,
+  { request, to }: Incoming,
   response: ServerResponse,
-  work: (signal: AbortSignal) => Promise<Authorized & { status: number }>,
+  work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const about = {
-    plane: route ? ('route' as const) : ('forward' as const),
-    host: to.host,
-    method: request.method!,
-    routePrefix: route?.prefix,
-    startedAtMs: performance.now(),
-  }
   try {
-    const { session, secrets, status, version, ruleIndex } = await work(gone.signal)
-    const ratchetState = core.ratchet.state(session.run)
-    const names = secrets.map(({ name }) => name)
-    core.telemetry.observe({ ...about, status, secrets: names, agent: session.agent, version, ruleIndex, ratchetState })
+    await work(gone.signal)
   } catch (error) {
     if (gone.signal.aborted) return
     const refusal = upstreamFailure(error)
-    core.warn(`${about.method} ${about.host}: ${refusal.message}`)
-    core.telemetry.observe({ ...about, refusal: refusal.reason, secrets: [], agent: null, ratchetState: '' })
+    core.warn(`${request.method} ${to.host}: ${refusal.message}`)
     refuse(request, response, refusal)
   }
 }

@@ -9,7 +9,6 @@ export interface Ratchet {
   secret(run: string, name: string): Withdrawn
   /** A request was permitted: the run may lose something by it. It never gets anything back. */
   advance(run: string, operation: Operation): void
-  state(run: string): string
 }
 
 /** Runs whose state is kept. Beyond, whatever comes newly is in the narrowest state: forgetting would widen. */
@@ -43,6 +42,5 @@ export function openRatchet(config: RatchetConfig | null): Ratchet {
       }
       if (after !== before && (runs.has(run) || runs.size < runsMax)) runs.set(run, after)
     },
-    state: (run) => states[placeOf(run).at]!.name,
   }
 }

@@ -55,7 +55,7 @@ export function pass(
     throw new Refusal(502, 'upstream', 'the answer is packed in a way that cannot be looked into')
   const dropped = new Set(['content-length', ...(decoder ? ['content-encoding'] : [])])
   const kept = headers.filter(([name]) => !dropped.has(name.toLowerCase()))
-  response.writeHead(statusCode, redactions.text(statusMessage ?? ''), redactHeaders(kept, redactions.text).flat())
+  response.writeHead(statusCode, redactions.headers(kept).flat())
   const ended = () => tell(core, redactions.counts, host)
   const body = redactions.stream()
   if (decoder) pipeline(answer, decoder(), bounded(answer), body, response, ended)
@@ -70,8 +70,8 @@ export function hidden({ redactor, config, secrets }: Core, injected: Injected[]
   return all.filter(({ value }) => value.length >= minLength)
 }
 
-export const redactHeaders = (headers: Headers, text: (value: string) => string): Headers =>
-  headers.map(([name, value]) => [name, text(value)])
+/** No header holds it. */
+const between = '\0'
 
 /** Redactors of one answer, which count together. */
 export function redactionsOf({ redactor, config }: Core, secrets: Injected[]) {
@@ -83,11 +83,14 @@ export function redactionsOf({ redactor, config }: Core, secrets: Injected[]) {
   }
   return {
     counts,
-    text(value: string): string {
+    /** All values of an answer's head at once: making a redactor costs more than using it. */
+    headers(headers: Headers): Headers {
       const one = open()
-      const parts = [one.transform(Buffer.from(value, 'latin1')), one.flush()]
+      const values = headers.map(([, value]) => value).join(between)
+      const parts = [one.transform(Buffer.from(values, 'latin1')), one.flush()]
       count(one)
-      return Buffer.concat(parts).toString('latin1')
+      const redacted = Buffer.concat(parts).toString('latin1').split(between)
+      return headers.map(([name], at) => [name, redacted[at] ?? ''])
     },
     stream(): Transform {
       const one = open()

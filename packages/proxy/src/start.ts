@@ -19,7 +19,6 @@ import type { RedactorFactory } from './response.ts'
 import { reverseServer } from './reverse.ts'
 import { openSecrets } from './secrets.ts'
 import { openSessions } from './sessions.ts'
-import { noTelemetry, type Telemetry } from './telemetry.ts'
 import { openUpstreams } from './upstream.ts'
 
 /** What a proxy is given by whoever starts it. */
@@ -34,7 +33,6 @@ export interface Means {
   /** Undefined: the control listener is a socket file, or there is none. */
   controlToken?: string | undefined
   redactor?: RedactorFactory | undefined
-  telemetry?: Telemetry | undefined
   /** Told of each request that waits for a person, with a signal that it does no longer. */
   onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
   /** In the place of the system's; for upstreams of one's own. */
@@ -84,7 +82,6 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
     await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
     core.upstreams.close()
     await core.activity?.flush()
-    await core.telemetry.close()
   }
   try {
     const { forward, control } = config
@@ -134,7 +131,6 @@ function assemble(config: Config, means: Means): Core {
             warn,
           })
         : null,
-    telemetry: means.telemetry ?? noTelemetry,
     upstreams: openUpstreams(openEgress(config.egress, lookUp), upstreamCa),
     redactor: config.redaction.enabled ? (means.redactor ?? null) : null,
   }

@@ -58,18 +58,22 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
     const { protocol, host, port, isTrusted } = to
     if (!isTrusted) egress.check(host)
     const send = protocol === 'https:' ? tlsRequest : plainRequest
-    return send({
+    const sent = send({
       host,
       port,
       method,
       path: target,
       headers: [['Host', authorityOf(to)], ...headers].flat(),
       agent: agents[isTrusted ? 'trusted' : 'checked'][protocol],
-      signal,
       ...(isTrusted ? {} : { lookup: egress.lookup }),
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ...more,
     })
+    // Handing the signal to Node costs as much as the rest of a small request.
+    const end = () => sent.destroy()
+    signal.addEventListener('abort', end, { once: true })
+    sent.once('close', () => signal.removeEventListener('abort', end))
+    return sent
   }
   const send = async (to: Target, sending: Sending, signal: AbortSignal): Promise<IncomingMessage> => {
     for (let attempt = 1; ; attempt++) {
@@ -79,7 +83,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
       } catch (error) {
         // The upstream has closed a kept connection in this moment: what changes nothing is tried on a new one.
         const isStale = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-        if (!isStale || attempt > 2 || !repeatable.has(sending.method)) throw error
+        if (!isStale || signal.aborted || attempt > 2 || !repeatable.has(sending.method)) throw error
       }
     }
   }

@@ -2,8 +2,8 @@ import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Core } from './core.ts'
 import { answered, type Incoming, permit } from './handle.ts'
-import { pairs } from './headers.ts'
-import { hidden, pass, redactHeaders, redactionsOf, tell } from './response.ts'
+import { type Headers, pairs } from './headers.ts'
+import { hidden, pass, redactionsOf, tell } from './response.ts'
 import type { Upgraded } from './upstream.ts'
 
 /** What no other protocol switches to: a request for one goes on as the ordinary request that it is, too. */
@@ -26,20 +26,18 @@ export function responseOn(request: IncomingMessage, socket: Duplex): ServerResp
 export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
   const response = responseOn(incoming.request, socket)
   await answered(core, incoming, response, async (signal) => {
-    const permitted = await permit(core, incoming, signal)
-    const { filled, secrets } = permitted
+    const { filled, secrets } = await permit(core, incoming, signal)
     const sending = { method: 'GET', target: filled.target, headers: filled.headers, body: null }
     const found = await core.upstreams.upgrade(incoming.to, sending, signal)
     if (!('head' in found)) {
       pass(core, found, response, secrets, incoming.to.host)
-      return { ...permitted, status: found.statusCode ?? 0 }
+      return
     }
     response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0])
     const wanted = hidden(core, secrets)
     const redactions = wanted.length === 0 ? null : redactionsOf(core, wanted)
-    join(socket, head, found, redactions?.text ?? ((value) => value))
+    join(socket, head, found, redactions?.headers ?? ((headers) => headers))
     if (redactions) tell(core, redactions.counts, incoming.to.host)
-    return { ...permitted, status: 101 }
   })
 }
 
@@ -47,9 +45,9 @@ function join(
   socket: Duplex,
   head: Buffer,
   { response, socket: upstream, head: first }: Upgraded,
-  text: (value: string) => string,
+  redacted: (headers: Headers) => Headers,
 ) {
-  const lines = redactHeaders(pairs(response.rawHeaders), text).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = redacted(pairs(response.rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\n${lines.join('')}\r\n`, 'latin1')
   socket.write(first)
   upstream.write(head)

@@ -200,6 +200,9 @@ const lines: Record<string, string> = {
   'agent revoke': 'tsk_0000000000000000000000',
   'agent review': 'agent-{n}',
   'agent rm': 'agent-{n} --yes',
+  // Settings that are there, and none that are: it would wait for programs.
+  'proxy init': '--preset openai --file rules.json',
+  'proxy run': '--config none.toml',
   'sync unbind': '{binding} --yes',
   'sync disconnect': 'fly-{n} --yes',
   'token revoke': '{token} --yes',

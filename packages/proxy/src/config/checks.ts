@@ -1,10 +1,12 @@
-import type { Written } from './config.ts'
 import { ConfigError } from './read.ts'
+import type { Written } from './written.ts'
 
 type Check = (written: Written) => false | [place: string, problem: string]
 
 /** What no single value shows. Each says where and why the settings contradict each other, or false. */
 const checks: readonly Check[] = [
+  ({ propagateTraceUpstream }) =>
+    propagateTraceUpstream && ['propagate_trace_upstream', 'this proxy makes no traces that it could pass on'],
   ({ route, forward }) => route.length === 0 && forward === null && ['', 'there is neither a [[route]] nor [forward]'],
   ({ route }) => {
     const prefixes = route.map(({ prefix }) => prefix.replace(/\/+$/, ''))

@@ -3,96 +3,9 @@ import type { PolicyRule } from '@skerry/contract/policy-body'
 import { parse, TomlError } from 'smol-toml'
 import { checkTogether } from './checks.ts'
 import { ratchetOf } from './ratchet.ts'
-import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
-import { ceiling, requirements, ruleFields, ruleOf, transition } from './rules.ts'
-import { agentName, duration, listenAddress, network, origin, thumbprint } from './values.ts'
-
-const day = 86_400
-const mebibyte = 1024 * 1024
-
-const route = table({
-  prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'is no path that starts with /')),
-  upstream: needed(origin),
-  headers: given(headers, {}),
-  ...ruleFields,
-})
-
-const forward = table({
-  listen: needed(listenAddress),
-  unmatchedHostPolicy: given(oneOf('tunnel', 'deny'), 'tunnel'),
-  caCert: given(text, 'skerry-proxy-ca.pem'),
-  caKey: given(text, 'skerry-proxy-ca-key.pem'),
-  host: given(list(table({ match: needed(text), ...ruleFields })), []),
-})
-
-const policy = table({
-  source: given(oneOf('file', 'server'), 'file'),
-  agent: given(agentName, null),
-  agents: given(list(agentName), []),
-  org: given(text, null),
-  refreshInterval: given(duration(1, day), 10),
-  signers: given(list(thumbprint), []),
-  ceiling,
-  acceptRollback: given(flag, false),
-})
-
-const control = table({
-  listen: given(listenAddress, null),
-  socket: given(text, null),
-  ttl: given(duration(1, 30 * day), 3600),
-  maxTtl: given(duration(1, 30 * day), 12 * 3600),
-  allowUid: given(whole(0, 2 ** 32 - 1), null),
-  allowBinary: given(text, null),
-  allowSha256: given(text, null),
-})
-
-const cache = table({
-  enabled: given(flag, false),
-  dir: given(text, null),
-  maxAge: given(duration(1, 90 * day), day),
-  reconnectInterval: given(duration(1, day), 5),
-  reconnectMaxInterval: given(duration(1, day), 300),
-})
-
-const redaction = table({
-  enabled: given(flag, true),
-  scan: given(oneOf('injected', 'all'), 'injected'),
-  placeholder: given(text, '[redacted by skerry]'),
-  minLength: given(whole(6, 1024), 8),
-  encodings: given(list(oneOf('percent', 'json', 'base64')), null),
-})
-
-const read = table({
-  listen: given(listenAddress, { host: '127.0.0.1', port: 8080 }),
-  maxRequestBodyBytes: given(whole(0, 1024 * mebibyte), 2 * mebibyte),
-  propagateTraceUpstream: given(flag, false),
-  route: given(list(route), []),
-  forward: given(forward, null),
-  policy: given(policy, policy({}, 'policy')),
-  control: given(control, null),
-  secrets: given(table({ refreshInterval: given(duration(1, day), null) }), { refreshInterval: null }),
-  tasks: given(table({ cacheTtl: given(duration(0, 300), 30) }), null),
-  activity: given(table({ flushInterval: given(duration(10, day), 60), maxCells: given(whole(1, 5000), 500) }), null),
-  ratchet: given(
-    table({
-      state: needed(
-        list(table({ name: needed(text), hosts: given(list(text), null), secrets: given(list(text), null) })),
-      ),
-      transition: needed(list(transition)),
-    }),
-    null,
-  ),
-  cache: given(cache, cache({}, 'cache')),
-  redaction: given(redaction, redaction({}, 'redaction')),
-  egress: given(table({ blockPrivateIps: given(flag, true), allowCidr: given(list(network), []) }), {
-    blockPrivateIps: true,
-    allowCidr: [],
-  }),
-  approval: given(table({ timeout: given(duration(5, 900), 120), require: requirements }), null),
-})
-
-/** The file as it was written, each value read and its defaults filled in. */
-export type Written = ReturnType<typeof read>
+import { ConfigError } from './read.ts'
+import { ruleOf } from './rules.ts'
+import { readWritten, type Written } from './written.ts'
 
 /** A reverse route: what comes in under its prefix goes to its upstream. */
 export interface Route {
@@ -122,7 +35,7 @@ export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 
  * @throws ConfigError with the place that is wrong.
  */
 export function parseConfig(toml: string, folder: string): Config {
-  const written = read(parseToml(toml), '')
+  const written = readWritten(parseToml(toml), '')
   checkTogether(written)
   const { route: routes, forward, ratchet, approval, policy, control, cache, ...rest } = written
   return {
@@ -164,21 +77,4 @@ function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: s
     caKey: resolve(folder, rest.caKey),
     rules: host.map(({ match, ...rule }, at) => ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match')),
   }
-}
-
-/** Headers that a connection needs are not the file's to set. */
-const ownHeaders = /^(?:host|content-length|transfer-encoding|connection|upgrade|expect|te|trailer|proxy-.*)$/i
-
-function headers(value: unknown, place: string): Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(place, 'is no table')
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => {
-      const at = `${place}.${name}`
-      if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || ownHeaders.test(name))
-        throw new ConfigError(at, 'is no header that can be set')
-      if (typeof one !== 'string' || !/^[\x20-\x7e]*$/.test(one))
-        throw new ConfigError(at, 'is no text of printable ASCII')
-      return [name.toLowerCase(), one]
-    }),
-  )
 }

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
-import type { Written } from './config.ts'
 import { ConfigError } from './read.ts'
 import { ruleOf } from './rules.ts'
+import type { Written } from './written.ts'
 
 /** Where every run begins. */
 const baseline = 'baseline'

@@ -1,0 +1,20 @@
+import { startFloor } from '../child.ts'
+import type { Bench } from '../figure.ts'
+import { compare } from '../measure.ts'
+import { request } from '../tenant.ts'
+
+/** A small answer, so that what is measured is the proxy and not the copying. */
+const body = JSON.stringify({ items: Array.from({ length: 20 }, (_, id) => ({ id, name: `item ${id}` })) })
+
+export async function proxyRoute(bench: Bench): Promise<number> {
+  await using upstream = await startFloor('fixed', { body, contentType: 'application/json', etag: '"1"' })
+  await using ours = await startFloor('proxied', { port: upstream.port })
+  await using floor = await startFloor('passing', { port: upstream.port })
+  const requests = [request('GET', '/v1/items', '{{skerry:API_KEY}}')]
+  const { perSecond } = await compare(
+    bench,
+    { name: 'route with a secret', requests, server: ours },
+    { name: 'bare proxy', requests, server: floor },
+  )
+  return perSecond
+}
