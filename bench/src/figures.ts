@@ -10,8 +10,8 @@ import {
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseMint } from './figures/lease-mint.ts'
-import { redaction } from './figures/redaction.ts'
 import { proxyRoute } from './figures/proxy-route.ts'
+import { redaction } from './figures/redaction.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
 import {
   resolveCached,

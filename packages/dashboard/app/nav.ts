@@ -4,9 +4,9 @@ import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
   IconBell,
+  IconBot,
   IconCloudUpload,
   IconGauge,
-  IconBot,
   IconGitPullRequest,
   IconHexagon,
   IconHistory,
