@@ -7,6 +7,7 @@ import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts
 import { blobsOf, patternOf, type Schema } from './reference-words.ts'
 import * as shared from './schema.ts'
 import { RecoveryCode } from './second-factor.ts'
+import { ProviderId } from './vault.ts'
 
 // Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
 
@@ -36,6 +37,7 @@ const byPattern = new Map<string, string>([
   [patternOf(PrfInput), 'h7Kq2ZpV0sXc9LwT4bNyRd'],
   [patternOf(RecoveryCode), '4XK7P-M2QRA'],
   [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
+  [patternOf(ProviderId), 'mail'],
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 
