@@ -153,7 +153,8 @@ export const actionLabel = (action: string): string =>
   (Object.hasOwn(actionLabels, action) && actionLabels[action as AuditAction]) || action
 
 /** Actions that people should notice: access that ended or was refused, and decoys that were tried. */
-export const isAlarming = (action: string): boolean => ['honey_token.tripped', 'env.resolve_denied', 'vault.credential.release_denied'].includes(action)
+export const isAlarming = (action: string): boolean =>
+  ['honey_token.tripped', 'env.resolve_denied', 'vault.credential.release_denied'].includes(action)
 
 export const actorLabels: Record<string, string> = {
   user: 'member',
