@@ -34,6 +34,10 @@ import { signup } from './signup.ts'
 import { sync } from './sync.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
+import { vaultConnect } from './vault-connect.ts'
+import { vaultExecutor } from './vault-executor.ts'
+import { vaultPlatform } from './vault-platform.ts'
+import { vaultProjects } from './vault-projects.ts'
 
 /** The whole API, by the specification's headings. Server, SDK, OpenAPI document and reference page derive from it. */
 export const endpoints = {
@@ -77,6 +81,10 @@ export const endpoints = {
   provisioner,
   agents,
   tasks,
+  vaultProjects,
+  vaultPlatform,
+  vaultConnect,
+  vaultExecutor,
   audit,
   auditProof,
   billing,

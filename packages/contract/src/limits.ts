@@ -94,6 +94,20 @@ export const limits = {
   syncUnusedKeySeconds: 86_400,
   /** A run that takes longer goes on without the one who asked for it. */
   syncRunAnswerSeconds: 55,
+  vaultUserRefCharacters: 255,
+  /** An icon of 128 pixels, as a data URL. */
+  vaultLogoCharacters: 32_768,
+  vaultReturnOriginsMax: 16,
+  vaultProvidersMax: 200,
+  vaultScopesMax: 100,
+  vaultRegistrationCodeTtlSeconds: 600,
+  vaultLinkTtlMinSeconds: 60,
+  vaultLinkTtlDefaultSeconds: 3600,
+  vaultLinkTtlMaxSeconds: 86_400,
+  /** How long a browser that opened a link has it. */
+  vaultClaimTtlSeconds: 1800,
+  vaultConnectionsDefault: 100,
+  vaultWrappingKeysMax: 100,
   /** An environment is re-keyed in one request, which carries all that it holds. */
   rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

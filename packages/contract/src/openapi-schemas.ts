@@ -26,6 +26,22 @@ import { StartedSession, WebAuthnResponse } from './sign-in.ts'
 import { NameTransform, SyncBinding, SyncConnection, SyncLastRun, SyncRun } from './sync.ts'
 import { AgentTask } from './tasks.ts'
 import { ServiceToken } from './tokens.ts'
+import {
+  NewVaultDisplay,
+  VaultCapture,
+  VaultCaptured,
+  VaultCatalog,
+  VaultConnection,
+  VaultConnectionPage,
+  VaultConnectView,
+  VaultDisplay,
+  VaultExecutor,
+  VaultKey,
+  VaultManageView,
+  VaultProject,
+  VaultProvider,
+  WrappingKey,
+} from './vault.ts'
 
 /** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 takes it. */
 export type JsonSchema = { [keyword: string]: unknown }
@@ -96,6 +112,20 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SyncNameTransform: NameTransform,
   SyncRun,
   User,
+  VaultCapture,
+  VaultCaptured,
+  VaultCatalog,
+  VaultConnectView,
+  VaultConnection,
+  VaultConnectionPage,
+  VaultDisplay,
+  VaultExecutor,
+  VaultKey,
+  VaultManageView,
+  VaultNewDisplay: NewVaultDisplay,
+  VaultProject,
+  VaultProvider,
+  VaultWrappingKey: WrappingKey,
   Version: shared.Version,
   WebAuthnResponse,
   WrappedKey: shared.WrappedKey,

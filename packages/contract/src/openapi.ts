@@ -53,6 +53,10 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   provisioner: 'Provisioner',
   agents: 'Agents',
   tasks: 'Agent tasks and activity',
+  vaultProjects: 'Credential vault: projects',
+  vaultPlatform: 'Credential vault: platform',
+  vaultConnect: 'Credential vault: Connect page',
+  vaultExecutor: 'Credential vault: executor',
   audit: 'Audit',
   auditProof: 'Audit proof',
   billing: 'Plans and usage',
@@ -119,6 +123,13 @@ const securitySchemes = {
       'token (`skm_...`)',
   },
   basic: { type: 'http', scheme: 'basic', description: 'A machine client: its id and its secret' },
+  vaultPlatformKey: { type: 'http', scheme: 'bearer', description: 'A platform key of a vault project (`skv_...`)' },
+  vaultExecutor: { type: 'http', scheme: 'bearer', description: 'The credential of a vault executor (`skx_...`)' },
+  vaultClaim: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'What a browser got for a Connect link (`vcl_...`), good for 30 minutes',
+  },
   refreshCookie: {
     type: 'apiKey',
     in: 'cookie',
@@ -273,11 +284,14 @@ const limitHeaders = {
   },
 }
 
+const vaultSchemes = { platform: 'vaultPlatformKey', executor: 'vaultExecutor', claim: 'vaultClaim' } as const
+
 const takesRefreshCookie = new Set(['/v1/sign-in/refresh', '/v1/sign-in/sign-out'])
 
 /** The other open operations take what they check, if anything, in their body. */
 function securityOf(endpoint: Endpoint): OpenApiOperation['security'] {
-  if (endpoint.surface !== 'none') return [{ bearer: [] }, { basic: [] }]
+  if (endpoint.surface === 'principal') return [{ bearer: [] }, { basic: [] }]
+  if (endpoint.surface !== 'none') return [{ [vaultSchemes[endpoint.surface]]: [] }]
   if (isTokenEndpoint(endpoint)) return [{ basic: [] }, {}]
   return takesRefreshCookie.has(endpoint.path) ? [{ refreshCookie: [] }] : []
 }

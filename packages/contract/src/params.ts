@@ -3,6 +3,7 @@ import type { ErrorCode } from './errors.ts'
 import { slugPattern } from './patterns.ts'
 import { type IdKind, idPattern } from './prefixes.ts'
 import { CliLoginCode, Id, SecretName } from './schema.ts'
+import { vaultSlots } from './vault-facts.ts'
 
 /** One row of the path parameter table. */
 export interface PathParamRule {
@@ -65,6 +66,18 @@ const rules: Record<string, PathParamRule> = {
     schema: Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'a version' }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such version',
+  },
+  projectId: id('vaultProject', 'vault project'),
+  vaultKeyId: id('vaultKey', 'platform key'),
+  connectSessionId: id('vaultSession', 'session'),
+  vaultConnectionId: id('vaultConnection', 'connection'),
+  slot: {
+    schema: Type.String({
+      pattern: `^(?:${Object.keys(vaultSlots).join('|')})$`,
+      description: 'slot of a credential',
+    }) as PathParamRule['schema'],
+    malformed: 'not_found',
+    message: 'no such slot',
   },
   kmsKeyId: id('kmsKey', 'managed key'),
   code: {

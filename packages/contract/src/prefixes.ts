@@ -35,6 +35,9 @@ export const credentialPrefixes = {
   serviceToken: 'skt_',
   cliSession: 'skc_',
   machineAccess: 'skm_',
+  vaultPlatform: 'skv_',
+  vaultExecutor: 'skx_',
+  vaultClaim: 'vcl_',
 } as const
 
 /**
@@ -77,6 +80,11 @@ export const idPrefixes = {
   agentTask: 'tsk_',
   taskRef: 'skd_',
   kmsKey: 'kms_',
+  vaultProject: 'vpj_',
+  vaultKey: 'vky_',
+  vaultExecutor: 'vex_',
+  vaultSession: 'vcs_',
+  vaultConnection: 'vcn_',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

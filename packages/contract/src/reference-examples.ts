@@ -8,6 +8,7 @@ import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from './prefixes.ts
 import { blobsOf, patternOf, type Schema } from './reference-words.ts'
 import * as shared from './schema.ts'
 import { RecoveryCode } from './second-factor.ts'
+import { ProviderId } from './vault.ts'
 
 // Example answers for documents. They are of the form that their schema asks for, and no key or secret of anyone.
 
@@ -39,6 +40,7 @@ const byPattern = new Map<string, string>([
   [patternOf(HexDigest), '9f86d081884c7d65'.repeat(4)],
   [patternOf(SignatureValue), publicId.repeat(4).slice(0, 86)],
   [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
+  [patternOf(ProviderId), 'mail'],
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 

@@ -22,7 +22,7 @@ const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
   { code: 'invalid_request', when: () => true },
   { code: 'unauthorized', when: (endpoint) => endpoint.surface !== 'none' },
   // Of a person whose second factor is still to be entered, who may learn so much.
-  { code: 'mfa_required', when: (endpoint) => endpoint.surface !== 'none' && endpoint.path !== '/v1/me' },
+  { code: 'mfa_required', when: (endpoint) => endpoint.surface === 'principal' && endpoint.path !== '/v1/me' },
   { code: 'forbidden', when: inOrganization },
   { code: 'mfa_required', when: inOrganization },
   { code: 'not_found', when: inOrganization },

@@ -52,6 +52,11 @@ import { routes as sync } from './features/sync/routes.ts'
 import { jobs as taskJobs } from './features/tasks/jobs.ts'
 import { routes as tasks } from './features/tasks/routes.ts'
 import { routes as tokens } from './features/tokens/routes.ts'
+import { jobs as vaultJobs } from './features/vault/connect/jobs.ts'
+import { routes as vaultConnect } from './features/vault/connect/routes.ts'
+import { routes as vaultExecutor } from './features/vault/executor/routes.ts'
+import { routes as vaultPlatform } from './features/vault/platform/routes.ts'
+import { routes as vaultProjects } from './features/vault/projects/routes.ts'
 import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
 import { jobs as housekeeping } from './jobs/housekeeping.ts'
@@ -89,6 +94,10 @@ export const routes: Route[] = [
   ...sync,
   ...agents,
   ...tasks,
+  ...vaultProjects,
+  ...vaultPlatform,
+  ...vaultConnect,
+  ...vaultExecutor,
   ...audit,
   ...auditProof,
   ...billing,
@@ -115,6 +124,7 @@ export const jobs: AnyJob[] = [
   ...syncJobs,
   ...agentJobs,
   ...taskJobs,
+  ...vaultJobs,
   ...auditProofJobs,
   ...billingJobs,
   ...logSinkJobs,

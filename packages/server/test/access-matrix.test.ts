@@ -199,6 +199,8 @@ POST org/clients
 POST org/clients/:clientId/secret
 DELETE org/clients/:clientId
 POST org/agents/:agentId/policies
+POST org/vault/projects/:projectId/keys
+POST org/vault/projects/:projectId/registration-codes
 GET /v1/agents/:agentRef/policy
 POST /v1/agents/:agentRef/activity
 POST /v1/tasks/introspect
@@ -260,6 +262,8 @@ describe('rules that hold whatever the matrix says', () => {
       'POST /v1/sign-in/set-up',
       'POST /v1/sign-in/sign-out',
       'POST /v1/signup',
+      'POST /v1/vault/connect/claim',
+      'POST /v1/vault/executor/register',
     ])
     expect(cellsWhere(isOpen, () => true).filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
@@ -274,6 +278,29 @@ describe('rules that hold whatever the matrix says', () => {
     for (const { cells } of differ) expect(cells[session]).toBe('403')
   })
 
+  test('a credential of the vault passes its own surface, and is unknown on every other one', () => {
+    for (const surface of ['platform', 'executor', 'claim'] as const) {
+      const own = cellsWhere(
+        (row) => row.route.endpoint.surface === surface,
+        (caller) => caller.surface === surface,
+      )
+      const elsewhere = cellsWhere(
+        (row) => !isOpen(row) && row.route.endpoint.surface !== surface,
+        (caller) => caller.surface === surface,
+      )
+      // A claim is good for what its link was for.
+      expect(own.filter((cell) => !ending('pass', ...(surface === 'claim' ? ['403'] : [])).test(cell))).toEqual([])
+      expect(elsewhere.length).toBeGreaterThan(200)
+      expect(elsewhere.filter((cell) => !ending('401').test(cell))).toEqual([])
+    }
+    const strangers = cellsWhere(
+      ({ route }) => ['platform', 'executor', 'claim'].includes(route.endpoint.surface),
+      (caller) => caller.from !== 'vault',
+    )
+    expect(strangers.length).toBeGreaterThan(300)
+    expect(strangers.filter((cell) => !ending('401').test(cell))).toEqual([])
+  })
+
   test('whoever is of another organization finds nothing there', () => {
     const cells = cellsWhere(ofOrg, (caller) => caller.from === 'foreign')
     expect(cells.length).toBeGreaterThan(100)
@@ -282,7 +309,7 @@ describe('rules that hold whatever the matrix says', () => {
 
   test('a machine client is refused wherever a key or a person is needed', () => {
     const cells = cellsWhere(notForMachines, (caller) => caller.kind === 'machine' && caller.from === 'org')
-    expect(cells).toHaveLength(2 * 46)
+    expect(cells).toHaveLength(2 * 48)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 

@@ -11,6 +11,7 @@ import { resolve } from '@skerry/contract/resolve'
 import { rotation } from '@skerry/contract/rotation'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
 import { newToken as wholeToken } from '@skerry/crypto/token'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -39,6 +40,7 @@ import { type Stripe, startStripe } from './services/stripe.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
 import type { Step } from './step.ts'
 import { invitePerson, newDecoy, newMember, newPerson, newToken, signUp } from './tenant.ts'
+import { bearerFor, newSurfaces } from './vault-scene.ts'
 import { builtIn, openWorld, type World } from './world.ts'
 
 const userAgent = 'audited/1.0 (a suite)'
@@ -76,7 +78,9 @@ const titleOf = ({ endpoint, note }: Pick<Step, 'endpoint' | 'note'>) =>
 
 async function send({ endpoint, as, params, query, body, headers }: Step, more: Record<string, unknown> = {}) {
   const input = { ...body?.(), ...more }
-  sent.push(...Object.values(input).filter((value) => typeof value === 'string'))
+  // Which key a credential is wrapped to is public, and the trail names the keys of an executor.
+  const { keyThumbprint: _, ...kept } = input
+  sent.push(...Object.values(kept).filter((value) => typeof value === 'string'))
   return world.call(endpoint, {
     ...(as ? { as: as() } : {}),
     ...(params ? { params: params() } : {}),
@@ -407,6 +411,16 @@ describe('what happens without a mutation of the contract', () => {
     expect(entries).toMatchObject([{ ...who, ...what, orgId: place.tenant.orgId }])
   })
 
+  test('a credential that is not released is recorded, with the executor and the reason', async () => {
+    const { executor, params } = place.vault
+    const as = executor.as
+    const entries = await newEntries(world, () =>
+      world.call(vaultExecutor.release, { as, params: { ...params, slot: 'session' } }),
+    )
+    const what = { action: 'vault.credential.release_denied', resourceId: params.vaultConnectionId }
+    expect(entries).toMatchObject([{ ...what, actorType: 'vault_executor', actorId: executor.id }])
+  })
+
   test('a log sink whose collector refuses is disabled, which is recorded', async () => {
     const { orgId, admin } = place.tenant
     const collector = await startCollector()
@@ -432,6 +446,8 @@ describe('what happens without a mutation of the contract', () => {
     await world.call(recovery.rotate, { as: tenant.admin.as, params, body: shared })
     await seal(world.server.context)
     const [sealed] = await auditRows(world).then((rows) => rows.filter(({ orgId }) => orgId === tenant.orgId))
+    // Claims of the place’s own links have expired by now.
+    const vault = await newSurfaces(world, tenant)
     const queries: Record<string, Record<string, unknown>> = {
       '/v1/resolve': { env: params.envId },
       '/v1/orgs/:orgId/audit/proof/inclusion': { entry: sealed?.id },
@@ -440,10 +456,11 @@ describe('what happens without a mutation of the contract', () => {
     for (const { endpoint } of listEndpoints().filter(({ endpoint }) => endpoint.method === 'GET')) {
       const inOrg = isOfUserAdmin(endpoint) ? userAdmin : tenant.admin
       const reader = isOfCustodian(endpoint) ? custodian : inOrg
-      const { as } = isOfPerson(endpoint) ? person : reader
+      const own = bearerFor(vault, endpoint)
+      const { as } = own ? { as: own } : isOfPerson(endpoint) ? person : reader
       const query = queries[endpoint.path] ?? {}
       const entries = await newEntries(world, async () => {
-        const answer = await world.call(endpoint, { as, params, query })
+        const answer = await world.call(endpoint, { as, params: { ...params, ...vault.params }, query })
         expect([endpoint.path, answer.status]).toEqual([endpoint.path, 200])
       })
       expect(entries, endpoint.path).toEqual([])

@@ -1,4 +1,5 @@
 import { cliSessions } from '@skerry/contract/cli-sessions'
+import type { Surface } from '@skerry/contract/endpoint'
 import { branches } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
 import { oauth } from '@skerry/contract/oauth'
@@ -32,17 +33,20 @@ import {
   signUp,
   type Tenant,
 } from './tenant.ts'
+import { newSurfaces, type Surfaces } from './vault-scene.ts'
 import type { World } from './world.ts'
 
 /** Whom a caller's row of facts is about: what follows from it, a suite asserts without looking at the matrix. */
 export interface Caller {
   name: string
   as: string | undefined
-  /** unknown: no valid credential. foreign: a valid one of another organization. */
-  from: 'unknown' | 'foreign' | 'org'
+  /** unknown: no valid credential. foreign: a valid one of another organization. vault: one of a surface of its own. */
+  from: 'unknown' | 'foreign' | 'org' | 'vault'
   kind: 'nobody' | 'person' | 'token' | 'machine'
   role: 'none' | 'member' | 'admin'
   granted: boolean
+  /** Of the vault. */
+  surface?: Surface
   /** A token that is bound to the environment of the paths, or to one of another application. */
   bound?: 'here' | 'elsewhere'
 }
@@ -54,6 +58,7 @@ export interface Place {
   branchId: string
   /** Who holds a share of the recovery key. */
   custodian: Actor
+  vault: Surfaces
 }
 
 /** The environment, its branch and the ids of the rest; the callers hold their grants afterwards. */
@@ -100,7 +105,9 @@ export async function buildPlace(world: World): Promise<Place> {
   const personal = { webSessionId: newId('session'), signInPasskeyId: newId('signInPasskey') }
   const clientId = (await newMachineClient(world, tenant)).id
   const ofMachines = { clientId, targetId, leaseId, rotationId, jobId, kmsKeyId, recoveryRequestId }
+  const vault = await newSurfaces(world, tenant)
   const others = {
+    ...vault.params,
     ...personal,
     ...ofMachines,
     ...synced,
@@ -110,12 +117,23 @@ export async function buildPlace(world: World): Promise<Place> {
     name: 'NAME',
   }
   const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id, ...own }
-  return { tenant, params: { ...ids, ...others }, branchId: branch.body.branch.id, custodian: custodians[0] as Actor }
+  return {
+    tenant,
+    params: { ...ids, ...others },
+    branchId: branch.body.branch.id,
+    custodian: custodians[0] as Actor,
+    vault,
+  }
 }
 
 /** Every kind of caller that there is, in the order of the matrix. */
 export async function buildCallers(world: World, place: Place): Promise<Caller[]> {
-  return [...(await unknownCallers(world, place)), ...(await people(world, place)), ...(await machines(world, place))]
+  return [
+    ...(await unknownCallers(world, place)),
+    ...(await people(world, place)),
+    ...(await machines(world, place)),
+    ...ofVault(place),
+  ]
 }
 
 async function unknownCallers(world: World, { tenant }: Place): Promise<Caller[]> {
@@ -236,6 +254,18 @@ async function machines(world: World, place: Place): Promise<Caller[]> {
     row('machine client’s access token', { as: `Bearer ${access.body.access_token}` }, 'machine', 'admin'),
     row('admin token of another organization', foreign.admin, 'token', 'admin', { from: 'foreign' }),
     row('machine client of another organization', foreign.machine, 'machine', 'admin', { from: 'foreign' }),
+  ]
+}
+
+function ofVault({ vault }: Place): Caller[] {
+  const row = (name: string, as: string, surface: Surface): Caller => ({
+    ...{ name, as, surface, from: 'vault', kind: 'nobody', role: 'none', granted: false },
+  })
+  return [
+    row('vault platform key', vault.platform.as, 'platform'),
+    row('vault executor', vault.executor.as, 'executor'),
+    row('vault claim to connect', vault.connects, 'claim'),
+    row('vault claim to manage', vault.manages, 'claim'),
   ]
 }
 

@@ -70,6 +70,11 @@ const uniqueAcrossTenants: Record<string, string> = {
   audit_sealing_pkey: 'is about all trails together',
   export_signing_keys_pkey: 'is the server’s own',
   sign_in_passkeys_pkey: 'random, and belongs to a person',
+  vault_keys_hash: 'looked up by what a caller presents, before the tenant is known',
+  vault_registration_codes_hash: 'looked up by what a caller presents, before the tenant is known',
+  vault_executors_hash: 'looked up by what a caller presents, before the tenant is known',
+  vault_sessions_token: 'looked up by what a caller presents, before the tenant is known',
+  vault_sessions_claim: 'looked up by what a caller presents, before the tenant is known',
   sign_in_passkeys_credential: 'looked up by what a caller presents, before the person is known',
 }
 

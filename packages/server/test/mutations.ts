@@ -25,6 +25,7 @@ import { signInSteps } from './sign-in-steps.ts'
 import { keeps, known, machine, only, type Step, step, token, user } from './step.ts'
 import { syncing } from './sync-steps.ts'
 import { type Actor, askForCliSession, newMember, newPerson, signUp, type Tenant } from './tenant.ts'
+import { vaulting } from './vault-steps.ts'
 import type { World } from './world.ts'
 
 export interface Walk {
@@ -62,6 +63,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...(await syncing(world, ids, tenant, people.admin, platform)),
     ...(await agency(world, ids, tenant)),
     ...(await subscribing(world, ids, tenant, people.admin)),
+    ...vaulting(ids, tenant, people.admin),
     ...sinking(ids, tenant, people.admin),
     ...exportSteps(ids, tenant),
     replacement(world, ids, tenant),

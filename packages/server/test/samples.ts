@@ -9,6 +9,7 @@ import { sinkBody } from './log-sink-steps.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { bindingBody, type Connected, connectionBody, deksFor, keyOf, vaultedEnv, wrapped } from './sync-scene.ts'
 import { newMember, newPerson } from './tenant.ts'
+import { registration, returnOrigin, sealed, slotOf } from './vault-scene.ts'
 import type { World } from './world.ts'
 
 /** A caller who passes the access of an endpoint, and a body with every field that is sound but for what a suite breaks. */
@@ -26,7 +27,9 @@ export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cl
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
 /** What only an admin in person may call. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
-  /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$/.test(path) ||
+  /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
+    path,
+  ) ||
   (method === 'POST' && /:agentId\/policies$/.test(path))
 
 /** By `METHOD path`, for every endpoint that takes a body. */
@@ -189,6 +192,7 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
       },
     },
     [`POST ${org}/export`]: { as, body: { includeVersions: true, includeAudit: true, auditLimit: 10 } },
+    ...vaultSamples(place, reviewer),
     [`PUT ${org}/log-sink`]: { as, body: sinkBody() },
     [`POST ${org}/leases`]: {
       as,
@@ -203,6 +207,46 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
     'POST /v1/provisioner/jobs/:jobId/report': {
       as,
       body: { ok: false, error: { message: 'no', changedNothing: true }, server: 'PostgreSQL', notes: ['note'] },
+    },
+  }
+}
+
+function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Record<string, Sample> {
+  const { as } = tenant.admin
+  const projects = '/v1/orgs/:orgId/vault/projects'
+  const display = {
+    name: 'Name',
+    logoUrl: 'https://example.com/logo.png',
+    accent: '#3366cc',
+    returnOrigins: [returnOrigin],
+  }
+  const { platform, executor, connects, manages } = vault
+  const { code, ...registered } = registration(`vrc_${bearerSecret()}`)
+  const { catalog, sdkVersion, wrappingKey } = registered
+  const link = { userRef: 'user-1', returnUrl: `${returnOrigin}/done`, expiresInSeconds: 60 }
+  const repair = { providerId: 'acme', purpose: 'reconnect', connectionId: params.vaultConnectionId }
+  const captured = { slots: [slotOf(vault)], accountLabel: 'Name' }
+  const own = '/v1/vault/executor'
+  const connection = `${own}/connections/:vaultConnectionId`
+  return {
+    [`POST ${projects}`]: { as, body: { name: 'Name', display } },
+    [`PATCH ${projects}/:projectId`]: { as, body: { name: 'Name', display, status: 'disabled' } },
+    [`POST ${projects}/:projectId/keys`]: { as: reviewer, body: { name: 'Name' } },
+    'POST /v1/vault/connect-sessions': { as: platform.as, body: { ...link, ...repair } },
+    'POST /v1/vault/manage-sessions': { as: platform.as, body: link },
+    'POST /v1/vault/connect/claim': { as: undefined, body: { token: `vct_${bearerSecret()}` } },
+    'POST /v1/vault/connect/consent': { as: connects, body: { consentVersion: 1 } },
+    'POST /v1/vault/connect/submit': { as: connects, body: captured },
+    'POST /v1/vault/connect/manage/revoke': { as: manages, body: { connectionId: params.vaultConnectionId } },
+    [`POST ${own}/register`]: { as: undefined, body: { code, ...registered } },
+    [`PUT ${own}/catalog`]: { as: executor.as, body: { catalog, sdkVersion } },
+    [`POST ${own}/keys`]: { as: executor.as, body: { wrappingKey } },
+    [`POST ${own}/connect-sessions/verify`]: { as: executor.as, body: { claimToken: `vcl_${bearerSecret()}` } },
+    [`POST ${own}/connect-sessions/:connectSessionId/complete`]: { as: executor.as, body: captured },
+    [`PUT ${connection}/credentials/:slot`]: { as: executor.as, body: { expectedRevision: 1, ...sealed(vault) } },
+    [`POST ${connection}/status`]: {
+      as: executor.as,
+      body: { status: 'reauth_required', reason: 'refresh_rejected' },
     },
   }
 }

@@ -134,6 +134,25 @@ export const actionLabels: Record<AuditAction, string> = {
   'billing.plan_assigned': 'Plan assigned by the operator',
   'billing.override_set': 'Limit set by the operator',
   'billing.override_removed': 'Limit of the operator removed',
+  'vault.project.created': 'Vault project created',
+  'vault.project.updated': 'Vault project changed',
+  'vault.key.created': 'Vault platform key created',
+  'vault.key.revoked': 'Vault platform key revoked',
+  'vault.registration_code.created': 'Vault registration code created',
+  'vault.executor.registered': 'Vault executor registered',
+  'vault.executor.catalog_updated': 'Vault catalog changed',
+  'vault.executor.key_added': 'Vault wrapping key added',
+  'vault.executor.disabled': 'Vault executor disabled',
+  'vault.connect_session.created': 'Connect link created',
+  'vault.manage_session.created': 'Manage link created',
+  'vault.connect_session.claimed': 'Connect link opened',
+  'vault.connect_session.consented': 'Consent given',
+  'vault.connection.created': 'Account connected',
+  'vault.connection.reauth_required': 'Connection needs to be repaired',
+  'vault.connection.reactivated': 'Connection repaired',
+  'vault.connection.revoked': 'Connection revoked',
+  'vault.credential.written': 'Vault credential stored',
+  'vault.credential.release_denied': 'Vault credential refused',
   'log_sink.updated': 'Log sink set',
   'log_sink.tested': 'Log sink tested',
   'log_sink.disabled': 'Log sink disabled by refusals',
@@ -145,11 +164,15 @@ export const actionLabel = (action: string): string =>
   (Object.hasOwn(actionLabels, action) && actionLabels[action as AuditAction]) || action
 
 /** Actions that people should notice: access that ended or was refused, and decoys that were tried. */
-export const isAlarming = (action: string): boolean => ['honey_token.tripped', 'env.resolve_denied'].includes(action)
+export const isAlarming = (action: string): boolean =>
+  ['honey_token.tripped', 'env.resolve_denied', 'vault.credential.release_denied'].includes(action)
 
 export const actorLabels: Record<string, string> = {
   user: 'member',
   service_token: 'service token',
   m2m: 'machine client',
+  vault_platform: 'vault platform key',
+  vault_executor: 'vault executor',
+  vault_end_user: 'end user',
   system: 'Skerry itself',
 }

@@ -1,8 +1,14 @@
+import type { VaultConnection } from '@skerry/contract/vault'
+import type { Static } from 'typebox'
+
 /**
  * Everything that is told of while it happens, and what is told: ids, names and instants, never a secret. What is added
  * here must stay readable for as long as an event of the release before may wait in a database.
  */
 export interface EventFacts {
+  'vault.connection.ready': ConnectionFacts
+  'vault.connection.reauth_required': ConnectionFacts
+  'vault.connection.revoked': ConnectionFacts
   'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string }
   'change_request.opened': ChangeRequestFacts
   /** Applied, rejected or superseded; `decidedById` is the principal that caused it. */
@@ -38,6 +44,12 @@ export interface EventFacts {
     ipAddress: string | null
     expiresAt: string
   }
+}
+
+/** The connection as it was then: its products are told the same, however late. */
+interface ConnectionFacts {
+  projectId: string
+  connection: Static<typeof VaultConnection>
 }
 
 interface ChangeRequestFacts {

@@ -1,7 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import type { Context } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
-import type { Principal, UserPrincipal } from '../kernel/principal.ts'
+import { isVaultPrincipal, type Principal, type UserPrincipal } from '../kernel/principal.ts'
 import type { RateName } from '../kernel/rate-limits.ts'
 import type { Access, Call } from './route.ts'
 
@@ -57,7 +57,7 @@ export const authenticated = accessOf<Caller>(
   'authenticated',
   'Any valid credential, even of a person whose second factor is still to be entered',
   async ({ principal }) => {
-    if (!principal) throw fail('unauthorized', 'send an Authorization header')
+    if (!principal || isVaultPrincipal(principal)) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
   },
 )

@@ -9,7 +9,7 @@ import type { Job } from '../jobs/job.ts'
 import type { Sending } from '../jobs/queue.ts'
 import type { Context } from '../kernel/context.ts'
 import type { CommittedRefusal } from '../kernel/errors.ts'
-import type { Principal, TokenPrincipal } from '../kernel/principal.ts'
+import type { AnyPrincipal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
 import type { Ready } from './ready.ts'
@@ -20,7 +20,7 @@ export interface Call {
   context: Context
   /** In a transaction, its handle: what was checked cannot change before it is used. */
   db: Sql
-  principal: Principal | null
+  principal: AnyPrincipal | null
   ipAddress: string
   /** As it was sent, not yet checked: for what is recorded of a refusal. */
   rawQuery: string
@@ -55,7 +55,7 @@ export class Reply<Body> {
 
 interface Request {
   now: string
-  principal: Principal | null
+  principal: AnyPrincipal | null
   origin: Origin
   headers: Record<string, string | string[] | undefined>
   /** The query as it was sent, for keys of caches. */

@@ -3,7 +3,8 @@ import type { Surface } from '@skerry/contract/endpoint'
 import type { Sql } from '../db/database.ts'
 import { type Context, instant } from '../kernel/context.ts'
 import { fail, Refusal } from '../kernel/errors.ts'
-import type { Identified, TokenPrincipal, Unconfirmed } from '../kernel/principal.ts'
+import type { AnyPrincipal, Identified, TokenPrincipal, Unconfirmed } from '../kernel/principal.ts'
+import type { RateName } from '../kernel/rate-limits.ts'
 import type { Origin } from '../kernel/unit.ts'
 import { identify } from './bearers.ts'
 import { presentedToken } from './presented.ts'
@@ -36,7 +37,7 @@ export async function authenticate(
       confirmed: true,
       principal: await identify(context, surface, request.headers.authorization, origin),
     }
-    context.limiter.take('principal', identified.principal.id, origin)
+    context.limiter.take(...limitOf(identified.principal), origin)
     return identified
   } catch (error) {
     if (error instanceof Refusal && error.code === 'unauthorized') {
@@ -45,6 +46,13 @@ export async function authenticate(
     }
     throw error
   }
+}
+
+/** Whose bucket a request takes from. What an executor reads is counted where it is released, too. */
+function limitOf(principal: AnyPrincipal): [rate: RateName, key: string] {
+  if (principal.type === 'vault_platform') return ['vaultPlatform', principal.id]
+  if (principal.type === 'vault_end_user') return ['vaultConnect', principal.sessionId]
+  return ['principal', principal.id]
 }
 
 function remembered(context: Context, request: IncomingMessage, memory: Asking['memory']): Identified | undefined {

@@ -2,15 +2,22 @@ import type { Surface } from '@skerry/contract/endpoint'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
 import { type Context, instant, sha256 } from '../kernel/context.ts'
 import { fail } from '../kernel/errors.ts'
-import type { Principal } from '../kernel/principal.ts'
+import type {
+  AnyPrincipal,
+  EndUserPrincipal,
+  ExecutorPrincipal,
+  PlatformPrincipal,
+  Principal,
+} from '../kernel/principal.ts'
 import type { Origin } from '../kernel/unit.ts'
 import { basicCredentials, machineClient } from './client-credentials.ts'
 import { isOwnToken } from './session-tokens.ts'
 import { issuerOf, sessionUser } from './sessions.ts'
 import { findAccessToken, findCliSession, findServiceToken } from './store.ts'
 import { signedInUser } from './users.ts'
+import { findClaim, findExecutor, findPlatformKey } from './vault-store.ts'
 
-type Identify = (context: Context, credential: string, origin: Origin) => Promise<Principal>
+type Identify = (context: Context, credential: string, origin: Origin) => Promise<AnyPrincipal>
 
 /** A kind of credential: how it is recognized, which operations take it, and who finds out whose it is. */
 interface Bearer {
@@ -42,6 +49,24 @@ const bearers: readonly Bearer[] = [
     surface: 'principal',
     identify: accessToken,
   },
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.vaultPlatform),
+    surface: 'platform',
+    identify: vaultPlatform,
+  },
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.vaultExecutor),
+    surface: 'executor',
+    identify: vaultExecutor,
+  },
+  {
+    scheme: 'bearer',
+    form: startsWith(credentialPrefixes.vaultClaim),
+    surface: 'claim',
+    identify: vaultClaim,
+  },
   // A JSON web token in its compact form, RFC 7515 section 7.1.
   {
     scheme: 'bearer',
@@ -63,7 +88,7 @@ export async function identify(
   surface: Surface,
   authorization: string | undefined,
   origin: Origin,
-): Promise<Principal> {
+): Promise<AnyPrincipal> {
   if (!authorization) throw fail('unauthorized', 'send an Authorization header')
   const [scheme = '', credential, ...rest] = authorization.split(' ')
   if (!credential || rest.length > 0) throw fail('unauthorized', 'Authorization: send one scheme and one credential')
@@ -127,4 +152,28 @@ async function clientSecret(context: Context, credential: string): Promise<Princ
   const client = await machineClient(context.db, basicCredentials(credential))
   context.lastUsed.noteMachineClient(client, context.now().getTime())
   return client
+}
+
+/** One answer for unknown and revoked keys. */
+async function vaultPlatform(context: Context, bearer: string): Promise<PlatformPrincipal> {
+  const key = await findPlatformKey(context.db, sha256(bearer))
+  if (!key) throw fail('unauthorized', 'unknown platform key')
+  context.lastUsed.noteVault(key, context.now().getTime())
+  return { type: 'vault_platform', ...key }
+}
+
+/** One answer for unknown and disabled executors. Its calls are what shows that it is alive. */
+async function vaultExecutor(context: Context, bearer: string): Promise<ExecutorPrincipal> {
+  const executor = await findExecutor(context.db, sha256(bearer))
+  if (!executor) throw fail('unauthorized', 'unknown executor')
+  context.lastUsed.noteVault(executor, context.now().getTime())
+  return { type: 'vault_executor', ...executor }
+}
+
+/** One answer for unknown and expired claims. */
+async function vaultClaim(context: Context, bearer: string): Promise<EndUserPrincipal> {
+  const claim = await findClaim(context.db, sha256(bearer), instant(context))
+  if (!claim) throw fail('unauthorized', 'unknown claim token')
+  const { userRef: id, ...rest } = claim
+  return { type: 'vault_end_user', id, ...rest }
 }

@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
+import { upsertVaultUse } from './vault-store.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -18,6 +19,8 @@ export interface LastUsed {
   note(token: { orgId: string; id: string }, nowMs: number): void
   noteCliSession(id: string, nowMs: number): void
   noteMachineClient(client: { orgId: string; id: string }, nowMs: number): void
+  /** A platform key, an executor or a connection of the vault. */
+  noteVault(one: { orgId: string; id: string }, nowMs: number): void
 }
 
 export function openLastUsed(db: Database, log: Log): LastUsed {
@@ -45,6 +48,9 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
     },
     noteMachineClient(client, nowMs) {
       if (isDue(client.id, nowMs)) write(client.id, upsertMachineClientUse(db, client, new Date(nowMs).toISOString()))
+    },
+    noteVault(one, nowMs) {
+      if (isDue(one.id, nowMs)) write(one.id, upsertVaultUse(db, one, new Date(nowMs).toISOString()))
     },
   }
 }

@@ -6,9 +6,13 @@ declare module '../kernel/context.ts' {
   }
 }
 
+/** What is counted. */
+type Metric = 'resolves' | 'vault.releases'
+
 /** Counts what is used but not audited, in memory, and adds it up in the database now and then. */
 export interface Meter {
   countResolve(orgId: string): void
+  countRelease(orgId: string): void
   /** What an organization has used up of its month, by the last look; a resolve asks it, so it asks nobody. */
   overResolves(orgId: string): Over | undefined
   flush(): Promise<void>
@@ -22,34 +26,43 @@ interface Over {
 /** Finds those that have used up what their plan includes. */
 type FindOver = (orgIds: readonly string[]) => Promise<Map<string, Over>>
 
+type Counts = Record<Metric, Map<string, number>>
+
+const noCounts = (): Counts => ({ resolves: new Map(), 'vault.releases': new Map() })
+
 export function openMeter(db: Database, now: () => Date, findOver: FindOver): Meter {
   let over = new Map<string, Over>()
-  let counts = new Map<string, number>()
-  const add = (orgId: string, quantity: number) => void counts.set(orgId, (counts.get(orgId) ?? 0) + quantity)
+  let counts = noCounts()
+  const add = (metric: Metric, orgId: string, quantity: number) =>
+    void counts[metric].set(orgId, (counts[metric].get(orgId) ?? 0) + quantity)
   return {
-    countResolve: (orgId) => add(orgId, 1),
+    countResolve: (orgId) => add('resolves', orgId, 1),
+    countRelease: (orgId) => add('vault.releases', orgId, 1),
     overResolves: (orgId) => over.get(orgId),
     async flush() {
       const taken = counts
-      counts = new Map()
+      counts = noCounts()
+      const used = Object.entries(taken).flatMap(([metric, ofOrgs]) =>
+        [...ofOrgs].map(([orgId, quantity]) => ({ metric: metric as Metric, orgId, quantity })),
+      )
       try {
-        if (taken.size > 0) await addUp(db, taken, now().toISOString().slice(0, 10))
+        if (used.length > 0) await addUp(db, used, now().toISOString().slice(0, 10))
       } catch (error) {
         // Kept for the next time: an outage of the database is not a gift.
-        for (const [orgId, quantity] of taken) add(orgId, quantity)
+        for (const { metric, orgId, quantity } of used) add(metric, orgId, quantity)
         throw error
       }
-      over = await findOver([...new Set([...taken.keys(), ...over.keys()])])
+      over = await findOver([...new Set([...taken.resolves.keys(), ...over.keys()])])
     },
   }
 }
 
-function addUp(db: Database, counts: Map<string, number>, day: string) {
+function addUp(db: Database, used: { metric: Metric; orgId: string; quantity: number }[], day: string) {
   return db.rows(
     `insert into usage_counts (org_id, metric, day, quantity)
-     select org_id, 'resolves', $3::date, quantity
-       from unnest($1::text[], $2::bigint[]) as used(org_id, quantity)
+     select org_id, metric, $4::date, quantity
+       from unnest($1::text[], $2::text[], $3::bigint[]) as used(org_id, metric, quantity)
      on conflict (org_id, metric, day) do update set quantity = usage_counts.quantity + excluded.quantity`,
-    [[...counts.keys()], [...counts.values()], day],
+    [used.map(({ orgId }) => orgId), used.map(({ metric }) => metric), used.map(({ quantity }) => quantity), day],
   )
 }

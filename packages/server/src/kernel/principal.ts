@@ -39,10 +39,43 @@ export interface MachinePrincipal {
 /** Who is calling. A machine client holds no key; a service token and a user may. */
 export type Principal = UserPrincipal | TokenPrincipal | MachinePrincipal
 
+interface OfProject {
+  orgId: string
+  projectId: string
+}
+
+/** A product that uses the vault, by one of its keys. */
+export interface PlatformPrincipal extends OfProject {
+  type: 'vault_platform'
+  id: string
+}
+
+export interface ExecutorPrincipal extends OfProject {
+  type: 'vault_executor'
+  id: string
+}
+
+/** A person who opened a link of a product, in the browser that claimed it. */
+export interface EndUserPrincipal extends OfProject {
+  type: 'vault_end_user'
+  /** What the product calls that person. */
+  id: string
+  sessionId: string
+}
+
+/** Callers of the vault. They belong to no organization, and pass no route but those of their own surface. */
+export type VaultPrincipal = PlatformPrincipal | ExecutorPrincipal | EndUserPrincipal
+
+/** A caller on any surface. */
+export type AnyPrincipal = Principal | VaultPrincipal
+
+export const isVaultPrincipal = (principal: AnyPrincipal): principal is VaultPrincipal =>
+  principal.type.startsWith('vault_')
+
 /** A caller who was looked up for this request, or a moment ago by a cache that is current. */
 export interface Confirmed {
   confirmed: true
-  principal: Principal
+  principal: AnyPrincipal
 }
 
 /**

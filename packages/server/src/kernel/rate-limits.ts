@@ -20,9 +20,20 @@ export const rates = {
   cliLoginPoll: { burst: 120, perSecond: 5 },
   /** Beginnings of a sign-in, by address. Offices share one. */
   sign_in: { burst: 30, perSecond: 30 / 600 },
+  /** Links and registration codes that are tried, by address. */
+  vaultClaim: { burst: 10, perSecond: 10 / 60 },
+  vaultRegister: { burst: 10, perSecond: 10 / 60 },
+  /** A person on the Connect page. */
+  vaultConnect: { burst: 60, perSecond: 1 },
+  vaultPlatform: { burst: 600, perSecond: 10 },
+  /** Credentials that an executor reads. */
+  vaultRelease: { burst: 1200, perSecond: 20 },
 } as const satisfies Record<string, Rate>
 
 export type RateName = keyof typeof rates
+
+/** Those of a caller who is known. All others are of an address, which stands for its network. */
+const ofCallers: ReadonlySet<RateName> = new Set(['principal', 'vaultConnect', 'vaultPlatform', 'vaultRelease'])
 
 /** Where a limit leaves what the answer will say of it: names and values of headers in turn. */
 export interface Counted {
@@ -51,7 +62,7 @@ export function openLimiter(nowMs: () => number): Limiter {
   const buckets = Object.fromEntries(Object.keys(rates).map((name) => [name, new Map()])) as Buckets
   /** Takes one where there is one to take, or gives the milliseconds until there is. */
   const waitMs = (name: RateName, caller: string, counted: Counted): number => {
-    const key = name === 'principal' ? caller : networkOf(caller)
+    const key = ofCallers.has(name) ? caller : networkOf(caller)
     const { burst, perSecond }: Rate = rates[name]
     const fullAt = buckets[name]
     const now = nowMs()

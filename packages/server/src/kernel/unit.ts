@@ -2,14 +2,14 @@ import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import type { Tx } from '../db/database.ts'
 import { type Context, instant, newId } from './context.ts'
 import type { Denial } from './errors.ts'
-import type { Principal } from './principal.ts'
+import type { AnyPrincipal } from './principal.ts'
 import type { Counted } from './rate-limits.ts'
 
 export type Metadata = Record<string, unknown>
 
 /** Who did it and from where, as every audit entry of a request carries it; and what a limit says of it in the answer. */
 export interface Origin extends Counted {
-  principal: Principal | null
+  principal: AnyPrincipal | null
   ipAddress: string | null
   userAgent: string | null
   requestId: string | null

@@ -50,7 +50,7 @@ describe('the view', () => {
     const of = (key: string) => body.usage.find((one) => one.key === key)
     expect(of('members')).toMatchObject({ label: 'Members', quantity: 1, included: 5, available: true })
     expect(of('service_tokens')).toMatchObject({ quantity: 1, included: 20 })
-    expect(of('vault.releases')).toMatchObject({ quantity: null, included: 10_000, available: false })
+    expect(of('vault.releases')).toMatchObject({ quantity: 0, included: 10_000, available: true })
     expect(body.entitlements).toContainEqual({ key: 'feature.honey_tokens', plan: 'free', granted: true })
     expect(body.families.map(({ plan }) => plan.name)).toEqual(['Free', 'Vault Free'])
   })

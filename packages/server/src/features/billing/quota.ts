@@ -19,7 +19,7 @@ export async function checkQuota(context: Means, db: Sql, org: { id: string }, m
   if (included === null) return Number.POSITIVE_INFINITY
   await lockMetric(db, org, metric)
   const used = await countUsed(db, org, metric, now)
-  if (used === null || used < included) return included - (used ?? 0)
+  if (used < included) return included - used
   throw quotaExceeded(metric, included, used)
 }
 
@@ -46,8 +46,9 @@ export async function findOverMonth(
   const now = context.now().toISOString()
   for (const id of orgIds) {
     const included = includedOf(await entitledOf(context.db, { id }, now), metric)
-    const used = included === null ? null : await countUsed(context.db, { id }, metric, now)
-    if (included !== null && used !== null && used >= included) over.set(id, { included, used })
+    if (included === null) continue
+    const used = await countUsed(context.db, { id }, metric, now)
+    if (used >= included) over.set(id, { included, used })
   }
   return over
 }

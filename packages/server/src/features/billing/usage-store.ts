@@ -7,8 +7,8 @@ const inMonth = (metric: Metric) =>
     where org_id = $1 and metric = '${metric}'
       and day >= date_trunc('month', $2::timestamptz at time zone 'UTC')::date`
 
-/** How each metric is counted: a statement about organization $1 at the instant $2. Null: nothing here can be counted yet. */
-const counts: Record<Metric, string | null> = {
+/** How each metric is counted: a statement about organization $1 at the instant $2. */
+const counts: Record<Metric, string> = {
   // Who was invited has a seat: nobody is turned away who takes up an invitation.
   members: `select (select count(*) from memberships where org_id = $1)
                  + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
@@ -29,20 +29,28 @@ const counts: Record<Metric, string | null> = {
   'rotation.policies': 'select count(*) from rotation_policies where org_id = $1',
   'kms.keys': 'select count(*) from kms_keys where org_id = $1 and deleted_at is null',
   agents: 'select count(*) from agents where org_id = $1',
-  'vault.projects': null,
-  'vault.connections.max': null,
-  'vault.releases': null,
+  'vault.projects': 'select count(*) from vault_projects where org_id = $1',
+  'vault.connections.max': `select count(*) from vault_connections where org_id = $1 and status <> 'revoked'`,
+  'vault.releases': inMonth('vault.releases'),
 }
 
-/** How much there is of one thing; null where it cannot be measured. */
-export async function countUsed(db: Sql, org: { id: string }, metric: Metric, now: string): Promise<number | null> {
-  const sql = counts[metric]
-  if (sql === null) return null
-  const row = await db.row<{ used: number }>(`select (${sql})::bigint as used where $2::timestamptz is not null`, [
-    org.id,
-    now,
-  ])
+/** How much there is of one thing. */
+export async function countUsed(db: Sql, org: { id: string }, metric: Metric, now: string): Promise<number> {
+  const row = await db.row<{ used: number }>(
+    `select (${counts[metric]})::bigint as used where $2::timestamptz is not null`,
+    [org.id, now],
+  )
   return Number(row?.used ?? 0)
+}
+
+/** How much there is of everything, in one look. */
+export async function countAllUsed(db: Sql, org: { id: string }, now: string): Promise<Map<Metric, number>> {
+  const each = Object.entries(counts).map(([metric, sql]) => `select '${metric}' as metric, (${sql})::bigint as used`)
+  const rows = await db.rows<{ metric: Metric; used: number }>(
+    `select * from (${each.join(' union all ')}) as counted where $2::timestamptz is not null`,
+    [org.id, now],
+  )
+  return new Map(rows.map(({ metric, used }) => [metric, Number(used)]))
 }
 
 /** Of two that take the last one of something at once, the second waits, and then finds none left. */

@@ -6,7 +6,7 @@ import type { Sql } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { entitledOf, includedOf, isGranted, isInForce, keyOf, planIn, type Standing } from './standing.ts'
 import { findCustomer, type Holding } from './store.ts'
-import { countUsed } from './usage-store.ts'
+import { countAllUsed } from './usage-store.ts'
 
 export async function viewOf(context: Context, db: Sql, org: { id: string }): Promise<Static<typeof BillingView>> {
   const { config } = context
@@ -14,12 +14,12 @@ export async function viewOf(context: Context, db: Sql, org: { id: string }): Pr
   const entitled = await entitledOf(db, org, now)
   const enforced = config.plansEnforced
   const standings = families.map((family) => viewOfStanding(entitled.standings.get(family) as Standing, now))
-  const usage = []
-  for (const [key, { label, per }] of Object.entries(metrics)) {
-    const quantity = await countUsed(db, org, key as Metric, now)
-    const included = includedOf(entitled, key as Metric)
-    usage.push({ key, metric: per, label, quantity, included, available: quantity !== null })
-  }
+  const used = await countAllUsed(db, org, now)
+  const usage = Object.entries(metrics).map(([key, { label, per }]) => {
+    const metric = key as Metric
+    const included = includedOf(entitled, metric)
+    return { key, metric: per, label, quantity: used.get(metric) ?? 0, included, available: true }
+  })
   const checkoutFamilies = soldFamilies(config)
   return {
     ...(standings[0] as (typeof standings)[0]),

@@ -35,7 +35,7 @@ export async function lockBases(db: Tx, env: Env, changes: readonly Change[]): P
 }
 
 interface Work {
-  context: Pick<Context, 'config' | 'room'>
+  context: Pick<Context, 'config' | 'now' | 'room'>
   db: Tx
   now: string
   newId: (kind: 'secret') => string

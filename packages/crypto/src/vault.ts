@@ -1,0 +1,40 @@
+import { type VaultPlace, vaultAad } from '@skerry/contract/vault-facts'
+import { type Bytes, decodeUtf8, encodeUtf8 } from './base64url.ts'
+import { formatBlob, parseBlob } from './blob.ts'
+import { aesKeyLengthBytes, importAesKey, openGcm, sealGcm } from './gcm.ts'
+import { randomBytes } from './random.ts'
+import { type KeyHolder, unwrapKey, wrapKey } from './wrap.ts'
+
+/** A credential of the vault, as it is stored. */
+export interface SealedCredential {
+  /** `sc1.` under a key of its own. */
+  ciphertext: string
+  /** That key, `wd1.` to a key of the executor. */
+  wrappedDek: string
+}
+
+/**
+ * Encrypts a credential to an executor, under a fresh AES-256 key. It opens only as this revision of this slot of this
+ * connection.
+ *
+ * @param publicKeyJwk JWK JSON of one of the executor's live keys
+ * @throws CryptoError `malformed_key`, `malformed_text`.
+ * @example const sealed = await sealCredential('sk-1', place, publicKeyJwk)
+ */
+export async function sealCredential(text: string, place: VaultPlace, publicKeyJwk: string): Promise<SealedCredential> {
+  const dek = randomBytes(aesKeyLengthBytes)
+  const { iv, ciphertext } = await sealGcm(await importAesKey(dek), encodeUtf8(text), encodeUtf8(vaultAad(place)))
+  return { ciphertext: formatBlob('sc1', [iv, ciphertext]), wrappedDek: await wrapKey(dek, publicKeyJwk) }
+}
+
+/**
+ * Decrypts a credential that was encrypted to this key.
+ *
+ * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed` (another key or place, or altered bytes).
+ * @example const text = await openCredential(credential, credential, privateKey)
+ */
+export async function openCredential(sealed: SealedCredential, place: VaultPlace, holder: KeyHolder): Promise<string> {
+  const key = await importAesKey(await unwrapKey(sealed.wrappedDek, holder))
+  const [iv, ciphertext] = parseBlob(sealed.ciphertext, 'sc1') as [Bytes, Bytes]
+  return decodeUtf8(await openGcm(key, iv, ciphertext, encodeUtf8(vaultAad(place))))
+}

@@ -1,0 +1,125 @@
+import type { VaultCapture } from '@skerry/contract/vault'
+import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
+import type { Static } from 'typebox'
+import type { Tx } from '../../../db/database.ts'
+import type { Work } from '../../../http/route.ts'
+import { fail } from '../../../kernel/errors.ts'
+import { type Connection, toResponse } from '../connections/scope.ts'
+import { holdConnection, insertConnection, putCredential, repairConnection, reread } from '../connections/store.ts'
+import type { Provider } from '../executor/catalog.ts'
+import { type Executor, findActive } from '../executor/scope.ts'
+import { connectionLifecycle, projectLifecycle, sessionLifecycle } from '../lifecycles.ts'
+import { holdProject } from '../projects/store.ts'
+import { type CaptureSession, holdSession } from './scope.ts'
+import { completeSession } from './store.ts'
+import { nextRevisions } from './view.ts'
+
+type Captured = Static<typeof VaultCapture>
+type Slots = Captured['slots']
+/** Who brings it: a browser what a person typed in, an executor what a provider gave it. */
+type From = 'browser' | 'executor'
+type Capturing = Pick<
+  Work<'vault.connection.created' | 'vault.connection.reactivated' | 'vault.credential.written'>,
+  'db' | 'audit' | 'emit'
+> & { now: string }
+
+/** Stores what was captured in a session, which completes it. */
+export async function capture(input: Capturing, session: CaptureSession, from: From, body: Captured) {
+  const { db, audit, emit, now } = input
+  const held = (await holdSession(db, session, now)) as CaptureSession
+  sessionLifecycle.check(held.status, 'complete')
+  const { provider, executor } = await offered(db, held)
+  checkConsent(held, provider)
+  checkSlots(body.slots, provider, from)
+  checkKeys(body.slots, executor)
+  const before = held.purpose === 'reconnect' ? await holdRepaired(db, held) : null
+  await checkRevisions(db, body.slots, held)
+  const { orgId, connectionId } = held
+  await store(db, held, provider, { ...body, before, now })
+  await completeSession(db, held, now)
+  const by = { orgId, actor: { type: 'vault_end_user', id: held.userRef } }
+  const { projectId } = held
+  const facts = { projectId, providerId: provider.id, sessionId: held.id }
+  if (!before) audit('vault.connection.created', connectionId, facts, by)
+  if (before?.status === 'reauth_required') audit('vault.connection.reactivated', connectionId, facts, by)
+  for (const { slot, revision } of body.slots)
+    audit('vault.credential.written', connectionId, { projectId, slot, revision }, by)
+  const connection = await reread(db, { orgId, id: connectionId })
+  await emit('vault.connection.ready', { projectId, connection: toResponse(connection) }, orgId)
+  return { connectionId, returnUrl: held.returnUrl }
+}
+
+/** What the project offers now: it may have been disabled, or have given up the provider, since the link was made. */
+export async function offered(db: Tx, { orgId, projectId, provider: { id } }: CaptureSession) {
+  const project = await holdProject(db, { orgId, id: projectId })
+  projectLifecycle.check(project.status, 'use')
+  const executor = await findActive(db, project)
+  const provider = executor?.catalog.providers.find((one) => one.id === id)
+  if (!executor || !provider) throw fail('conflict', 'the product no longer offers this provider')
+  return { executor, provider }
+}
+
+function checkConsent({ consentVersion }: CaptureSession, provider: Provider): void {
+  if (consentVersion === null) throw fail('conflict', 'the person has not consented')
+  if (consentVersion !== provider.consentVersion)
+    throw fail('conflict', 'the person consented to another version of the text')
+}
+
+/** All that this side captures has to be there. An executor may pass on what the person typed in. */
+function checkSlots(given: Slots, provider: Provider, from: From): void {
+  const names = given.map(({ slot }) => slot)
+  for (const [index, slot] of names.entries()) {
+    const place = `body.slots.${index}.slot`
+    if (names.indexOf(slot) !== index) throw fail('invalid_request', `${place}: is there twice`)
+    if (!provider.slots.includes(slot)) throw fail('invalid_request', `${place}: the provider has no slot ${slot}`)
+    if (from === 'browser' && vaultSlots[slot] !== 'browser')
+      throw fail('invalid_request', `${place}: ${slot} is captured by the executor`)
+  }
+  const own: VaultSlot[] = provider.slots.filter((slot) => vaultSlots[slot] === from)
+  if (own.length === 0) throw fail('invalid_request', `body.slots: the ${from} captures nothing of this provider`)
+  const missing = own.find((slot) => !names.includes(slot))
+  if (missing !== undefined) throw fail('invalid_request', `body.slots: ${missing} is missing`)
+}
+
+function checkKeys(given: Slots, { keys }: Executor): void {
+  for (const [index, { keyThumbprint }] of given.entries())
+    checkLive(keyThumbprint, keys, `body.slots.${index}.keyThumbprint`)
+}
+
+export function checkLive(thumbprint: string, keys: Executor['keys'], place: string): void {
+  if (!keys.some((key) => key.thumbprint === thumbprint))
+    throw fail('invalid_request', `${place}: is not a live key of the executor`)
+}
+
+async function holdRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Promise<Connection> {
+  const before = await holdConnection(db, { orgId, id: connectionId })
+  connectionLifecycle.check(before.status, 'capture')
+  return before
+}
+
+async function checkRevisions(db: Tx, given: Slots, { orgId, connectionId }: CaptureSession): Promise<void> {
+  const next = await nextRevisions(db, orgId, connectionId)
+  for (const [index, { slot, revision }] of given.entries())
+    if (revision !== next(slot))
+      throw fail('conflict', `body.slots.${index}.revision: the next revision of ${slot} is ${next(slot)}`)
+}
+
+async function store(
+  db: Tx,
+  session: CaptureSession,
+  provider: Provider,
+  { slots, accountLabel, before, now }: Captured & { before: Connection | null; now: string },
+): Promise<void> {
+  const { orgId, projectId, connectionId: id, userRef } = session
+  const consent = {
+    consentedAt: session.consentedAt as string,
+    consentVersion: session.consentVersion as number,
+  }
+  const facts = { providerName: provider.displayName, accountLabel: accountLabel ?? null, ...consent, now }
+  if (before) await repairConnection(db, before, facts)
+  else {
+    const { id: providerId, method } = provider
+    await insertConnection(db, { orgId, id: projectId }, { id, userRef, providerId, method, ...facts })
+  }
+  for (const slot of slots) await putCredential(db, { orgId, id }, slot, now)
+}

@@ -1,0 +1,253 @@
+import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { expect, test } from 'vitest'
+import { openTenant } from '../../../../test/scene.ts'
+import { auditRows } from '../../../../test/state.ts'
+import {
+  apiKey,
+  catalog,
+  consented,
+  newConnection,
+  newLink,
+  newManageLink,
+  newVault,
+  oauth,
+  open,
+  returnOrigin,
+  sent,
+  site,
+  slotOf,
+} from '../../../../test/vault-scene.ts'
+
+const { world, tenant } = await openTenant()
+const vault = await newVault(world, tenant)
+const { platform, executor } = vault
+
+const asPlatform = (body: object) =>
+  world.call(vaultPlatform.createSession, { as: platform.as, body: { userRef: 'u', providerId: 'acme', ...body } })
+const submit = (as: string, ...slots: object[]) => world.call(vaultConnect.submit, { as, body: { slots } })
+const sessionOf = async (connectSessionId: string) =>
+  (await sent(world, vaultPlatform.session, { as: platform.as, params: { connectSessionId } })).session
+const connectionOf = async (vaultConnectionId: string) =>
+  (await sent(world, vaultPlatform.connection, { as: platform.as, params: { vaultConnectionId } })).connection
+
+test('a person opens a link, sees who asks for what, agrees, and connects an API key', async () => {
+  const link = await newLink(world, vault)
+  expect(link).toMatchObject({ method: 'api_key', token: expect.stringMatching(/^vct_[\w-]{43}$/) })
+  expect(await sessionOf(link.id)).toMatchObject({ status: 'pending', claimedAt: null, connectionId: null })
+  const { as, session } = await open(world, link)
+  expect(session).toMatchObject({
+    ...{ id: link.id, connectionId: link.connectionId, purpose: 'connect', status: 'pending', provider: apiKey },
+    ...{ method: 'api_key', slots: [{ slot: 'api_key', revision: 1 }], keys: [executor.key], consentedAt: null },
+    ...{ executorOrigin: 'https://executor.example.com', returnUrl: `${returnOrigin}/done` },
+  })
+  const agreed = await sent(world, vaultConnect.consent, { as, body: { consentVersion: 1 } })
+  expect(agreed.session.consentedAt).not.toBeNull()
+  const body = { slots: [slotOf(vault)], accountLabel: 'Work' }
+  const captured = await sent(world, vaultConnect.submit, { as, body })
+  expect(captured).toEqual({ connectionId: link.connectionId, returnUrl: `${returnOrigin}/done` })
+  expect((await sent(world, vaultConnect.session, { as })).session.status).toBe('completed')
+  expect(await sessionOf(link.id)).toMatchObject({ status: 'completed', connectionId: link.connectionId })
+  expect(await connectionOf(link.connectionId)).toMatchObject({
+    ...{ userRef: 'user-1', providerId: 'acme', providerName: 'Acme', accountLabel: 'Work', status: 'active' },
+    ...{ slots: [{ slot: 'api_key', revision: 1 }], consentVersion: 1, revokedAt: null },
+  })
+  const entries = (await auditRows(world)).filter(({ resourceId }) => resourceId === link.connectionId)
+  const actor = { actorType: 'vault_end_user', actorId: 'user-1', orgId: tenant.orgId }
+  expect(entries.map(({ action }) => action).sort()).toEqual(['vault.connection.created', 'vault.credential.written'])
+  for (const entry of entries) expect(entry).toMatchObject(actor)
+})
+
+test('a link is spent by the first browser that opens it, however many try at once', async () => {
+  const { token } = await newLink(world, vault)
+  const claim = () => world.call(vaultConnect.claim, { body: { token } })
+  const answers = await Promise.all([claim(), claim(), claim()])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  expect((await claim()).error?.message).toBe('this link was opened already')
+  const unknown = await world.call(vaultConnect.claim, { body: { token: `vct_${'A'.repeat(43)}` } })
+  expect(unknown.status).toBe(404)
+})
+
+test('a link that nobody opened in time has expired, and so has what was opened half an hour ago', async () => {
+  const link = await newLink(world, vault, { expiresInSeconds: 60 })
+  const opened = await consented(world, vault)
+  world.clock.advance(61)
+  expect((await sessionOf(link.id)).status).toBe('expired')
+  const late = await world.call(vaultConnect.claim, { body: { token: link.token } })
+  expect([late.status, late.error?.message]).toEqual([409, 'the session is expired'])
+  world.clock.advance(1800 - 61)
+  expect((await submit(opened.as, slotOf(vault))).status).toBe(401)
+  expect((await sessionOf(opened.id)).status).toBe('expired')
+  const params = { connectSessionId: opened.id }
+  const body = { slots: [slotOf(vault)] }
+  expect((await world.call(vaultExecutor.complete, { as: executor.as, params, body })).status).toBe(409)
+})
+
+test.each([
+  ['https://evil.example/', 'its origin is not registered'],
+  ['javascript:alert(1)', 'must start with https://'],
+  ['https://app.example.com@evil.example/', 'has credentials in it'],
+  ['https://app.example.com.evil.example/', 'its origin is not registered'],
+  ['//app.example.com/', 'is not a URL'],
+  ['http://app.example.com/', 'must start with https://'],
+])('a person is not sent back to %s', async (returnUrl, message) => {
+  const { status, error } = await asPlatform({ returnUrl })
+  expect([status, error?.message]).toEqual([400, expect.stringContaining(message)])
+})
+
+test('a link is refused that names an e-mail address, an unknown provider, or a connection that it cannot repair', async () => {
+  const connectionId = await newConnection(world, vault)
+  const repair = { purpose: 'reconnect', userRef: 'user-1' }
+  const wrong: [object, number, string][] = [
+    [{ userRef: 'ada@example.com' }, 400, 'body.userRef: is an e-mail address'],
+    [{ providerId: 'gone' }, 400, 'body.providerId: is not in the catalog'],
+    [{ purpose: 'reconnect' }, 400, 'body.connectionId: is required'],
+    [{ connectionId }, 400, 'body.connectionId: is for the purpose reconnect'],
+    [{ ...repair, connectionId, userRef: 'user-2' }, 404, 'no such connection of this user'],
+    [{ ...repair, connectionId, providerId: 'mail' }, 400, 'with another provider'],
+  ]
+  for (const [body, status, message] of wrong) {
+    const answer = await asPlatform(body)
+    expect([answer.status, answer.error?.message]).toEqual([status, expect.stringContaining(message)])
+  }
+  const params = { vaultConnectionId: connectionId }
+  await sent(world, vaultPlatform.revoke, { as: platform.as, params })
+  expect((await asPlatform({ ...repair, connectionId })).error?.message).toBe('the connection is revoked')
+})
+
+test('nothing is captured without consent, nor with consent to an older text', async () => {
+  const { as } = await open(world, await newLink(world, vault))
+  expect((await submit(as, slotOf(vault))).error?.message).toBe('the person has not consented')
+  const agree = (consentVersion: number) => world.call(vaultConnect.consent, { as, body: { consentVersion } })
+  expect((await agree(2)).status).toBe(409)
+  await agree(1)
+  const newer = { providers: [{ ...apiKey, consentVersion: 2 }, oauth, site] }
+  const offer = (providers: typeof newer) =>
+    sent(world, vaultExecutor.catalog, { as: executor.as, body: { catalog: providers, sdkVersion: 'test/1' } })
+  await offer(newer)
+  expect((await submit(as, slotOf(vault))).error?.message).toContain('another version of the text')
+  await offer({ providers: [oauth] } as never)
+  expect((await submit(as, slotOf(vault))).error?.message).toBe('the product no longer offers this provider')
+  expect((await agree(2)).status).toBe(409)
+  await offer(newer)
+  await agree(2)
+  expect((await submit(as, slotOf(vault))).status).toBe(200)
+  expect((await agree(2)).error?.message).toBe('the session is completed')
+  expect((await submit(as, slotOf(vault))).status).toBe(409)
+  await offer(catalog as never)
+})
+
+test('slots that are missing, there twice, of another method, revision or key are refused, and nothing is stored', async () => {
+  const { as, id, connectionId } = await consented(world, vault)
+  const stranger = { executor: { ...executor, key: { ...executor.key, thumbprint: 'A'.repeat(43) } } }
+  const wrong: [object[], number, string][] = [
+    [[slotOf(vault), slotOf(vault)], 400, 'body.slots.1.slot: is there twice'],
+    [[slotOf(vault, 'login')], 400, 'the provider has no slot login'],
+    [[slotOf(vault, 'api_key', 2)], 409, 'the next revision of api_key is 1'],
+    [[slotOf(stranger)], 400, 'body.slots.0.keyThumbprint: is not a live key'],
+  ]
+  for (const [slots, status, message] of wrong) {
+    const answer = await submit(as, ...slots)
+    expect([answer.status, answer.error?.message]).toEqual([status, expect.stringContaining(message)])
+  }
+  const params = { connectSessionId: id, vaultConnectionId: connectionId }
+  const complete = { as: executor.as, params, body: { slots: [slotOf(vault)] } }
+  expect((await world.call(vaultExecutor.complete, complete)).error?.message).toContain('the executor captures nothing')
+  expect((await world.call(vaultPlatform.connection, { as: platform.as, params })).status).toBe(404)
+  expect((await submit(as, slotOf(vault))).status).toBe(200)
+})
+
+test('what the executor captures is completed by it, with what the browser passed on', async () => {
+  const { as, claimToken, id, connectionId } = await consented(world, vault, { providerId: 'site' })
+  const verify = () => world.call(vaultExecutor.verifySession, { as: executor.as, body: { claimToken } })
+  expect((await verify()).body.session).toMatchObject({ id, method: 'browser' })
+  expect((await submit(as, slotOf(vault, 'login'), slotOf(vault, 'session'))).status).toBe(400)
+  const params = { connectSessionId: id }
+  const complete = (...slots: object[]) =>
+    world.call(vaultExecutor.complete, { as: executor.as, params, body: { slots } })
+  expect((await complete(slotOf(vault, 'login'))).error?.message).toBe('body.slots: session is missing')
+  expect((await complete(slotOf(vault, 'login'), slotOf(vault, 'session'))).body.connectionId).toBe(connectionId)
+  expect((await verify()).error?.message).toBe('the session is completed')
+  const { slots } = await connectionOf(connectionId)
+  expect(slots).toMatchObject([
+    { slot: 'login', revision: 1 },
+    { slot: 'session', revision: 1 },
+  ])
+})
+
+test('a session that nobody opened, a foreign one, and one to manage, no executor completes or verifies', async () => {
+  const link = await newLink(world, vault, { providerId: 'mail' })
+  const other = await newVault(world, tenant)
+  const complete = (as: string, connectSessionId: string) =>
+    world.call(vaultExecutor.complete, { as, params: { connectSessionId }, body: { slots: [slotOf(vault, 'oauth2')] } })
+  expect((await complete(executor.as, link.id)).status).toBe(409)
+  expect((await complete(other.executor.as, link.id)).status).toBe(404)
+  const manage = await newManageLink(world, vault)
+  expect((await complete(executor.as, manage.id)).status).toBe(404)
+  const { claimToken } = await open(world, link)
+  const verify = (as: string, token: string) =>
+    world.call(vaultExecutor.verifySession, { as, body: { claimToken: token } })
+  expect((await verify(other.executor.as, claimToken)).status).toBe(404)
+  expect((await verify(executor.as, (await open(world, manage)).claimToken)).status).toBe(404)
+})
+
+test('a reconnect captures the next revision, and repairs what needed it', async () => {
+  const connectionId = await newConnection(world, vault)
+  const params = { vaultConnectionId: connectionId }
+  const body = { status: 'reauth_required', reason: 'refresh_rejected' }
+  await sent(world, vaultExecutor.setStatus, { as: executor.as, params, body })
+  const { as, id, session } = await consented(world, vault, { purpose: 'reconnect', connectionId })
+  expect(session).toMatchObject({ connectionId, slots: [{ slot: 'api_key', revision: 2 }] })
+  expect((await submit(as, slotOf(vault, 'api_key', 1))).status).toBe(409)
+  expect((await submit(as, slotOf(vault, 'api_key', 2))).body.connectionId).toBe(connectionId)
+  expect(await connectionOf(connectionId)).toMatchObject({ status: 'active', statusReason: null })
+  const actions = (await auditRows(world)).filter(({ resourceId }) => resourceId === connectionId)
+  expect(actions.map(({ action }) => action)).toContain('vault.connection.reactivated')
+  expect((await sessionOf(id)).connectionId).toBe(connectionId)
+})
+
+test('a person sees and revokes what is their own, and learns of nobody else’s', async () => {
+  const mine = await newConnection(world, vault, { userRef: 'me' })
+  const others = await newConnection(world, vault, { userRef: 'someone' })
+  const { as, session } = await open(world, await newManageLink(world, vault, 'me'))
+  expect(session).toMatchObject({ purpose: 'manage', connections: [{ id: mine, status: 'active' }] })
+  const revoke = (connectionId: string) => world.call(vaultConnect.revoke, { as, body: { connectionId } })
+  expect((await revoke(others)).status).toBe(404)
+  expect((await connectionOf(others)).status).toBe('active')
+  for (const _ of [1, 2])
+    expect((await revoke(mine)).body.session.connections).toMatchObject([{ status: 'revoked', revokedBy: 'end_user' }])
+  expect((await sent(world, vaultConnect.manage, { as })).session.connections).toHaveLength(1)
+})
+
+test('a link to connect manages nothing, and a link to manage connects nothing', async () => {
+  const { as: connects } = await consented(world, vault)
+  const { as: manages } = await open(world, await newManageLink(world, vault))
+  expect((await world.call(vaultConnect.manage, { as: connects })).status).toBe(403)
+  expect((await world.call(vaultConnect.session, { as: manages })).status).toBe(403)
+  expect((await submit(manages, slotOf(vault))).status).toBe(403)
+})
+
+test('what is connected is listed in pages, by user and by status, to the platform and to admins', async () => {
+  const own = await newVault(world, tenant)
+  const ids = []
+  for (const userRef of ['a', 'a', 'b']) ids.push(await newConnection(world, own, { userRef }))
+  const list = async (query: object) =>
+    (await sent(world, vaultPlatform.connections, { as: own.platform.as, query: { ...query } })) as {
+      connections: { id: string }[]
+      nextCursor: string | null
+    }
+  const first = await list({ limit: 2 })
+  expect(first.connections.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+  const rest = await list({ limit: 2, cursor: first.nextCursor })
+  expect([rest.connections.map(({ id }) => id), rest.nextCursor]).toEqual([ids.slice(2), null])
+  expect((await list({ userRef: 'b' })).connections).toMatchObject([{ id: ids[2] }])
+  const params = { orgId: tenant.orgId, projectId: own.projectId, vaultConnectionId: ids[0] as string }
+  const as = tenant.admin.as
+  const revoked = await sent(world, vaultProjects.revokeConnection, { as, params })
+  expect(revoked.connection).toMatchObject({ status: 'revoked', revokedBy: 'org_admin', slots: [] })
+  const query = { status: 'revoked' } as const
+  const shown = await sent(world, vaultProjects.connections, { as, params, query })
+  expect(shown.connections.map(({ id }) => id)).toEqual([ids[0]])
+})

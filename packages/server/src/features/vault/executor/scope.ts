@@ -1,0 +1,62 @@
+import type { VaultExecutor as ExecutorRow } from '@skerry/contract/vault'
+import type { Static } from 'typebox'
+import type { Sql } from '../../../db/database.ts'
+import { accessOf, type Checked, narrowed } from '../../../http/access.ts'
+import type { Access } from '../../../http/route.ts'
+import { fail } from '../../../kernel/errors.ts'
+import type { ExecutorPrincipal } from '../../../kernel/principal.ts'
+import { connectionOf } from '../connections/scope.ts'
+
+export type Executor = Checked<Static<typeof ExecutorRow> & { orgId: string }>
+
+export interface ByExecutor {
+  principal: ExecutorPrincipal
+  executor: Executor
+}
+
+/** Of `vault_executors e`. Never the hash. */
+export const executorColumns = `e.org_id, e.id, e.project_id, e.origin, e.catalog, e.sdk_version, e.status, e.created_at,
+  (select u.last_used_at from vault_uses u where u.org_id = e.org_id and u.id = e.id) as last_seen_at,
+  (select jsonb_agg(jsonb_build_object('thumbprint', w.thumbprint, 'current', w.current, 'createdAt',
+                      to_char(w.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                    order by w.current desc, w.created_at desc, w.thumbprint)
+     from vault_wrapping_keys w where w.org_id = e.org_id and w.executor_id = e.id) as keys`
+
+export const findActive = (db: Sql, { orgId, id }: { orgId: string; id: string }) =>
+  db.row<Executor>(
+    `select ${executorColumns} from vault_executors e where e.org_id = $1 and e.project_id = $2 and e.status = 'active'`,
+    [orgId, id],
+  )
+
+const findExecutor = (db: Sql, { orgId, id }: ExecutorPrincipal) =>
+  db.row<Executor>(
+    `select ${executorColumns} from vault_executors e where e.org_id = $1 and e.id = $2 and e.status = 'active'`,
+    [orgId, id],
+  )
+
+/** Who it is, without the row: what it reads most often needs no more. */
+export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
+  'executorKey',
+  'The credential of an active executor',
+  async ({ principal }) => {
+    if (principal?.type !== 'vault_executor') throw fail('unauthorized', 'send the credential of an executor')
+    return { principal }
+  },
+)
+
+/** Takes one of the credentials that an executor may read. */
+export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
+  narrowed('releases', 'As inside, and a rate limit for what is released to it', base, async (scope, call) => {
+    call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
+    return scope
+  })
+
+/** The active executor of a project. One that was disabled a moment ago is refused as an unknown one is. */
+export const executor = accessOf<ByExecutor>('executor', 'The active executor of a project', async (call) => {
+  const { principal } = await executorKey.resolve(call, {})
+  const found = await findExecutor(call.db, principal)
+  if (!found) throw fail('unauthorized', 'unknown executor')
+  return { principal, executor: found }
+})
+
+export const connection = connectionOf<ByExecutor>(({ executor: { orgId, projectId } }) => ({ orgId, id: projectId }))

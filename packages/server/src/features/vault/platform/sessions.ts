@@ -1,0 +1,107 @@
+import { limits } from '@skerry/contract/limits'
+import { emailPattern } from '@skerry/contract/patterns'
+import type { vaultPlatform } from '@skerry/contract/vault-platform'
+import type { In, Out } from '../../../http/route.ts'
+import { newSecret, sha256 } from '../../../kernel/context.ts'
+import { fail } from '../../../kernel/errors.ts'
+import { checkQuota } from '../../billing/quota.ts'
+import type { Session } from '../connect/scope.ts'
+import { insertSession } from '../connect/store.ts'
+import { findConnection } from '../connections/scope.ts'
+import { findActive } from '../executor/scope.ts'
+import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
+import { holdProject } from '../projects/store.ts'
+import { readReturnUrl } from '../urls.ts'
+import type { ByPlatform } from './scope.ts'
+
+type Create = In<typeof vaultPlatform.createSession, ByPlatform>
+
+export async function create(input: Create): Out<typeof vaultPlatform.createSession> {
+  const { context, db, place, body, now, newId, audit } = input
+  const link = await newLink(input, 'vct_')
+  if (body.purpose !== 'reconnect') await checkQuota(context, db, { id: place.orgId }, 'vault.connections.max')
+  const executor = await findActive(db, place)
+  const provider = executor?.catalog.providers.find(({ id }) => id === body.providerId)
+  if (!provider) throw fail('invalid_request', 'body.providerId: is not in the catalog of the executor')
+  const { userRef, purpose = 'connect' } = body
+  const connectionId = await connectionIdOf(input)
+  const id = newId('vaultSession')
+  const { token, ...facts } = link
+  await insertSession(db, place, { id, purpose, userRef, provider, connectionId, ...facts, now })
+  const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userRef }
+  audit('vault.connect_session.created', id, metadata, { orgId: place.orgId })
+  return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
+}
+
+/** That of a connection yet to be made, or of the one to repair, which must be this person's, and of this provider. */
+async function connectionIdOf({ db, place, body, newId }: Create): Promise<string> {
+  const { purpose = 'connect', connectionId, userRef, providerId } = body
+  if (purpose === 'connect') {
+    if (connectionId !== undefined)
+      throw fail('invalid_request', 'body.connectionId: is for the purpose reconnect alone')
+    return newId('vaultConnection')
+  }
+  if (connectionId === undefined) throw fail('invalid_request', 'body.connectionId: is required to reconnect')
+  const connection = await findConnection(db, place, connectionId)
+  if (connection?.userRef !== userRef) throw fail('not_found', 'body.connectionId: no such connection of this user')
+  if (connection.providerId !== providerId)
+    throw fail('invalid_request', 'body.providerId: the connection is with another provider')
+  connectionLifecycle.check(connection.status, 'capture')
+  return connectionId
+}
+
+type CreateManage = In<typeof vaultPlatform.createManageSession, ByPlatform>
+
+export async function createManage(input: CreateManage): Out<typeof vaultPlatform.createManageSession> {
+  const { db, place, body, now, newId, audit } = input
+  const { token, ...facts } = await newLink(input, 'vmt_')
+  const { userRef } = body
+  const id = newId('vaultSession')
+  const manage = { purpose: 'manage', provider: null, connectionId: null } as const
+  await insertSession(db, place, { id, ...manage, userRef, ...facts, now })
+  audit('vault.manage_session.created', id, { projectId: place.id, userRef }, { orgId: place.orgId })
+  return { session: { id, token, expiresAt: facts.expiresAt } }
+}
+
+/** What both kinds of link have. A disabled project gives out none. */
+async function newLink({ db, place, body, now }: Create | CreateManage, prefix: string) {
+  const project = await holdProject(db, place)
+  projectLifecycle.check(project.status, 'use')
+  if (new RegExp(emailPattern).test(body.userRef))
+    throw fail('invalid_request', 'body.userRef: is an e-mail address; use an opaque id of your own')
+  const { returnUrl, expiresInSeconds = limits.vaultLinkTtlDefaultSeconds } = body
+  const token = prefix + newSecret()
+  return {
+    token,
+    tokenHash: sha256(token),
+    returnUrl:
+      returnUrl === undefined ? null : readReturnUrl(returnUrl, project.display.returnOrigins, 'body.returnUrl'),
+    expiresAt: new Date(Date.parse(now) + expiresInSeconds * 1000).toISOString(),
+  }
+}
+
+export async function get({
+  session,
+}: In<typeof vaultPlatform.session, ByPlatform & { session: Session }>): Out<typeof vaultPlatform.session> {
+  return { session: toResponse(session) }
+}
+
+/** A connection that is yet to be made has no id to look it up by. */
+function toResponse(session: Session) {
+  const { id, purpose, userRef, provider, status, expiresAt, claimedAt, consentedAt, completedAt, createdAt } = session
+  const isThere = purpose === 'reconnect' || status === 'completed'
+  return {
+    id,
+    purpose,
+    userRef,
+    providerId: provider?.id ?? null,
+    method: provider?.method ?? null,
+    status,
+    connectionId: isThere ? session.connectionId : null,
+    expiresAt,
+    claimedAt,
+    consentedAt,
+    completedAt,
+    createdAt,
+  }
+}

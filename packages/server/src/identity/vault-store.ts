@@ -1,0 +1,32 @@
+import type { Sql } from '../db/database.ts'
+
+interface OfProject {
+  orgId: string
+  id: string
+  projectId: string
+}
+
+export const findPlatformKey = (db: Sql, keyHash: string) =>
+  db.row<OfProject>('select org_id, id, project_id from vault_keys where key_hash = $1 and revoked_at is null', [
+    keyHash,
+  ])
+
+export const findExecutor = (db: Sql, credentialHash: string) =>
+  db.row<OfProject>(
+    `select org_id, id, project_id from vault_executors where credential_hash = $1 and status = 'active'`,
+    [credentialHash],
+  )
+
+export const findClaim = (db: Sql, claimHash: string, now: string) =>
+  db.row<{ orgId: string; projectId: string; sessionId: string; userRef: string }>(
+    `select org_id, project_id, id as session_id, user_ref from vault_sessions
+      where claim_hash = $1 and claim_expires_at > $2`,
+    [claimHash, now],
+  )
+
+export const upsertVaultUse = (db: Sql, one: { orgId: string; id: string }, at: string) =>
+  db.rows(
+    `insert into vault_uses (org_id, id, last_used_at) values ($1, $2, $3)
+     on conflict (org_id, id) do update set last_used_at = greatest(vault_uses.last_used_at, $3)`,
+    [one.orgId, one.id, at],
+  )

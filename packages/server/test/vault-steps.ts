@@ -1,0 +1,235 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { Endpoint } from '@skerry/contract/endpoint'
+import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
+import type { VaultSlot } from '@skerry/contract/vault-facts'
+import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { only, type Seen, type Step, step, token, user } from './step.ts'
+import type { Actor, Tenant } from './tenant.ts'
+import { catalog, newWrappingKey, registration, sealed, slotOf } from './vault-scene.ts'
+
+type Ids = Record<string, string>
+
+const userRef = 'walker'
+const endUser = { type: 'vault_end_user', id: userRef }
+const wrappingKey = newWrappingKey()
+const holder = { executor: { id: '', as: '', key: wrappingKey } }
+
+interface Parts {
+  /** Key under which `ids` has its credential. */
+  as?: string
+  who: () => { type: string; id: string }
+  note?: string
+  params?: () => Ids
+  body?: () => Record<string, unknown>
+  /** Notes what the answer has for later. */
+  notes?: (seen: Seen) => void
+  about: string
+}
+
+/** A step of the vault, whose callers come to be while it is walked. */
+const act =
+  (ids: Ids) =>
+  (endpoint: Endpoint, actions: AuditAction[], { as, who, note, params, body, notes, about }: Parts): Step => ({
+    endpoint,
+    ...(as === undefined ? {} : { as: () => `Bearer ${ids[as]}` }),
+    ...(note === undefined ? {} : { note }),
+    ...(params === undefined ? {} : { params }),
+    ...(body === undefined ? {} : { body }),
+    entries: (seen) => {
+      notes?.(seen)
+      return actions.map((action) => ({ action, resourceId: ids[about] as string, actor: who() }))
+    },
+  })
+
+/** A vault project from its beginning to its end, with all who take part in it. */
+export function vaulting(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
+  return [...settingUp(ids, tenant, admin), ...connecting(ids), ...keeping(ids), ...ending(ids, tenant)]
+}
+
+function settingUp(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const byPerson = { as: admin.as, who: user(admin) }
+  const inProject = only(ids, { projectId: 'projectId' })
+  const note = (key: string, value: unknown) => {
+    ids[key] = String(value)
+    return ids[key]
+  }
+  const project = () => ids.projectId as string
+  const executor = () => ({ type: 'vault_executor', id: ids.executorId as string })
+  const own = { as: 'executor', who: executor, about: 'executorId' }
+  return [
+    step(vaultProjects.create, 'vault.project.created', byToken, {
+      params: only(ids, {}),
+      body: () => ({ name: 'Product' }),
+      resource: (seen) => note('projectId', seen.project?.id),
+    }),
+    step(vaultProjects.update, 'vault.project.updated', byToken, {
+      params: inProject,
+      body: () => ({ name: 'Renamed' }),
+      resource: project,
+    }),
+    step(vaultProjects.createKey, 'vault.key.created', byPerson, {
+      params: inProject,
+      body: () => ({ name: 'backend' }),
+      resource: (seen) => {
+        note('platform', seen.secret)
+        return note('vaultKeyId', seen.key?.id)
+      },
+    }),
+    step(vaultProjects.createRegistrationCode, 'vault.registration_code.created', byPerson, {
+      params: inProject,
+      resource: (seen) => {
+        note('code', seen.code)
+        return project()
+      },
+    }),
+    act(ids)(vaultExecutor.register, ['vault.executor.registered'], {
+      who: executor,
+      body: () => registration(ids.code as string, wrappingKey),
+      notes: (seen) => {
+        note('executorId', seen.executorId)
+        note('executor', seen.credential)
+      },
+      about: 'executorId',
+    }),
+    act(ids)(vaultExecutor.catalog, ['vault.executor.catalog_updated'], {
+      ...own,
+      body: () => ({ catalog, sdkVersion: 'test/2' }),
+    }),
+    act(ids)(vaultExecutor.addKey, ['vault.executor.key_added'], {
+      ...own,
+      body: () => ({ wrappingKey: newWrappingKey() }),
+    }),
+  ]
+}
+
+/** A link, opened and agreed to. */
+function linked(ids: Ids, note: string, body: () => object): Step[] {
+  const platform = () => ({ type: 'vault_platform', id: ids.vaultKeyId as string })
+  return [
+    act(ids)(vaultPlatform.createSession, ['vault.connect_session.created'], {
+      ...{ as: 'platform', who: platform, note, about: 'connectSessionId' },
+      body: () => ({ userRef, ...body() }),
+      notes: ({ session = {} }) => {
+        ids.connectSessionId = session.id as string
+        ids.link = session.token as string
+        ids.vaultConnectionId = session.connectionId as string
+      },
+    }),
+    opened(ids, note),
+    act(ids)(vaultConnect.consent, ['vault.connect_session.consented'], {
+      ...{ as: 'claim', who: () => endUser, note, about: 'connectSessionId' },
+      body: () => ({ consentVersion: 1 }),
+    }),
+  ]
+}
+
+const opened = (ids: Ids, note: string): Step =>
+  act(ids)(vaultConnect.claim, ['vault.connect_session.claimed'], {
+    ...{ who: () => endUser, note, about: 'connectSessionId' },
+    body: () => ({ token: ids.link }),
+    notes: (seen) => {
+      ids.claim = String(seen.claimToken)
+    },
+  })
+
+/** Captured by this side, then broken, then repaired. */
+function captured(ids: Ids, endpoint: Endpoint, providerId: string, slot: VaultSlot): Step[] {
+  const onConnection = { as: 'executor', who: () => ({ type: 'vault_executor', id: ids.executorId as string }) }
+  const place = () => ({ connectSessionId: ids.connectSessionId as string })
+  const by = endpoint.surface === 'claim' ? { as: 'claim' } : { as: 'executor', params: place }
+  const store = (note: string, first: AuditAction, revision: number) =>
+    act(ids)(endpoint, [first, 'vault.credential.written'], {
+      ...{ ...by, who: () => endUser, note, about: 'vaultConnectionId' },
+      body: () => ({ slots: [slotOf(holder, slot, revision)] }),
+    })
+  const again = () => ({ providerId, purpose: 'reconnect', connectionId: ids.vaultConnectionId })
+  return [
+    ...linked(ids, `to connect ${slot}`, () => ({ providerId })),
+    store('that is new', 'vault.connection.created', 1),
+    act(ids)(vaultExecutor.setStatus, ['vault.connection.reauth_required'], {
+      ...{ ...onConnection, note: `breaks ${slot}`, about: 'vaultConnectionId' },
+      params: () => ({ vaultConnectionId: ids.vaultConnectionId as string }),
+      body: () => ({ status: 'reauth_required', reason: 'refresh_rejected' }),
+    }),
+    ...linked(ids, `to repair ${slot}`, again),
+    store('that is repaired', 'vault.connection.reactivated', 2),
+  ]
+}
+
+function connecting(ids: Ids): Step[] {
+  return [
+    ...captured(ids, vaultConnect.submit, 'acme', 'api_key'),
+    ...captured(ids, vaultExecutor.complete, 'mail', 'oauth2'),
+  ]
+}
+
+function keeping(ids: Ids): Step[] {
+  const own = {
+    ...{ as: 'executor', who: () => ({ type: 'vault_executor', id: ids.executorId as string }) },
+    params: () => ({ vaultConnectionId: ids.vaultConnectionId as string, slot: 'oauth2' }),
+    about: 'vaultConnectionId',
+  }
+  return [
+    act(ids)(vaultExecutor.writeBack, ['vault.credential.written'], {
+      ...own,
+      body: () => ({ expectedRevision: 2, ...sealed(holder) }),
+    }),
+    act(ids)(vaultExecutor.setStatus, ['vault.connection.reauth_required'], {
+      ...own,
+      body: () => ({ status: 'reauth_required', reason: 'reauth_requested' }),
+    }),
+    act(ids)(vaultExecutor.setStatus, ['vault.connection.reactivated'], { ...own, body: () => ({ status: 'active' }) }),
+    act(ids)(vaultExecutor.revoke, ['vault.connection.revoked'], own),
+  ]
+}
+
+/** What is there to revoke, by those who have not yet. */
+function ending(ids: Ids, tenant: Tenant): Step[] {
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const inProject = only(ids, { projectId: 'projectId' })
+  const platform = { as: 'platform', who: () => ({ type: 'vault_platform', id: ids.vaultKeyId as string }) }
+  const another = (note: string): Step[] => [
+    ...linked(ids, note, () => ({ providerId: 'acme' })),
+    act(ids)(vaultConnect.submit, ['vault.connection.created', 'vault.credential.written'], {
+      ...{ as: 'claim', who: () => endUser, note, about: 'vaultConnectionId' },
+      body: () => ({ slots: [slotOf(holder)] }),
+    }),
+  ]
+  return [
+    ...another('for the platform to revoke'),
+    act(ids)(vaultPlatform.revoke, ['vault.connection.revoked'], {
+      ...{ ...platform, about: 'vaultConnectionId' },
+      params: () => ({ vaultConnectionId: ids.vaultConnectionId as string }),
+    }),
+    ...another('for an admin to revoke'),
+    step(vaultProjects.revokeConnection, 'vault.connection.revoked', byToken, {
+      params: () => ({ ...inProject(), vaultConnectionId: ids.vaultConnectionId as string }),
+      resource: () => ids.vaultConnectionId as string,
+    }),
+    ...another('for its person to revoke'),
+    act(ids)(vaultPlatform.createManageSession, ['vault.manage_session.created'], {
+      ...{ ...platform, about: 'connectSessionId' },
+      body: () => ({ userRef }),
+      notes: ({ session = {} }) => {
+        ids.connectSessionId = session.id as string
+        ids.link = session.token as string
+      },
+    }),
+    opened(ids, 'to manage'),
+    act(ids)(vaultConnect.revoke, ['vault.connection.revoked'], {
+      ...{ as: 'claim', who: () => endUser, about: 'vaultConnectionId' },
+      body: () => ({ connectionId: ids.vaultConnectionId }),
+    }),
+    step(vaultProjects.revokeKey, 'vault.key.revoked', byToken, {
+      params: () => ({ ...inProject(), vaultKeyId: ids.vaultKeyId as string }),
+      resource: () => ids.vaultKeyId as string,
+    }),
+    step(vaultProjects.disableExecutor, 'vault.executor.disabled', byToken, {
+      params: inProject,
+      resource: () => ids.executorId as string,
+    }),
+  ]
+}
