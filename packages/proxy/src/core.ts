@@ -3,7 +3,6 @@ import type { Approvals } from './approvals.ts'
 import type { Config } from './config/config.ts'
 import type { Policies } from './policies.ts'
 import type { Ratchet } from './ratchet.ts'
-import type { RedactorFactory } from './response.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Upstreams } from './upstream.ts'
@@ -20,8 +19,6 @@ export interface Core {
   /** Null where nothing is reported. */
   activity: Activity | null
   upstreams: Upstreams
-  /** Replaces values in what comes back; null where that is off. */
-  redactor: RedactorFactory | null
   /** For whoever runs the proxy. Never told a value, a token or a path. */
   warn: (message: string) => void
 }

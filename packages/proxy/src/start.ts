@@ -15,7 +15,6 @@ import { openEgress, type Resolve, systemResolve } from './egress.ts'
 import { forwardServer } from './forward.ts'
 import { openPolicies } from './policies.ts'
 import { openRatchet } from './ratchet.ts'
-import type { RedactorFactory } from './response.ts'
 import { reverseServer } from './reverse.ts'
 import { openSecrets } from './secrets.ts'
 import { openSessions } from './sessions.ts'
@@ -32,7 +31,6 @@ export interface Means {
   sources: ReadonlyMap<string, PolicySource>
   /** Undefined: the control listener is a socket file, or there is none. */
   controlToken?: string | undefined
-  redactor?: RedactorFactory | undefined
   /** Told of each request that waits for a person, with a signal that it does no longer. */
   onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
   /** In the place of the system's; for upstreams of one's own. */
@@ -132,7 +130,6 @@ function assemble(config: Config, means: Means): Core {
           })
         : null,
     upstreams: openUpstreams(openEgress(config.egress, lookUp), upstreamCa),
-    redactor: config.redaction.enabled ? (means.redactor ?? null) : null,
   }
 }
 
