@@ -347,7 +347,7 @@ describe('rules that hold whatever the matrix says', () => {
         (caller) => caller.granted && caller.bound === 'here',
       ),
     ]
-    expect(cells).toHaveLength(30 * 2 + 28)
+    expect(cells).toHaveLength(31 * 2 + 29)
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { apps } from '@skerry/contract/apps'
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import { billing } from '@skerry/contract/billing'
+import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { branches } from '@skerry/contract/envs'
 import { leases } from '@skerry/contract/leases'
@@ -142,6 +143,8 @@ const elsewhere = new Set([
   'DELETE /v1/orgs/:orgId/rotation/:rotationId', // below
   'POST /v1/sign-in/refresh', // audits only what it refuses: features/sign-in/sessions.test.ts
 ])
+/** Of the other mutations. */
+const actionsElsewhere: readonly AuditAction[] = ['token.registered'] // needs an organization that was restored: below
 
 describe('a mutation', () => {
   test('leaves exactly the entries that the contract names, with who, what, where and the request’s id', async () => {
@@ -154,7 +157,8 @@ describe('a mutation', () => {
     }
     const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read' && !endpoint.unaudited)
     const walked = mutations.filter(({ endpoint }) => !elsewhere.has(titleOf({ endpoint })))
-    const declared = walked.map(({ endpoint }) => [titleOf({ endpoint }), [...endpoint.audits].sort()])
+    const actionsOf = ({ audits }: Endpoint) => audits.filter((action) => !actionsElsewhere.includes(action)).sort()
+    const declared = walked.map(({ endpoint }) => [titleOf({ endpoint }), actionsOf(endpoint)])
     expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
       Object.fromEntries(declared),
     )

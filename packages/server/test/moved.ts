@@ -1,4 +1,4 @@
-import { restore } from '../src/features/export/restore.ts'
+import { restore } from '../src/features/export/restoring.ts'
 import { archiveOf } from './archives.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { ArchiveTools } from '@skerry/contract/archive-check'
 import type { Command } from 'commander'
-import { type Restored, restore } from '../features/export/restore.ts'
+import { type Restored, restore } from '../features/export/restoring.ts'
 import { type Operation, Refused, type WithDatabase } from './database.ts'
 
 interface Options {

@@ -108,7 +108,8 @@ export const sections: readonly Section[] = [
     name: 'changeRequests',
     table: 'change_requests',
     columns: `id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note,
-      proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status, created_at, closed_at`,
+      proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status, created_at, closed_at, group_id,
+      group_size`,
     order: 'id',
   },
   {
@@ -260,6 +261,8 @@ export const withheldColumns: Readonly<Record<string, Readonly<Record<string, st
   },
 }
 
+const vaultStays = 'belongs to end users, whose executor is registered with this server'
+
 /** Tables of an organization that no archive holds. */
 export const withheldTables: Readonly<Record<string, string>> = {
   machine_tokens: 'hashes of credentials of an hour',
@@ -283,4 +286,17 @@ export const withheldTables: Readonly<Record<string, string>> = {
   audit_leaves: 'follow from the entries; of one that is gone, `auditGaps` has the hash',
   audit_trees: 'follow from the leaves; `auditProof` has the checkpoint',
   audit_nodes: 'follow from the leaves',
+  org_plans: 'an agreement with the operator of this server',
+  plan_overrides: 'an agreement with the operator of this server',
+  billing_customers: 'an account at the payment provider of this server',
+  promo_redemptions: 'an agreement with the operator of this server',
+  vault_projects: vaultStays,
+  vault_keys: vaultStays,
+  vault_registration_codes: vaultStays,
+  vault_executors: vaultStays,
+  vault_wrapping_keys: vaultStays,
+  vault_uses: vaultStays,
+  vault_sessions: vaultStays,
+  vault_connections: vaultStays,
+  vault_credentials: vaultStays,
 }
