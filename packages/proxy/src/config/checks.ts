@@ -1,10 +1,8 @@
 import { ConfigError } from './read.ts'
 import { signingProblem } from './signing.ts'
-import type { Written } from './written.ts'
+import type { Check, Written } from './written.ts'
 
-export type Check = (written: Written) => false | [place: string, problem: string]
-
-/** What no single value shows. Each says where and why the settings contradict each other, or false. */
+/** What no single value shows: where and why the settings contradict each other. */
 const checks: readonly Check[] = [
   ({ propagateTraceUpstream }) =>
     propagateTraceUpstream && ['propagate_trace_upstream', 'this proxy makes no traces that it could pass on'],

@@ -1,5 +1,4 @@
-import type { Check } from './checks.ts'
-import type { Written } from './written.ts'
+import type { Check, Written } from './written.ts'
 
 type Row = Written['route'][number] | NonNullable<Written['forward']>['host'][number]
 

@@ -97,6 +97,9 @@ export const readWritten = table({
 /** The file as it was written, each value read and its defaults filled in. */
 export type Written = ReturnType<typeof readWritten>
 
+/** What is wrong with settings that are each right by themselves, and where. */
+export type Check = (written: Written) => false | [place: string, problem: string]
+
 /** Headers that a connection needs are not the file's to set. */
 const ownHeaders = /^(?:host|content-length|transfer-encoding|connection|upgrade|expect|te|trailer|proxy-.*)$/i
 
