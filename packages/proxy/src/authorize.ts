@@ -1,9 +1,11 @@
 import { decide } from '@skerry/crypto/policy-decide'
-import type { Route } from './config/config.ts'
+import type { Route, SigningNames } from './config/config.ts'
 import type { Core } from './core.ts'
 import { type Fillable, fill } from './placeholders.ts'
 import { type Decision, Refusal, sentences } from './refusal.ts'
 import type { Session } from './sessions.ts'
+import { keyOf } from './signing.ts'
+import type { SigningKey } from './sigv4/signer.ts'
 
 /** A request as the policy looks at it. */
 export interface Asking {
@@ -12,11 +14,17 @@ export interface Asking {
   host: string
   method: string
   ticket: string | undefined
+  /** What the request is to be signed with. */
+  signing: SigningNames | null
+  /** Whether secrets may go where it goes: not without TLS, unless the settings allow it. */
+  isSafe: boolean
 }
 
 /** What may be sent, and what was put into it. */
 export interface Authorized {
   filled: Fillable
+  /** Null where nothing is signed. */
+  key: SigningKey | null
   session: Session
   secrets: { name: string; value: string }[]
   ruleIndex: number
@@ -30,7 +38,7 @@ export interface Authorized {
  * @throws Refusal.
  */
 export async function authorize(core: Core, asking: Asking, request: Fillable): Promise<Authorized> {
-  const { host, method, route } = asking
+  const { host, method, route, signing } = asking
   let ruleIndex: number | null = null
   let version: number | undefined
   const refuse = (decision: Decision, message: string, secret?: string): never => {
@@ -49,8 +57,9 @@ export async function authorize(core: Core, asking: Asking, request: Fillable): 
     const lost = core.ratchet.host(session.run, host)
     if (lost !== null) return refuse('ratchet_withdrawn', lost)
     const used = new Map<string, string>()
-    const give = (name: string): string => {
-      const { decision } = decide(inForce.rules, { ...operation, secret: name }, session.scopes)
+    const give = (name: string, rules = inForce.rules): string => {
+      if (!asking.isSafe) return refuse('secret_not_allowed', `${name} does not go out over plain HTTP`, name)
+      const { decision } = decide(rules, { ...operation, secret: name }, session.scopes)
       if (decision !== 'allow') return refuse('secret_not_allowed', `${sentences.secret_not_allowed} ${name}`, name)
       const withdrawn = core.ratchet.secret(session.run, name)
       if (withdrawn !== null) return refuse('ratchet_withdrawn', withdrawn, name)
@@ -59,9 +68,15 @@ export async function authorize(core: Core, asking: Asking, request: Fillable): 
       used.set(name, value)
       return value
     }
-    const filled = fill(request, give)
+    const filled = fill(request, (name) => give(name))
+    // The file permits by `sigv4` itself that its key signs; a policy of the server has to permit the names.
+    const rule = {
+      ...inForce.rules[found.ruleIndex]!,
+      allow: Object.values(signing ?? {}).filter((one) => one !== null),
+    }
+    const key = signing && keyOf(signing, (name) => give(name, version === undefined ? [rule] : inForce.rules))
     const secrets = [...used].map(([name, value]) => ({ name, value }))
-    return { filled, session, secrets, ruleIndex: found.ruleIndex!, version }
+    return { filled, key, session, secrets, ruleIndex: found.ruleIndex, version }
   } catch (error) {
     if (error instanceof Refusal && error.reason === 'policy_unavailable')
       core.activity?.record({ host, method, decision: 'policy_unavailable', ruleIndex: null, version, secrets: [] })

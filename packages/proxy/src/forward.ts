@@ -6,7 +6,7 @@ import { checkHost, type Place, parseAbsolute, parsePlace } from './authorities.
 import type { Authority } from './authority.ts'
 import type { Core } from './core.ts'
 import { handle, type Incoming, refusalOf, refuse } from './handle.ts'
-import { checkForm, checkTarget, endToEnd, pairs, requestHeaders, ticketOf } from './headers.ts'
+import { checkForm, checkTarget, endToEnd, framing, pairs, requestHeaders, ticketOf } from './headers.ts'
 import { badRequest, Refusal, sentences } from './refusal.ts'
 import { upstreamFailure } from './upstream.ts'
 import { both, handleUpgrade, isWebSocket, responseOn } from './websocket.ts'
@@ -96,7 +96,7 @@ async function untouched(core: Core, { request, to, target }: Incoming, response
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   try {
-    const sending = { method: request.method!, target, headers: requestHeaders(headers) }
+    const sending = { method: request.method!, target, headers: [...requestHeaders(headers), ...framing(headers)] }
     const answer = await core.upstreams.stream(to, sending, request, gone.signal)
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(pairs(answer.rawHeaders)).flat())
     pipeline(answer, response, () => {})

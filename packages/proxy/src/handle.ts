@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
 import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
 import type { Core } from './core.ts'
-import { checkForm, type Headers, pairs, requestHeaders, ticketOf } from './headers.ts'
+import { checkForm, type Headers, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
 import { checkTrailers } from './placeholders.ts'
 import { Refusal } from './refusal.ts'
-import { hidden, pass } from './response.ts'
-import { type Target, upstreamFailure } from './upstream.ts'
+import { hidden, type Injected, pass } from './response.ts'
+import { checkSigned, isStream, signed } from './signing.ts'
+import type { Body } from './sigv4/resign.ts'
+import { authorityOf, type Sending, type Target, upstreamFailure } from './upstream.ts'
 
 /** A request of any plane, and where it wants to go. */
 export interface Incoming {
@@ -24,10 +27,11 @@ export interface Incoming {
 /** One request, from what the client has sent to the upstream's answer or a refusal. */
 export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
   await answered(core, incoming, response, async (signal) => {
-    const { filled, secrets } = await permit(core, incoming, signal)
-    const headers = hidden(core, secrets).length > 0 ? unpacked(filled.headers) : filled.headers
-    const sending = { method: incoming.request.method!, target: filled.target, body: filled.body, headers }
-    const answer = await core.upstreams.send(incoming.to, withLength(sending), signal)
+    const { sending, secrets } = await permit(core, incoming, signal)
+    const { body, ...head } = sending
+    const answer = isStream(body)
+      ? await core.upstreams.stream(incoming.to, head, body, signal)
+      : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     pass(core, answer, response, secrets, incoming.to.host)
   })
 }
@@ -51,18 +55,27 @@ export async function answered(
   }
 }
 
-/** Everything that has to be asked before a request may go out. */
-export async function permit(core: Core, incoming: Incoming, signal: AbortSignal): Promise<Authorized> {
+interface Permitted {
+  sending: Omit<Sending, 'body'> & { body: Body }
+  secrets: Injected[]
+}
+
+/** Everything that has to be asked before a request may go out -> what is sent. */
+export async function permit(core: Core, incoming: Incoming, signal: AbortSignal): Promise<Permitted> {
   const { request, to, route, target } = incoming
   const method = request.method!
   const headers = pairs(request.rawHeaders)
   checkForm(request, headers)
   const ticket = ticketOf(headers) ?? incoming.ticket
-  const body = hasBody(request)
-    ? await readBody(request, core.config.maxRequestBodyBytes, route === null ? 413 : 400)
-    : null
+  const own = route ? { sigv4: route.sigv4, allowHttp: true } : core.config.forward?.hosts.get(to.host)
+  const signing = own?.sigv4 ?? null
+  if (signing) checkSigned(headers, target)
+  const limit = { bytesMax: core.config.maxRequestBodyBytes, tooLarge: route === null ? 413 : 400 }
+  // What is signed anew is passed on while it comes.
+  const body = hasBody(request) && !signing ? await readBody(request, limit.bytesMax, limit.tooLarge) : null
   checkTrailers(request.rawTrailers)
-  const asking = { route, host: to.host, method, ticket }
+  const isSafe = own?.allowHttp === true || to.protocol === 'https:' || isThisMachine(to.host)
+  const asking = { route, host: to.host, method, ticket, signing, isSafe }
   const fillable = { target, body, headers: withOwn(requestHeaders(headers), route) }
   let found = await authorize(core, asking, fillable)
   const path = target.split('?', 1)[0]!
@@ -73,11 +86,27 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
     found = await authorize(core, asking, fillable)
   }
   const { session, ruleIndex, version } = found
+  const sending = await sendingOf(core, incoming, found, limit)
   core.ratchet.advance(session.run, { host: to.host, method, path })
   const secrets = found.secrets.map(({ name }) => name)
   core.activity?.record({ host: to.host, method, decision: 'allow', ruleIndex, version, secrets })
-  return found
+  return { sending, secrets: found.secrets }
 }
+
+/** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */
+async function sendingOf(
+  core: Core,
+  { request, to }: Incoming,
+  { filled, key, secrets }: Authorized,
+  limit: { bytesMax: number; tooLarge: number },
+): Promise<Permitted['sending']> {
+  const headers = hidden(core, secrets).length > 0 ? unpacked(filled.headers) : filled.headers
+  const ready = { ...filled, headers, method: request.method! }
+  return key ? { ...ready, ...(await signed(request, ready, key, { host: authorityOf(to), ...limit })) } : ready
+}
+
+const isThisMachine = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 /** A route's own headers take the place of what the client has sent. */
 function withOwn(headers: Headers, route: Route | null): Headers {
@@ -93,9 +122,10 @@ const unpacked = (headers: Headers): Headers => [
   ['Accept-Encoding', 'identity'],
 ]
 
-function withLength<S extends { method: string; body: Buffer | null; headers: Headers }>(sending: S): S {
+function withLength(sending: Sending): Sending {
   const { method, body, headers } = sending
-  if (body === null && !/^(?:POST|PUT|PATCH)$/.test(method)) return sending
+  const isSaid = valuesOf(headers, 'content-length').length > 0
+  if (isSaid || (body === null && !/^(?:POST|PUT|PATCH)$/.test(method))) return sending
   return { ...sending, headers: [...headers, ['Content-Length', String(body?.length ?? 0)]] }
 }
 

@@ -46,6 +46,12 @@ export function endToEnd(headers: Headers, more: readonly string[] = []): Header
 export const requestHeaders = (headers: Headers): Headers =>
   endToEnd(headers, ['host', 'content-length', ...ticketHeaders])
 
+/** How long the body is, in the words of the request: for one that is passed on while it comes. */
+export const framing = (headers: Headers): Headers => [
+  ...valuesOf(headers, 'content-length').map((length): Headers[number] => ['Content-Length', length]),
+  ...valuesOf(headers, 'transfer-encoding').map((): Headers[number] => ['Transfer-Encoding', 'chunked']),
+]
+
 export const valuesOf = (headers: Headers, wanted: string): string[] =>
   headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value)
 

@@ -20,18 +20,18 @@ export interface Sending {
   method: string
   target: string
   headers: Headers
-  body: Buffer | null
+  body: Uint8Array | null
 }
 
 export type Upgraded = { response: IncomingMessage; socket: Socket; head: Buffer }
 
 export interface Upstreams {
   send(to: Target, sending: Sending, signal: AbortSignal): Promise<IncomingMessage>
-  /** As `send`, with a body that is passed on while it comes. */
+  /** As `send`, with a body that is passed on while it comes; the headers say how long it is. */
   stream(
     to: Target,
     sending: Omit<Sending, 'body'>,
-    body: IncomingMessage,
+    body: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<IncomingMessage>
   /** As `send`, with the connection where the upstream switches protocols. */
@@ -95,13 +95,13 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
     return Promise.race([promise, answerOf(sent, null)])
   }
   const stream: Upstreams['stream'] = async (to, sending, body, signal) => {
-    const length = body.headers['content-length']
-    const coding: Headers = body.headers['transfer-encoding'] === undefined ? [] : [['Transfer-Encoding', 'chunked']]
-    const framing: Headers = length === undefined ? coding : [['Content-Length', length]]
-    const sent = start(to, { ...sending, headers: [...sending.headers, ...framing], body: null }, signal)
+    const sent = start(to, { ...sending, body: null }, signal)
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     sent.on('response', resolve).on('error', reject)
-    pipeline(body, sent, () => {})
+    // A request that ends before it has a connection tells nothing by itself.
+    pipeline(body, sent, (error) => {
+      if (error) reject(error)
+    })
     return promise
   }
   return {
@@ -117,7 +117,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-function answerOf(sent: ClientRequest, body: Buffer | null): Promise<IncomingMessage> {
+function answerOf(sent: ClientRequest, body: Uint8Array | null): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   sent.on('response', resolve).on('error', reject)
   sent.end(body ?? undefined)
@@ -135,7 +135,8 @@ async function tunnel({ host, port, isTrusted }: Omit<Target, 'protocol'>, egres
 
 const defaultPorts = { 'http:': 80, 'https:': 443 } as const
 
-function authorityOf({ protocol, host, port }: Target): string {
+/** As the Host header names it. */
+export function authorityOf({ protocol, host, port }: Target): string {
   const name = host.includes(':') ? `[${host}]` : host
   return port === defaultPorts[protocol] ? name : `${name}:${port}`
 }

@@ -26,9 +26,8 @@ export function responseOn(request: IncomingMessage, socket: Duplex): ServerResp
 export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
   const response = responseOn(incoming.request, socket)
   await answered(core, incoming, response, async (signal) => {
-    const { filled, secrets } = await permit(core, incoming, signal)
-    const sending = { method: 'GET', target: filled.target, headers: filled.headers, body: null }
-    const found = await core.upstreams.upgrade(incoming.to, sending, signal)
+    const { sending, secrets } = await permit(core, incoming, signal)
+    const found = await core.upstreams.upgrade(incoming.to, { ...sending, body: null }, signal)
     if (!('head' in found)) {
       pass(core, found, response, secrets, incoming.to.host)
       return

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
@@ -31,9 +32,13 @@ const authorizationForm =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/((\d{8})\/([a-z0-9-]+)\/([a-z0-9-]+)\/aws4_request), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/
 
 /** Answers what is signed with the key, and refuses all else. */
-export async function startStrictAws(key: Key, answer: (taken: Taken) => string): Promise<StrictAws> {
+export async function startStrictAws(
+  key: Key,
+  answer: (taken: Taken) => string,
+  tls?: ServerOptions,
+): Promise<StrictAws> {
   const taken: Taken[] = []
-  const server = createServer(async (request, response) => {
+  const listener: RequestListener = async (request, response) => {
     const raw = await buffer(request)
     try {
       const one = {
@@ -48,7 +53,8 @@ export async function startStrictAws(key: Key, answer: (taken: Taken) => string)
       const message = `<Error><Code>SignatureDoesNotMatch</Code><Message>${(error as Error).message}</Message></Error>`
       response.writeHead(403, { 'content-type': 'application/xml' }).end(message)
     }
-  })
+  }
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
     port: (server.address() as AddressInfo).port,

@@ -55,7 +55,7 @@ export async function startUpstream(listener?: RequestListener, tls?: { host: st
 }
 
 /** Of an authority of its own, which has nothing to do with the proxy's. */
-async function certificateFor(host: string) {
+export async function certificateFor(host: string) {
   const folder = await scratch()
   const authority = await openAuthority(join(folder, 'ca.pem'), join(folder, 'key.pem'))
   const context = await authority.contextFor(host)

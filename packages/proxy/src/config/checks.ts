@@ -1,9 +1,8 @@
 import { ConfigError } from './read.ts'
-import type { Written } from './written.ts'
+import { signingProblem } from './signing.ts'
+import type { Check, Written } from './written.ts'
 
-type Check = (written: Written) => false | [place: string, problem: string]
-
-/** What no single value shows. Each says where and why the settings contradict each other, or false. */
+/** What no single value shows: where and why the settings contradict each other. */
 const checks: readonly Check[] = [
   ({ propagateTraceUpstream }) =>
     propagateTraceUpstream && ['propagate_trace_upstream', 'this proxy makes no traces that it could pass on'],
@@ -44,6 +43,7 @@ const checks: readonly Check[] = [
   ({ policy }) =>
     policy.source === 'file' &&
     policy.ceiling.length > 0 && ['policy.ceiling', 'is for a policy of the server, and this file is the policy'],
+  signingProblem,
   ({ activity, policy }) =>
     activity !== null &&
     policy.agent === null &&

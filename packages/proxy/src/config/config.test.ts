@@ -4,7 +4,9 @@ import { parseConfig } from './config.ts'
 const route = '[[route]]\nprefix = "/api"\nupstream = "https://api.example.com"\n'
 const server = '[policy]\nsource = "server"\nagent = "builder"\n'
 const signers = `signers = ["${'k'.repeat(43)}"]\n`
+const signing = 'sigv4 = { access_key = "A", secret_key = "B" }\n'
 const forward = '[forward]\nlisten = "127.0.0.1:8081"\n'
+const host = `${forward}[[forward.host]]\nmatch = "x"\n`
 
 test('a short file means what the documented defaults say', () => {
   const config = parseConfig(`${route}allow = ["API_KEY"]\nmethods = ["post"]`, '/etc/proxy')
@@ -77,6 +79,16 @@ describe('settings that cannot work are refused, and the place is named', () => 
     [`${route}[control]\nsocket = "s"\nallow_binary = "/bin/x"`, 'control.allow_binary: this proxy cannot tell'],
     [`${route}[redaction]\nmin_length = 5`, 'redaction.min_length: is no whole number from 6'],
     [`${route}[approval]\ntimeout = 4`, 'approval.timeout: is not between 5 and 900 seconds'],
+    [`${route}sigv4 = { access_key = "A" }`, 'route[0].sigv4.secret_key: is missing'],
+    [`${route}sigv4 = { access_key = "A-B", secret_key = "B" }`, 'route[0].sigv4.access_key: is no name of a secret'],
+    [`${route}sigv4 = { access_key = "A", secret_key = "A" }`, 'route[0].sigv4: names a secret twice'],
+    [
+      `${route}${signing}headers = { Authorization = "x" }`,
+      'route[0].headers.authorization: is a part of the signature',
+    ],
+    [`${host}allow = ["C", "B"]\n${signing}`, 'forward.host[0].allow[1]: signs requests by sigv4'],
+    [`${host}${signing}[[forward.host]]\nmatch = "X"`, 'forward.host[1]: has another sigv4 or allow_http'],
+    [`${host}[[forward.host]]\nmatch = "x"\nallow_http = true`, 'forward.host[1]: has another sigv4 or allow_http'],
     [`${route}[ratchet]\nstate = []\ntransition = []`, 'ratchet.state: there is none'],
   ])('%j', (toml, problem) => {
     expect(() => parseConfig(toml, '/')).toThrow(problem)

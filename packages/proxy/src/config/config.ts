@@ -7,21 +7,37 @@ import { ConfigError } from './read.ts'
 import { ruleOf } from './rules.ts'
 import { readWritten, type Written } from './written.ts'
 
+/** Names of the secrets that are the key of AWS with which requests are signed anew. */
+export type SigningNames = NonNullable<Written['route'][number]['sigv4']>
+
 /** A reverse route: what comes in under its prefix goes to its upstream. */
 export interface Route {
   prefix: string
   upstream: URL
   /** Put into each request, in the place of what the client has sent under these names; placeholders are filled in. */
   headers: Readonly<Record<string, string>>
+  sigv4: SigningNames | null
   /** The only rule that decides about it, unless the policy comes from the server. */
   rule: PolicyRule
+}
+
+/** What holds for all requests to a host of the forward proxy, whichever of its rules decides. */
+export interface HostSettings {
+  sigv4: SigningNames | null
+  /** Whether secrets may go to it without TLS. */
+  allowHttp: boolean
 }
 
 /** The settings of a proxy, checked as a whole. Times are in seconds. */
 export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 'approval'> {
   /** Longest prefix first. */
   routes: Route[]
-  forward: (Omit<NonNullable<Written['forward']>, 'host'> & { rules: PolicyRule[] }) | null
+  forward:
+    | (Omit<NonNullable<Written['forward']>, 'host'> & {
+        rules: PolicyRule[]
+        hosts: ReadonlyMap<string, HostSettings>
+      })
+    | null
   ratchet: ReturnType<typeof ratchetOf> | null
   approval: { timeout: number; require: PolicyRule[] } | null
   /** Every agent that this proxy enforces, the one that stands for requests without a ticket first. */
@@ -63,11 +79,11 @@ function parseToml(toml: string): unknown {
   }
 }
 
-function routeOf({ prefix, upstream, headers, ...rule }: Written['route'][number], place: string): Route {
+function routeOf({ prefix, upstream, headers, sigv4, ...rule }: Written['route'][number], place: string): Route {
   // An address in brackets is no hostname, and a route needs none: it is the only one that its rule decides about.
   const { host: _, ...checked } = ruleOf({ ...rule, host: 'upstream' }, place)
   const host = upstream.hostname.replace(/^\[|\]$/g, '')
-  return { prefix: prefix.replace(/\/+$/, ''), upstream, headers, rule: { host, ...checked } }
+  return { prefix: prefix.replace(/\/+$/, ''), upstream, headers, sigv4, rule: { host, ...checked } }
 }
 
 function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: string): NonNullable<Config['forward']> {
@@ -75,6 +91,9 @@ function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: s
     ...rest,
     caCert: resolve(folder, rest.caCert),
     caKey: resolve(folder, rest.caKey),
-    rules: host.map(({ match, ...rule }, at) => ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match')),
+    rules: host.map(({ match, sigv4: _, allowHttp: __, ...rule }, at) =>
+      ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match'),
+    ),
+    hosts: new Map(host.map(({ match, sigv4, allowHttp }) => [match.toLowerCase(), { sigv4, allowHttp }])),
   }
 }

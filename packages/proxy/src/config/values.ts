@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { injectableNamePattern } from '@skerry/contract/policy-body'
 import { ConfigError, matching, type Read, text } from './read.ts'
 
 /** Where something listens. */
@@ -52,6 +53,8 @@ export const network: Read<string> = (value, place) => {
   if (most < 0 || !isRange || more.length > 0) throw new ConfigError(place, 'is no address and no CIDR range')
   return written
 }
+
+export const secretName = matching(new RegExp(injectableNamePattern), 'is no name of a secret')
 
 /** An agent, by slug or id. */
 export const agentName = matching(/^[A-Za-z0-9_-]{1,100}$/, 'is no slug or id of an agent')

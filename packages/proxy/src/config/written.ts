@@ -1,14 +1,21 @@
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
 import { ceiling, requirements, ruleFields, transition } from './rules.ts'
-import { agentName, duration, listenAddress, network, origin, thumbprint } from './values.ts'
+import { agentName, duration, listenAddress, network, origin, secretName, thumbprint } from './values.ts'
 
 const day = 86_400
 const mebibyte = 1024 * 1024
+
+/** Names of secrets: the key of AWS that requests are signed with. */
+const sigv4 = given(
+  table({ accessKey: needed(secretName), secretKey: needed(secretName), sessionToken: given(secretName, null) }),
+  null,
+)
 
 const route = table({
   prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'is no path that starts with /')),
   upstream: needed(origin),
   headers: given(headers, {}),
+  sigv4,
   ...ruleFields,
 })
 
@@ -17,7 +24,7 @@ const forward = table({
   unmatchedHostPolicy: given(oneOf('tunnel', 'deny'), 'tunnel'),
   caCert: given(text, 'skerry-proxy-ca.pem'),
   caKey: given(text, 'skerry-proxy-ca-key.pem'),
-  host: given(list(table({ match: needed(text), ...ruleFields })), []),
+  host: given(list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ...ruleFields })), []),
 })
 
 const policy = table({
@@ -89,6 +96,9 @@ export const readWritten = table({
 
 /** The file as it was written, each value read and its defaults filled in. */
 export type Written = ReturnType<typeof readWritten>
+
+/** What is wrong with settings that are each right by themselves, and where. */
+export type Check = (written: Written) => false | [place: string, problem: string]
 
 /** Headers that a connection needs are not the file's to set. */
 const ownHeaders = /^(?:host|content-length|transfer-encoding|connection|upgrade|expect|te|trailer|proxy-.*)$/i

@@ -1,0 +1,40 @@
+import type { Check, Written } from './written.ts'
+
+type Row = Written['route'][number] | NonNullable<Written['forward']>['host'][number]
+
+/** The signature writes these itself. */
+const ofSignature = new Set(['authorization', 'date', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'])
+
+/** What contradicts `sigv4` of a route or host. */
+export const signingProblem: Check = ({ route, forward }) => {
+  const hosts = forward?.host ?? []
+  const rows: [string, Row][] = [
+    ...route.map((one, at): [string, Row] => [`route[${at}]`, one]),
+    ...hosts.map((one, at): [string, Row] => [`forward.host[${at}]`, one]),
+  ]
+  for (const [place, row] of rows) {
+    const found = problemOf(row)
+    if (found) return [`${place}.${found[0]}`, found[1]]
+  }
+  // A connection is read before it is known which of its rules decides.
+  const at = hosts.findIndex((one) => !isSame(one, hosts.find(({ match }) => isHost(match, one.match))!))
+  return at !== -1 && [`forward.host[${at}]`, 'has another sigv4 or allow_http than an earlier block of the same host']
+}
+
+function problemOf(row: Row): false | [key: string, problem: string] {
+  if (row.sigv4 === null) return false
+  const { accessKey, secretKey, sessionToken } = row.sigv4
+  const names = [accessKey, secretKey, ...(sessionToken === null ? [] : [sessionToken])]
+  if (new Set(names).size < names.length) return ['sigv4', 'names a secret twice']
+  const handedOut = (row.allow ?? []).findIndex((name) => names.includes(name))
+  if (handedOut !== -1) return [`allow[${handedOut}]`, 'signs requests by sigv4, and is not put into them besides']
+  const header = 'headers' in row ? Object.keys(row.headers).find((name) => ofSignature.has(name)) : undefined
+  return header !== undefined && [`headers.${header}`, 'is a part of the signature, which sigv4 makes']
+}
+
+const isHost = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+const isSame = (one: Pick<Row, 'sigv4'> & { allowHttp: boolean }, other: typeof one) =>
+  one.allowHttp === other.allowHttp &&
+  one.sigv4?.accessKey === other.sigv4?.accessKey &&
+  one.sigv4?.secretKey === other.sigv4?.secretKey &&
+  one.sigv4?.sessionToken === other.sigv4?.sessionToken

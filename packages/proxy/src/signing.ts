@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import { hasBody, readBody } from './body.ts'
+import type { SigningNames } from './config/config.ts'
+import { framing, type Headers, pairs, valuesOf } from './headers.ts'
+import type { Fillable, ValueOf } from './placeholders.ts'
+import { badRequest, Refusal } from './refusal.ts'
+import { type Body, resign } from './sigv4/resign.ts'
+import { SigningError, scopeOf } from './sigv4/scope.ts'
+import type { SigningKey } from './sigv4/signer.ts'
+
+/** The key that some names stand for, of secrets as they are now. */
+export function keyOf({ accessKey, secretKey, sessionToken }: SigningNames, give: ValueOf): SigningKey {
+  const inHeader = (name: string): string => {
+    const value = give(name)
+    if (/^[\x21-\x7e]+$/.test(value)) return value
+    throw new Refusal(403, 'bad_value', `${name} is no key of AWS: it has spaces or other characters`, name)
+  }
+  return {
+    accessKeyId: inHeader(accessKey),
+    secretAccessKey: give(secretKey),
+    sessionToken: sessionToken === null ? undefined : inHeader(sessionToken),
+  }
+}
+
+/** Refuses what can never be signed, before anything is decided about it or counted. */
+export function checkSigned(headers: Headers, target: string): void {
+  try {
+    // Of two, the upstream might read the one that is not replaced.
+    if (valuesOf(headers, 'authorization').length > 1) throw badRequest('the request has two Authorization headers')
+    scopeOf(valuesOf(headers, 'authorization')[0], target)
+  } catch (error) {
+    throw refusalFor(error)
+  }
+}
+
+interface Signed {
+  headers: Headers
+  body: Body
+}
+
+/**
+ * A request with the signature of a key. Its body is passed on while it comes, and is read whole where the request does not
+ * say the hash of it. How long it is stands in the headers.
+ */
+export async function signed(
+  request: IncomingMessage,
+  { target, headers }: Fillable,
+  key: SigningKey,
+  { host, bytesMax, tooLarge }: { host: string; bytesMax: number; tooLarge: number },
+): Promise<Signed> {
+  const sign = (body: Body, length: Headers) =>
+    resign({ method: request.method!, host, target, headers: [...headers, ...length], body }, key, new Date())
+  const body = hasBody(request) ? request : null
+  try {
+    const found = await sign(body, framing(pairs(request.rawHeaders))).catch(async (error) => {
+      if (!(error instanceof SigningError && error.reason === 'hash_missing')) throw error
+      const whole = await readBody(request, bytesMax, tooLarge)
+      return sign(whole, [['Content-Length', String(whole.length)]])
+    })
+    return { ...found, body: isStream(found.body) ? refusing(found.body) : found.body }
+  } catch (error) {
+    throw refusalFor(error)
+  }
+}
+
+export const isStream = (body: Body): body is AsyncIterable<Uint8Array> =>
+  body !== null && !(body instanceof Uint8Array)
+
+/** What is found wrong in the middle of a body ends the request that has begun. */
+async function* refusing(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    throw refusalFor(error)
+  }
+}
+
+const refusalFor = (error: unknown): unknown =>
+  error instanceof SigningError ? badRequest(`${error.message}; this host takes requests that are signed`) : error
