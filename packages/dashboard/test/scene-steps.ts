@@ -102,7 +102,7 @@ export async function openEntry(page: Page) {
 
 export async function openDetails(page: Page) {
   await page.getByRole('button', { name: 'Show details' }).first().click()
-  await page.getByText('caPublicKey').waitFor()
+  await page.getByText('Public key of the authority').waitFor()
 }
 
 export async function openRun(page: Page) {
