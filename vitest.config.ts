@@ -129,7 +129,8 @@ function project({ name, include, exclude = [], quick = include, setup, more }: 
       ...more,
       name,
       include: isQuick ? quick : include,
-      exclude,
+      // What they wait for takes its time.
+      exclude: isQuick ? [...exclude, '**/*.long.test.ts'] : exclude,
       globalSetup: setup === undefined ? [] : [`packages/${setup}`],
     },
   }

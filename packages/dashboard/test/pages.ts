@@ -192,6 +192,11 @@ export const scenes: Scene[] = [
   ...historyOf('owner', [stepUp]),
 ]
 
+const essential = new Set([...entrances, ...filled, ...notAllowed, stepUp].map(({ name }) => name))
+
+/** What the quick run looks at: pages at ordinary names. Empty ones and dialogs stand in the same components. */
+export const quickScenes = scenes.filter(({ of, name }) => of === 'ordinary' && essential.has(name))
+
 export const desk = { width: 1280, height: 800 }
 
 /** Goes there and does what is to be done -> the page. */
