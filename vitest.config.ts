@@ -28,7 +28,7 @@ const engineSuites = [
     (name) => `packages/server/src/features/${name}.test.ts`,
   ),
   'packages/server/src/identity/server-key-at-start.test.ts',
-  'packages/server/src/jobs/*.test.ts',
+  'packages/server/src/jobs/queue.test.ts',
 ]
 
 // What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
@@ -44,6 +44,11 @@ const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'si
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 
+/** Walks that are long, and of what seldom changes. */
+const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies'].map(
+  (name) => `packages/dashboard/test/${name}.test.ts`,
+)
+
 interface Row {
   name: string
   /** The suites, as globs. */
@@ -51,6 +56,8 @@ interface Row {
   exclude?: string[]
   /** Those of them that are in `npm test`, as long as not all are. */
   quick?: string[]
+  /** Those of them that are not in `npm test`. */
+  late?: string[]
   /** Once before the first of them, a file in packages/. It says which engine they run on, and who signs people in. */
   setup?: string
   more?: TestProjectInlineConfiguration['test']
@@ -97,7 +104,7 @@ const rows: Row[] = [
     setup: 'server/test/setup-postgres.ts',
     more: shared,
   },
-  { name: 'browser', include: browser, setup: 'dashboard/test/setup.ts', more: shared },
+  { name: 'browser', include: browser, late: longWalks, setup: 'dashboard/test/setup.ts', more: shared },
   {
     name: 'browser-postgres',
     include: browser,
@@ -108,8 +115,8 @@ const rows: Row[] = [
   },
 ]
 
-// A suite that was renamed would leave `npm test` in silence.
-for (const path of rows.flatMap(({ quick = [] }) => quick))
+// A suite that was renamed would leave `npm test`, or come back into it, in silence.
+for (const path of rows.flatMap(({ quick = [], late = [] }) => [...quick, ...late]))
   if (globSync(path).length === 0) throw new Error(`vitest.config.ts: ${path} matches no suite`)
 
 export default defineConfig({
@@ -122,7 +129,15 @@ export default defineConfig({
   },
 })
 
-function project({ name, include, exclude = [], quick = include, setup, more }: Row): TestProjectInlineConfiguration {
+function project({
+  name,
+  include,
+  exclude = [],
+  quick = include,
+  late = [],
+  setup,
+  more,
+}: Row): TestProjectInlineConfiguration {
   return {
     test: {
       ...patient,
@@ -130,7 +145,7 @@ function project({ name, include, exclude = [], quick = include, setup, more }: 
       name,
       include: isQuick ? quick : include,
       // What they wait for takes its time.
-      exclude: isQuick ? [...exclude, '**/*.long.test.ts'] : exclude,
+      exclude: isQuick ? [...exclude, ...late, '**/*.long.test.ts'] : exclude,
       globalSetup: setup === undefined ? [] : [`packages/${setup}`],
     },
   }

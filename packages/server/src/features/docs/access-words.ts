@@ -10,7 +10,8 @@ export function wordsOf(accessName: string): string[] {
   return (
     accessName
       .replace(/open: .*/, 'open')
-      .replace(/limited\(\w+, /, 'limited(')
+      // What is limited or counted is no word of its own.
+      .replace(/\([\w.]+, /g, '(')
       .match(/\w+/g) ?? []
   )
 }

@@ -22,6 +22,7 @@ import {
 } from '../../../test/tenant.ts'
 import { call, openWorld, start, type World } from '../../../test/world.ts'
 import { routes } from '../../app.ts'
+import { secondFactorNeeded } from '../../http/access.ts'
 
 let world: World
 let place: Place
@@ -116,12 +117,12 @@ describe('while a second factor is asked for', () => {
       for (const as of [without.as, enrolled, cliWithout.as]) {
         const answer = await answerOf(route, as)
         expect([answer.status, answer.code]).toEqual([403, 'mfa_required'])
-        expect(answer.message).toMatch(/enroll one, or sign in with the one that you have/)
+        expect(answer.message).toBe(secondFactorNeeded)
       }
       const entered = await session(withFactor(world, 86_400))
       const cliWith = await newCliSession(world, { as: await session(withFactor(world)) })
       for (const as of [entered, cliWith.as, tenant.admin.as, tenant.machine.as])
-        expect((await answerOf(route, as)).code).not.toBe('mfa_required')
+        expect((await answerOf(route, as)).message).not.toBe(secondFactorNeeded)
     },
   )
 
