@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, newMachine, signedUp } from './machine.ts'
 import { openProxy, type Refuse } from './proxy.ts'
@@ -249,6 +252,19 @@ describe('a failure', () => {
       await machine.remove()
       await server.start()
     }
+  })
+})
+
+describe('an older Node', () => {
+  it('is told in one sentence which one is needed, by whatever was to be run', async () => {
+    const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+    const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.11.0' })`
+    const run = promisify(execFile)(process.execPath, ['--import', older, main, 'run', '--', 'true'])
+    const { code, stdout, stderr } = await run.then(
+      () => ({ code: 0, stdout: '', stderr: '' }),
+      (failed: { code: number; stdout: string; stderr: string }) => failed,
+    )
+    expect([code, stdout, stderr]).toEqual([1, '', 'skerry: Node 24 or newer is needed, and this is 20.11.0\n'])
   })
 })
 
