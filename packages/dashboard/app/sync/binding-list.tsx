@@ -1,18 +1,17 @@
 import { Badge, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, use, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import type { OpenBindingDialog } from './binding-dialogs.tsx'
-import { type Binding, bindingsQuery, connectionsQuery, reloadSync } from './queries.ts'
-import { syncSchemas } from './schemas.ts'
+import { type Binding, bindingsQuery, reloadSync } from './queries.ts'
+import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { destinationText, runColors } from './words.ts'
 
 // Loaded when first asked for.
@@ -96,23 +95,6 @@ function useBindingActions(setDialog: (dialog: OpenBindingDialog) => void, place
     ]
   }
   return { actions, problem: setEnabled.error }
-}
-
-/** The environment of a binding, as people know it. */
-export function usePlaceOf(orgId: string) {
-  const { data: environments } = useQuery(environmentLabelsQuery(orgId))
-  return ({ environmentId }: Pick<Binding, 'environmentId'>): string =>
-    environments?.find(({ id }) => id === environmentId)?.label ?? environmentId
-}
-
-/** The connection of a binding, with what kind of destination it is. */
-export function useDescription(orgId: string) {
-  const providers = use(syncSchemas())
-  const connections = useQuery(connectionsQuery(orgId)).data
-  return ({ connectionId, destination: { provider } }: Pick<Binding, 'connectionId' | 'destination'>): string => {
-    const name = connections?.find(({ id }) => id === connectionId)?.name ?? connectionId
-    return `${providers.get(provider)?.label ?? provider} (${name})`
-  }
 }
 
 function filterText({ include, exclude, nameTransform: { prefix, suffix, case: letters } }: Binding): string {

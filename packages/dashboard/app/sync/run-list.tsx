@@ -5,9 +5,9 @@ import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { useDescription, usePlaceOf } from './binding-list.tsx'
 import { bindingsQuery, type Run, runsQuery } from './queries.ts'
 import { RunResults } from './run-results.tsx'
+import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { countsText, destinationText, runColors, triggerWords } from './words.ts'
 
 /** The history of pushes, the newest first. */
