@@ -1,4 +1,4 @@
-import { Checkbox, Select, Text } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import { RefusedError } from '@skerry/sdk/errors'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
@@ -10,30 +10,26 @@ import type { Environment } from '../secrets/use-columns.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
-import { type Candidate, candidateOptions, useCandidates } from './candidates.ts'
-import { Fingerprint } from './fingerprint.tsx'
+import type { Candidate } from './candidates.ts'
+import { GranteeFields, useGrantee } from './grantee.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
-import { pin, useChecked } from './pins.ts'
+import { pin } from './pins.ts'
 
 /** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
   const { environment, grantees, onClose } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const candidates = useCandidates(org.id, grantees)
+  const grantee = useGrantee(org.id, grantees)
+  const { to, checked, isReady } = grantee
   const query = useQuery({
     queryKey: ['orgs', org.id, 'envs', environment.id, 'below'],
     queryFn: () => layersBelow(org.id, environment),
     staleTime: 0,
   })
   const lowerLayers = query.data ?? []
-  const [id, setId] = useState<string | null>(null)
-  const [compared, setCompared] = useState<string | null>(null)
   const [withLayers, setWithLayers] = useState(true)
-  const to = candidates.find(({ principalId }) => principalId === id)
-  const checked = useChecked(to ? [to] : [])?.[0]
-  const ready = to && checked && (checked.status === 'verified' || compared === to.publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
     const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
@@ -50,27 +46,10 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       opened
       onClose={onClose}
       onSubmit={grant}
-      disabled={!ready || !isFresh(query)}
+      disabled={!isReady || !isFresh(query)}
       size="lg"
     >
-      <Select
-        label="To"
-        placeholder="A member or a service token"
-        searchable
-        nothingFoundMessage="Nobody by that name who lacks the key"
-        data={candidateOptions(candidates)}
-        value={id}
-        onChange={setId}
-        data-autofocus
-      />
-      {to && checked && (
-        <Fingerprint
-          holder={to.label}
-          checked={checked}
-          compared={compared === to.publicKeyJwk}
-          onCompared={(yes) => setCompared(yes ? to.publicKeyJwk : null)}
-        />
-      )}
+      <GranteeFields grantee={grantee} />
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       {to && lowerLayers.length > 0 && (
         <Checkbox
@@ -80,7 +59,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
           onChange={(event) => setWithLayers(event.currentTarget.checked)}
         />
       )}
-      {candidates.length === 0 && (
+      {grantee.candidates.length === 0 && (
         <Text size="sm" c="dimmed">
           Every member and token that has a key holds this one already.
         </Text>

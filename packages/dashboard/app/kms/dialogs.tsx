@@ -1,10 +1,10 @@
-import { Alert, Checkbox, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { type Candidate, candidateOptions, useCandidates } from '../envs/candidates.ts'
-import { Fingerprint } from '../envs/fingerprint.tsx'
+import { type Candidate, useCandidates } from '../envs/candidates.ts'
+import { GranteeFields, useGrantee } from '../envs/grantee.tsx'
 import { KeyStatus } from '../envs/key-status.tsx'
 import { pin, remember, useChecked } from '../envs/pins.ts'
 import { isFresh } from '../queries.ts'
@@ -34,13 +34,8 @@ function GrantDialog({ managed, onClose }: Props) {
   const query = useQuery(keyHoldersQuery(org.id, managed.id))
   const holders = query.data?.grants ?? []
   const current = holders.filter(({ versions }) => versions.includes(managed.currentVersion))
-  const candidates = useCandidates(org.id, current)
-  const [id, setId] = useState<string | null>(null)
-  const [compared, setCompared] = useState<string | null>(null)
-  const to = candidates.find(({ principalId }) => principalId === id)
-  const checked = useChecked(to ? [to] : [])?.[0]
-  const isCompared = to !== undefined && compared === to.publicKeyJwk
-  const isReady = checked !== undefined && (checked.status === 'verified' || isCompared)
+  const grantee = useGrantee(org.id, current)
+  const { to, checked, isReady } = grantee
   const grant = async () => {
     if (!to || !checked) return
     await grantKey(org.id, managed, to)
@@ -58,24 +53,7 @@ function GrantDialog({ managed, onClose }: Props) {
       disabled={!isReady || !isFresh(query)}
       size="lg"
     >
-      <Select
-        label="To"
-        placeholder="A member or a service token"
-        searchable
-        nothingFoundMessage="Nobody by that name who lacks the key"
-        data={candidateOptions(candidates)}
-        value={id}
-        onChange={setId}
-        data-autofocus
-      />
-      {to && checked && (
-        <Fingerprint
-          holder={to.label}
-          checked={checked}
-          compared={isCompared}
-          onCompared={(yes) => setCompared(yes ? to.publicKeyJwk : null)}
-        />
-      )}
+      <GranteeFields grantee={grantee} />
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
     </FormDialog>
   )

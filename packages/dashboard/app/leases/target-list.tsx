@@ -1,4 +1,4 @@
-import { Badge, List as Items, Stack, Text } from '@mantine/core'
+import { List as Items, Stack, Text } from '@mantine/core'
 import { leaseFacts } from '@skerry/contract/lease-facts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
@@ -14,6 +14,7 @@ import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
+import { VerifiedState } from '../ui/verified-state.tsx'
 import { type LeaseTarget, targetsQuery } from './queries.ts'
 import { signedInTo } from './signed-in-to.ts'
 import type { OpenTargetDialog } from './target-dialogs.tsx'
@@ -90,7 +91,7 @@ const columns: ListColumn<LeaseTarget>[] = [
   { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 150 },
   {
     header: 'State',
-    cell: (target) => <State target={target} />,
+    cell: ({ status, lastError }) => <VerifiedState status={status} lastError={lastError} />,
     sort: ({ status }) => status,
     width: 190,
   },
@@ -99,28 +100,6 @@ const columns: ListColumn<LeaseTarget>[] = [
 function longestText({ provider, config }: LeaseTarget): string {
   const { maxTtlSeconds } = config as { maxTtlSeconds?: number }
   return durationText(maxTtlSeconds ?? leaseFacts[provider].ttlSeconds.max)
-}
-
-const statuses: Record<LeaseTarget['status'], { color: string; says: string }> = {
-  untested: { color: 'gray', says: 'not verified' },
-  ready: { color: 'sea', says: 'ready' },
-  failing: { color: 'red', says: 'failing' },
-}
-
-function State({ target: { status, lastError } }: { target: LeaseTarget }) {
-  const { color, says } = statuses[status]
-  return (
-    <>
-      <Badge color={color} variant="light">
-        {says}
-      </Badge>
-      {lastError && (
-        <Text size="xs" c="red" lineClamp={2} title={lastError}>
-          {lastError}
-        </Text>
-      )}
-    </>
-  )
 }
 
 /** Everything that is known of a target; its credential is shown to nobody. */

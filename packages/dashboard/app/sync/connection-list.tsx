@@ -1,4 +1,3 @@
-import { Badge, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, use, useState } from 'react'
@@ -6,6 +5,7 @@ import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { VerifiedState } from '../ui/verified-state.tsx'
 import type { OpenConnectionDialog } from './connection-dialogs.tsx'
 import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
 import { syncSchemas } from './schemas.ts'
@@ -53,7 +53,11 @@ export function ConnectionList() {
       width: 90,
     },
     { header: 'Changed', cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />, width: 110 },
-    { header: 'State', cell: (connection) => <State connection={connection} />, width: 190 },
+    {
+      header: 'State',
+      cell: ({ status, lastError }) => <VerifiedState status={status} lastError={lastError} />,
+      width: 190,
+    },
   ]
   return (
     <>
@@ -74,28 +78,6 @@ export function ConnectionList() {
         }
       />
       <Suspense>{dialog && <ConnectionDialog dialog={dialog} onClose={() => setDialog(null)} />}</Suspense>
-    </>
-  )
-}
-
-const statuses: Record<Connection['status'], { color: string; says: string }> = {
-  unverified: { color: 'gray', says: 'not verified' },
-  ready: { color: 'sea', says: 'ready' },
-  failing: { color: 'red', says: 'failing' },
-}
-
-function State({ connection: { status, lastError } }: { connection: Connection }) {
-  const { color, says } = statuses[status]
-  return (
-    <>
-      <Badge color={color} variant="light">
-        {says}
-      </Badge>
-      {lastError && (
-        <Text size="xs" c="red" lineClamp={2} title={lastError}>
-          {lastError}
-        </Text>
-      )}
     </>
   )
 }
