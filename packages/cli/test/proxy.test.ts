@@ -1,57 +1,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
-import { type Machine, newMachine } from './machine.ts'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
-
-// A real server, an admin who signs, and a machine that has nothing but a bound token; programs are unmodified.
-
-const value = 'planted-5d1c7e-value'
-const got: { url: string; authorization: string | undefined }[] = []
-const upstream = createServer((request, response) => {
-  got.push({ url: request.url!, authorization: request.headers.authorization })
-  response.end('fine')
-})
-
-let server: PeopleServer
-let alice: PersonMachine
-let machine: Machine
-let signer: string
-let origin: string
+import { fileRules, local, openProxied, type Proxied, planted as value } from './proxied.ts'
 
 // Every run of it is a process of its own, and so are its servers and clients.
 describe.skipIf(isQuick)('by the command line', () => {
+  let proxied: Proxied
+  let { alice, machine, origin, got } = {} as Proxied
+  let signer: string
   beforeAll(async () => {
-    server = await openPeopleServer()
-    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
-    origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-    alice = await newKeyHolder(server, 'alice@example.com')
-    await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes')
-    await alice.ok(
-      `printf %s '${value}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
-    )
-    const token = await alice.ok('skerry token create --name proxy --env development')
-    machine = await newMachine(server.url)
-    machine.env.SKERRY_TOKEN = token.trim().split('\n').at(-1)!
-    await alice.ok('skerry agent create builder')
+    proxied = await openProxied()
+    ;({ alice, machine, origin, got } = proxied)
     const rules = [{ host: '127.0.0.1', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY', 'OTHER_KEY'] }]
+    await alice.ok('skerry agent create builder')
     await alice.write('rules.json', JSON.stringify(rules))
     const published = await alice.shell('skerry agent policy publish builder --file rules.json --yes')
     signer = /[A-Za-z0-9_-]{43}/.exec(published.stdout + published.stderr)![0]
   })
-  afterAll(async () => {
-    await alice.shell('skerry keys lock')
-    await Promise.all([alice.remove(), machine.remove()])
-    upstream.close()
-    await server.close()
-  })
+  afterAll(() => proxied.close())
 
-  const local = '[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n'
-  const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]\n`
   const serverRules = () =>
     `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
 

@@ -24,6 +24,7 @@ export function register(command: Command): void {
     .option('-c, --config <path>', 'its settings', 'skerry-proxy.toml')
     .option('--preset <name>', `instead of a file, ${presets}`, gather)
     .option('--listen <address>', 'where reverse routes are listened on')
+    .option('--sandbox', 'let the program reach nothing but the proxy; Linux with bubblewrap')
     .addHelpText('after', runHelp)
     .action(run)
 }

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import type { RunningProxy } from '@skerry/proxy/start'
 import { privateFolder } from '../leases/private-folder.ts'
@@ -29,6 +30,8 @@ const foreignCredentials = ['SEEKRIT_TOKEN', 'SEEKRIT_CLIENT_SECRET', 'SEEKRIT_P
 
 export interface Surroundings {
   env: Record<string, string>
+  /** Where the files lie. */
+  folders: string[]
   remove: () => void
 }
 
@@ -40,7 +43,7 @@ export async function surroundingsOf(
   const left = [...foreignCredentials, ...(forward === undefined ? [] : bypasses)]
   const inherited = Object.entries(inheritedEnvironment(processEnv)).filter(([name]) => !left.includes(name))
   const env = Object.fromEntries(inherited)
-  if (forward === undefined || certificatePath === undefined) return { env, remove: () => {} }
+  if (forward === undefined || certificatePath === undefined) return { env, folders: [], remove: () => {} }
   const own = readFileSync(certificatePath, 'utf8')
   const trusted = [...new Set([...getCACertificates('default'), ...getCACertificates('system'), own])]
   const files = new Map<string, string | Uint8Array>([
@@ -58,6 +61,7 @@ export async function surroundingsOf(
       NODE_USE_ENV_PROXY: '1',
       JAVA_TOOL_OPTIONS: java,
     },
+    folders: [dirname(paths['ca.pem']!)],
     remove,
   }
 }
