@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseConfig } from '@skerry/proxy/config/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { isQuick } from '../../server/test/extent.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { fileRules, local, openProxied, type Proxied, planted as value } from './proxied.ts'
@@ -144,8 +146,45 @@ describe.skipIf(isQuick)('by the command line', () => {
       ['--agent builder', '--agent needs --signer'],
       ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
     ])('%s is refused', async (options, message) => {
-      const { code, stderr } = await machine.shell(`skerry proxy init --file new.toml ${options}`)
-      expect(code).toBe(2)
+      for (const command of ['init --file new.toml', 'compose --image skerry']) {
+        const { code, stderr } = await machine.shell(`skerry proxy ${command} ${options}`)
+        expect(code).toBe(2)
+        expect(stderr).toContain(message)
+      }
+    })
+  })
+
+  describe('skerry proxy compose', () => {
+    it('prints a file whose services reach the proxy alone, and have neither its token nor its key', async () => {
+      const signers = `--signer ${'k'.repeat(43)}`
+      for (const wish of ['--preset openai,github', `--agent builder ${signers}`]) {
+        const { code, stdout, stderr } = await machine.shell(`skerry proxy compose --image skerry:1 ${wish}`)
+        expect(code, stderr).toBe(0)
+        const { services, networks, configs, ...rest } = parse(stdout)
+        const behind = rest['x-behind-proxy']
+        expect(networks[behind.networks[0]]).toEqual({ internal: true })
+        expect(JSON.stringify(behind)).not.toMatch(/TOKEN|kept/)
+        expect(behind.environment).toMatchObject({
+          HTTPS_PROXY: 'http://skerry-proxy:8081',
+          SSL_CERT_FILE: '/skerry/shared/skerry-proxy-ca.pem',
+        })
+        expect(services['skerry-proxy'].environment.SKERRY_TOKEN).toMatch(/^\$\{SKERRY_TOKEN:/)
+        const config = parseConfig(configs['skerry-proxy'].content, '/skerry')
+        expect(config.forward).toMatchObject({
+          unmatchedHostPolicy: 'deny',
+          caCert: '/skerry/shared/skerry-proxy-ca.pem',
+        })
+        expect(config.forward?.caKey).toMatch(/^\/skerry\/kept\//)
+        expect(config.policy.source).toBe(wish.includes('--agent') ? 'server' : 'file')
+      }
+    })
+
+    it.each([
+      ['--preset openai', 'no image was named'],
+      ['--preset openai --image "a b"', '--image takes the name of an image'],
+    ])('%s is refused', async (options, message) => {
+      const { code, stdout, stderr } = await machine.shell(`skerry proxy compose ${options}`)
+      expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toContain(message)
     })
   })

@@ -8,7 +8,7 @@ import { inheritedEnvironment } from '../run/environment.ts'
 import { keyStore, keyStorePassword } from './key-store.ts'
 
 /** Where each runtime and tool reads which certificates it trusts. */
-const bundleVariables = [
+export const bundleVariables = [
   'SSL_CERT_FILE',
   'CURL_CA_BUNDLE',
   'REQUESTS_CA_BUNDLE',
@@ -20,7 +20,14 @@ const bundleVariables = [
   'DENO_CERT',
 ] as const
 
-const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'] as const
+export const proxyVariables = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+] as const
 
 /** They would name hosts that are reached without the proxy. */
 const bypasses = ['NO_PROXY', 'no_proxy']
