@@ -1,57 +1,28 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { parseConfig } from '@skerry/proxy/config/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { isQuick } from '../../server/test/extent.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
-import { type Machine, newMachine } from './machine.ts'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
-
-// A real server, an admin who signs, and a machine that has nothing but a bound token; programs are unmodified.
-
-const value = 'planted-5d1c7e-value'
-const got: { url: string; authorization: string | undefined }[] = []
-const upstream = createServer((request, response) => {
-  got.push({ url: request.url!, authorization: request.headers.authorization })
-  response.end('fine')
-})
-
-let server: PeopleServer
-let alice: PersonMachine
-let machine: Machine
-let signer: string
-let origin: string
+import { fileRules, local, openProxied, type Proxied, planted as value } from './proxied.ts'
 
 // Every run of it is a process of its own, and so are its servers and clients.
 describe.skipIf(isQuick)('by the command line', () => {
+  let proxied: Proxied
+  let { alice, machine, origin, got } = {} as Proxied
+  let signer: string
   beforeAll(async () => {
-    server = await openPeopleServer()
-    await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done))
-    origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-    alice = await newKeyHolder(server, 'alice@example.com')
-    await alice.ok('skerry keys unlock && skerry org create Proxied && skerry init --yes')
-    await alice.ok(
-      `printf %s '${value}' | skerry secrets set API_KEY && printf %s other-value | skerry secrets set OTHER_KEY`,
-    )
-    const token = await alice.ok('skerry token create --name proxy --env development')
-    machine = await newMachine(server.url)
-    machine.env.SKERRY_TOKEN = token.trim().split('\n').at(-1)!
-    await alice.ok('skerry agent create builder')
+    proxied = await openProxied()
+    ;({ alice, machine, origin, got } = proxied)
     const rules = [{ host: '127.0.0.1', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY', 'OTHER_KEY'] }]
+    await alice.ok('skerry agent create builder')
     await alice.write('rules.json', JSON.stringify(rules))
     const published = await alice.shell('skerry agent policy publish builder --file rules.json --yes')
     signer = /[A-Za-z0-9_-]{43}/.exec(published.stdout + published.stderr)![0]
   })
-  afterAll(async () => {
-    await alice.shell('skerry keys lock')
-    await Promise.all([alice.remove(), machine.remove()])
-    upstream.close()
-    await server.close()
-  })
+  afterAll(() => proxied.close())
 
-  const local = '[egress]\nallow_cidr = ["127.0.0.0/8"]\n[forward]\nlisten = "127.0.0.1:0"\n'
-  const fileRules = `${local}[[forward.host]]\nmatch = "127.0.0.1"\nallow = ["API_KEY"]\n`
   const serverRules = () =>
     `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
 
@@ -175,8 +146,45 @@ describe.skipIf(isQuick)('by the command line', () => {
       ['--agent builder', '--agent needs --signer'],
       ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
     ])('%s is refused', async (options, message) => {
-      const { code, stderr } = await machine.shell(`skerry proxy init --file new.toml ${options}`)
-      expect(code).toBe(2)
+      for (const command of ['init --file new.toml', 'compose --image skerry']) {
+        const { code, stderr } = await machine.shell(`skerry proxy ${command} ${options}`)
+        expect(code).toBe(2)
+        expect(stderr).toContain(message)
+      }
+    })
+  })
+
+  describe('skerry proxy compose', () => {
+    it('prints a file whose services reach the proxy alone, and have neither its token nor its key', async () => {
+      const signers = `--signer ${'k'.repeat(43)}`
+      for (const wish of ['--preset openai,github', `--agent builder ${signers}`]) {
+        const { code, stdout, stderr } = await machine.shell(`skerry proxy compose --image skerry:1 ${wish}`)
+        expect(code, stderr).toBe(0)
+        const { services, networks, configs, ...rest } = parse(stdout)
+        const behind = rest['x-behind-proxy']
+        expect(networks[behind.networks[0]]).toEqual({ internal: true })
+        expect(JSON.stringify(behind)).not.toMatch(/TOKEN|kept/)
+        expect(behind.environment).toMatchObject({
+          HTTPS_PROXY: 'http://skerry-proxy:8081',
+          SSL_CERT_FILE: '/skerry/shared/skerry-proxy-ca.pem',
+        })
+        expect(services['skerry-proxy'].environment.SKERRY_TOKEN).toMatch(/^\$\{SKERRY_TOKEN:/)
+        const config = parseConfig(configs['skerry-proxy'].content, '/skerry')
+        expect(config.forward).toMatchObject({
+          unmatchedHostPolicy: 'deny',
+          caCert: '/skerry/shared/skerry-proxy-ca.pem',
+        })
+        expect(config.forward?.caKey).toMatch(/^\/skerry\/kept\//)
+        expect(config.policy.source).toBe(wish.includes('--agent') ? 'server' : 'file')
+      }
+    })
+
+    it.each([
+      ['--preset openai', 'no image was named'],
+      ['--preset openai --image "a b"', '--image takes the name of an image'],
+    ])('%s is refused', async (options, message) => {
+      const { code, stdout, stderr } = await machine.shell(`skerry proxy compose ${options}`)
+      expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toContain(message)
     })
   })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addressed, common, gather } from '../options.ts'
+import { compose } from '../proxy/compose.ts'
 import { init } from '../proxy/init.ts'
 import { presetNames } from '../proxy/presets.ts'
 import { run } from '../proxy/run.ts'
@@ -17,6 +18,15 @@ export function register(command: Command): void {
     .option('--json', 'machine-readable output on stdout')
     .option('--debug', 'print stack traces of failures')
     .action(init)
+  command
+    .command('compose')
+    .description('Print a Docker Compose file with a proxy, for agents that have no other way out')
+    .option('--image <name>', 'image that has the skerry command')
+    .option('--preset <name>', presets, gather)
+    .option('--agent <slug>', 'take the rules from the signed policy of this agent')
+    .option('--signer <thumbprint>', 'key that may sign the policy; repeatable', gather)
+    .option('--debug', 'print stack traces of failures')
+    .action(compose)
   addressed(common(command.command('run').description('Run a proxy, or a program behind one')))
     .usage('[options] [-- <program> [arguments...]]')
     .argument('[program...]')
@@ -24,6 +34,7 @@ export function register(command: Command): void {
     .option('-c, --config <path>', 'its settings', 'skerry-proxy.toml')
     .option('--preset <name>', `instead of a file, ${presets}`, gather)
     .option('--listen <address>', 'where reverse routes are listened on')
+    .option('--sandbox', 'let the program reach nothing but the proxy; Linux with bubblewrap')
     .addHelpText('after', runHelp)
     .action(run)
 }

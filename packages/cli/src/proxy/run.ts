@@ -16,12 +16,13 @@ import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { askOnTerminal } from './approving.ts'
 import { presetSettings, presetsOf, readSettings } from './settings.ts'
-import { surroundingsOf } from './surroundings.ts'
+import { type Surroundings, surroundingsOf } from './surroundings.ts'
 
 interface Options extends Flags {
   config: string
   preset?: string[]
   listen?: string
+  sandbox?: boolean
 }
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -30,17 +31,32 @@ const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function run(program: string[], flags: Options): Promise<void> {
   const config = withListen(configOf(flags), flags.listen)
   const file = program.length > 0 ? findProgram(program[0]!, process.env.PATH) : undefined
+  const bubblewrap = await sandboxOf(flags, file)
   const session = await openSession(flags)
   const proxy = await start(config, session, file === undefined)
   let ended: Ending = { code: 0, signal: null }
   try {
     tell(proxy)
     if (file === undefined) await untilTold()
-    else ended = await behind(proxy, file, program)
+    else
+      ended = await behind(proxy, async (surroundings) => {
+        if (bubblewrap === undefined) return startChild(file, program, surroundings.env).done
+        const { runSandboxed } = await import('./sandbox/run.ts')
+        const settings = flags.preset === undefined ? resolve(flags.config) : undefined
+        return runSandboxed({ bubblewrap, file, argv: program, proxy, config, settings, surroundings })
+      })
   } finally {
     await proxy.close()
   }
   process.exitCode = endAs(ended)
+}
+
+/** Where `bwrap` is, for a program that is to run in a sandbox. */
+async function sandboxOf({ sandbox }: Options, file: string | undefined): Promise<string | undefined> {
+  if (!sandbox) return undefined
+  if (file === undefined) throw usage('--sandbox needs a program', '`skerry proxy run --sandbox -- <program>`')
+  const { findBubblewrap } = await import('./sandbox/bubblewrap.ts')
+  return findBubblewrap()
 }
 
 function configOf({ config: file, preset }: Options): Config {
@@ -116,12 +132,12 @@ function tell({ reverse, forward, control, certificatePath }: RunningProxy): voi
   if (control !== undefined) note(`control: ${control}`)
 }
 
-async function behind(proxy: RunningProxy, file: string, program: string[]): Promise<Ending> {
-  const { env, remove } = await surroundingsOf(proxy, process.env)
+async function behind(proxy: RunningProxy, work: (surroundings: Surroundings) => Promise<Ending>): Promise<Ending> {
+  const surroundings = await surroundingsOf(proxy, process.env)
   try {
-    return await startChild(file, program, env).done
+    return await work(surroundings)
   } finally {
-    remove()
+    surroundings.remove()
   }
 }
 

@@ -10,20 +10,36 @@ export function presetsOf(names: readonly string[]): PresetName[] {
   return [...new Set(names)] as PresetName[]
 }
 
-const opening = `# What agents may send through the proxy of \`skerry proxy run\`: docs/proxy.md tells all settings. Nothing secret is in it.
+/** Where a proxy is to run. */
+export interface Place {
+  /** What it listens on. */
+  address: string
+  /** What becomes of hosts that no rule names. */
+  unmatched: 'tunnel' | 'deny'
+  /** Where its certificate and the key of that are kept; beside the settings unless said. */
+  authority?: { cert: string; key: string }
+}
 
-listen = "127.0.0.1:8080"
+/** On the machine of a person, whose programs keep what else they reach. */
+export const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
+
+const opening = ({
+  address,
+}: Place) => `# What agents may send through the proxy of \`skerry proxy run\`: docs/proxy.md tells all settings. Nothing secret is in it.
+
+listen = "${address}:8080"
 `
 
-const forwarding = `
+const forwarding = ({ address, unmatched, authority }: Place) => `
 [forward]
-listen = "127.0.0.1:8081"
+listen = "${address}:8081"
+${authority ? `ca_cert = "${authority.cert}"\nca_key = "${authority.key}"\n` : ''}\
 # Hosts that no rule names: "tunnel" passes them on unread, "deny" refuses them.
-unmatched_host_policy = "tunnel"
+unmatched_host_policy = "${unmatched}"
 `
 
 /** Each host is reached in two ways: by a base URL of its own on the proxy, and through it. */
-export function presetSettings(names: readonly PresetName[]): string {
+export function presetSettings(names: readonly PresetName[], place = onThisMachine): string {
   const routes = names.map((name) => {
     const { host, secret } = presets[name]
     return `\n[[route]]\nprefix = "/${name}"\nupstream = "https://${host}"\nallow = ["${secret}"]\n`
@@ -32,11 +48,16 @@ export function presetSettings(names: readonly PresetName[]): string {
     const { host, secret } = presets[name]
     return `\n[[forward.host]]\nmatch = "${host}"\nallow = ["${secret}"]\n`
   })
-  return [opening, ...routes, forwarding, ...hosts].join('')
+  return [opening(place), ...routes, forwarding(place), ...hosts].join('')
 }
 
 /** The rules are the agent's policy, and the signers are who is believed. */
-export function agentSettings(agent: string, signers: readonly string[], names: readonly PresetName[]): string {
+export function agentSettings(
+  agent: string,
+  signers: readonly string[],
+  names: readonly PresetName[],
+  place = onThisMachine,
+): string {
   const routes = names.map((name) => `\n[[route]]\nprefix = "/${name}"\nupstream = "https://${presets[name].host}"\n`)
   const policy = `
 [policy]
@@ -48,7 +69,27 @@ signers = [${signers.map((one) => `"${one}"`).join(', ')}]
 [tasks]
 [activity]
 `
-  return [opening, ...routes, forwarding, policy].join('')
+  return [opening(place), ...routes, forwarding(place), policy].join('')
+}
+
+/** What is typed where settings are written. */
+export interface Wished {
+  preset?: string[]
+  agent?: string
+  signer?: string[]
+}
+
+/** @throws Failure for what does not say what is to be allowed. */
+export function wishedSettings({ preset = [], agent, signer = [] }: Wished, place = onThisMachine): string {
+  const names = presetsOf(preset)
+  if (agent !== undefined) {
+    if (signer.length === 0)
+      throw usage('--agent needs --signer', 'its thumbprint is printed by `skerry agent policy publish`')
+    return agentSettings(agent, signer, names, place)
+  }
+  if (signer.length > 0) throw usage('--signer goes with --agent')
+  if (names.length === 0) throw usage('nothing says what is to be allowed', 'use --preset or --agent')
+  return presetSettings(names, place)
 }
 
 /** @throws Failure that names the file and the place in it. */

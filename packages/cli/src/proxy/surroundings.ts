@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import type { RunningProxy } from '@skerry/proxy/start'
 import { privateFolder } from '../leases/private-folder.ts'
@@ -7,7 +8,7 @@ import { inheritedEnvironment } from '../run/environment.ts'
 import { keyStore, keyStorePassword } from './key-store.ts'
 
 /** Where each runtime and tool reads which certificates it trusts. */
-const bundleVariables = [
+export const bundleVariables = [
   'SSL_CERT_FILE',
   'CURL_CA_BUNDLE',
   'REQUESTS_CA_BUNDLE',
@@ -19,7 +20,14 @@ const bundleVariables = [
   'DENO_CERT',
 ] as const
 
-const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'] as const
+export const proxyVariables = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+] as const
 
 /** They would name hosts that are reached without the proxy. */
 const bypasses = ['NO_PROXY', 'no_proxy']
@@ -29,6 +37,8 @@ const foreignCredentials = ['SEEKRIT_TOKEN', 'SEEKRIT_CLIENT_SECRET', 'SEEKRIT_P
 
 export interface Surroundings {
   env: Record<string, string>
+  /** Where the files lie. */
+  folders: string[]
   remove: () => void
 }
 
@@ -40,7 +50,7 @@ export async function surroundingsOf(
   const left = [...foreignCredentials, ...(forward === undefined ? [] : bypasses)]
   const inherited = Object.entries(inheritedEnvironment(processEnv)).filter(([name]) => !left.includes(name))
   const env = Object.fromEntries(inherited)
-  if (forward === undefined || certificatePath === undefined) return { env, remove: () => {} }
+  if (forward === undefined || certificatePath === undefined) return { env, folders: [], remove: () => {} }
   const own = readFileSync(certificatePath, 'utf8')
   const trusted = [...new Set([...getCACertificates('default'), ...getCACertificates('system'), own])]
   const files = new Map<string, string | Uint8Array>([
@@ -58,6 +68,7 @@ export async function surroundingsOf(
       NODE_USE_ENV_PROXY: '1',
       JAVA_TOOL_OPTIONS: java,
     },
+    folders: [dirname(paths['ca.pem']!)],
     remove,
   }
 }

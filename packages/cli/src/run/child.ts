@@ -36,13 +36,9 @@ export function startChild(file: string, argv: string[], env: Record<string, str
   let asked = false
   let child: ChildProcess | undefined
   // Listened to before the program starts: a signal in between would end this command and leave the program behind.
-  const listeners = forwarded.map((signal) => {
-    const forward = () => {
-      asked ||= ending.includes(signal)
-      if (!(fromTerminal.includes(signal) && isInForeground())) child?.kill(signal)
-    }
-    process.on(signal, forward)
-    return () => process.off(signal, forward)
+  const stopListening = onSignals((signal) => {
+    asked ||= ending.includes(signal)
+    if (!(fromTerminal.includes(signal) && isInForeground())) child?.kill(signal)
   })
   const done = new Promise<Ending>((resolve, reject) => {
     const output = masked ? 'pipe' : 'inherit'
@@ -57,15 +53,25 @@ export function startChild(file: string, argv: string[], env: Record<string, str
     .catch((error) => {
       throw startFailure(file, error)
     })
-    .finally(() => {
-      for (const stopListening of listeners) stopListening()
-    })
+    .finally(stopListening)
   const stop = async () => {
     child?.kill('SIGTERM')
     const kill = setTimeout(() => child?.kill('SIGKILL'), graceMs)
     await done.finally(() => clearTimeout(kill))
   }
   return { done, stop, askedToEnd: () => asked }
+}
+
+/** Tells of every signal that a program is to have. It returns what ends that. */
+export function onSignals(pass: (signal: NodeJS.Signals) => void): () => void {
+  const listeners = forwarded.map((signal) => {
+    const listener = () => pass(signal)
+    process.on(signal, listener)
+    return () => process.off(signal, listener)
+  })
+  return () => {
+    for (const stopListening of listeners) stopListening()
+  }
 }
 
 async function copyOutput({ stdout, stderr }: ChildProcess, values: Values): Promise<void> {
@@ -81,7 +87,7 @@ export function endAs({ code, signal }: Ending): number {
   return 128 + constants.signals[signal]
 }
 
-function startFailure(file: string, error: NodeJS.ErrnoException): Failure {
+export function startFailure(file: string, error: Pick<NodeJS.ErrnoException, 'code'>): Failure {
   if (error.code === 'ENOENT')
     return new Failure('commandNotFound', `${file}, or the program that interprets it, does not exist`)
   if (error.code === 'E2BIG')

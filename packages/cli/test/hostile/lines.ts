@@ -182,6 +182,7 @@ export const lines: Record<string, string> = {
   'agent rm': 'agent-{n} --yes',
   // Settings that are there, and none that are: it would wait for programs.
   'proxy init': '--preset openai --file rules.json',
+  'proxy compose': '--preset openai --image skerry',
   'proxy run': '--config none.toml',
   'sync unbind': '{binding} --yes',
   'sync disconnect': 'fly-{n} --yes',

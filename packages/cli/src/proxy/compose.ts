@@ -1,0 +1,85 @@
+import { usage } from '../failure.ts'
+import { writeData } from '../output.ts'
+import { readSettings, type Wished, wishedSettings } from './settings.ts'
+import { bundleVariables, proxyVariables } from './surroundings.ts'
+
+interface Options extends Wished {
+  image?: string
+}
+
+/** The folder that the containers share holds the certificate alone; its key stays with the proxy. */
+const shared = '/skerry/shared'
+const kept = '/skerry/kept'
+const certificate = `${shared}/skerry-proxy-ca.pem`
+
+/** It answers anything at all: the proxy listens, so its certificate is there. */
+const listens = "fetch('http://127.0.0.1:8081').catch(() => process.exit(1))"
+
+/** Prints a Compose file with a proxy, and with what a service needs that has no other way out. */
+export async function compose({ image, ...wished }: Options): Promise<void> {
+  if (image === undefined) throw usage('no image was named', 'name one that has the skerry command with --image')
+  if (!/^[\w.:/@-]+$/.test(image))
+    throw usage('--image takes the name of an image, as in registry.example.com/skerry:1')
+  const authority = { cert: certificate, key: `${kept}/skerry-proxy-ca-key.pem` }
+  // What is not read could be trusted by nobody: the certificate of the proxy is the only one that services are given.
+  const settings = wishedSettings(wished, { address: '0.0.0.0', unmatched: 'deny', authority })
+  readSettings(settings, '--preset', '/skerry')
+  writeData(composeFile(image, settings))
+}
+
+const composeFile = (image: string, settings: string) => `\
+# Written by \`skerry proxy compose\`. SKERRY_TOKEN and SKERRY_URL come from where \`docker compose up\` is run. The token reads one
+# environment; a service that merges *behind-proxy has neither the token nor a network but the proxy's:
+#
+#   services:
+#     agent:
+#       <<: *behind-proxy
+#       image: my-agent
+
+x-behind-proxy: &behind-proxy
+  networks: [agents]
+  depends_on:
+    skerry-proxy: { condition: service_healthy }
+  volumes: ["shared:${shared}:ro"]
+  environment:
+${variables()
+  .map(([name, value]) => `    ${name}: ${value}\n`)
+  .join('')}
+services:
+  skerry-proxy:
+    image: ${image}
+    command: [skerry, proxy, run, --config, /skerry/skerry-proxy.toml]
+    environment:
+      SKERRY_TOKEN: \${SKERRY_TOKEN:?is not set}
+      SKERRY_URL: \${SKERRY_URL:?is not set}
+      HOME: ${kept}
+    networks: [agents, outside]
+    volumes: ["shared:${shared}", "kept:${kept}"]
+    configs: [{ source: skerry-proxy, target: /skerry/skerry-proxy.toml }]
+    healthcheck: { test: [CMD, node, -e, "${listens}"], interval: 2s, retries: 30 }
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    restart: unless-stopped
+
+networks:
+  # Without a way out.
+  agents: { internal: true }
+  outside: {}
+
+volumes:
+  shared: {}
+  kept: {}
+
+configs:
+  skerry-proxy:
+    content: |
+${settings.replaceAll('$', '$$$$').replace(/^(?=.)/gm, '      ')}`
+
+function variables(): [string, string][] {
+  const proxy = 'http://skerry-proxy:8081'
+  return [
+    ...proxyVariables.map((name): [string, string] => [name, proxy]),
+    ...[...bundleVariables, 'NODE_EXTRA_CA_CERTS'].map((name): [string, string] => [name, certificate]),
+    ['NODE_USE_ENV_PROXY', '"1"'],
+  ]
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isQuick } from '../../server/test/extent.ts'
+import { findBubblewrap } from '../src/proxy/sandbox/bubblewrap.ts'
+import { fileRules, openProxied, type Proxied, planted } from './proxied.ts'
+
+const missing = isQuick ? undefined : whyNot()
+if (missing !== undefined) {
+  if (process.env.SKERRY_REQUIRE_SERVICES === '1') throw new Error(missing)
+  process.stderr.write(`SKIPPED: ${missing}\n`)
+}
+
+function whyNot(): string | undefined {
+  try {
+    findBubblewrap()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', () => {
+  let proxied: Proxied
+  let { machine, origin, got } = {} as Proxied
+  /** What the program prints. */
+  const inside = async (script: string) => {
+    await machine.write('program.sh', script)
+    return machine.shell('skerry proxy run --sandbox -- sh program.sh')
+  }
+  beforeAll(async () => {
+    proxied = await openProxied({ cold: true })
+    ;({ machine, origin, got } = proxied)
+    // In the folder of the project, which a program sees: only what is hidden by itself is not there.
+    const folders = ['config', 'state', 'cache'].map((name) => join(machine.project, name))
+    await Promise.all(folders.map((folder) => mkdir(join(folder, 'skerry'), { recursive: true, mode: 0o700 })))
+    const [XDG_CONFIG_HOME = '', XDG_STATE_HOME = '', XDG_CACHE_HOME = ''] = folders
+    Object.assign(machine.env, { XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME })
+    await writeFile(join(XDG_CONFIG_HOME, 'skerry', 'credentials.json'), '{"version":1,"current":null,"profiles":{}}')
+    await machine.write('skerry-proxy.toml', `${fileRules}[control]\nsocket = "control.sock"\n`)
+  })
+  afterAll(() => proxied.close())
+
+  it('the program reaches the upstream through the proxy, and not directly', async () => {
+    got.length = 0
+    const ask = `curl -sS -m 5 -H 'Authorization: Bearer {{skerry:API_KEY}}' ${origin}`
+    const { stdout, stderr } = await inside(`${ask}/by-proxy; echo; ${ask}/direct --noproxy '*'; echo $?`)
+    expect(stdout, stderr).toBe('fine\n7\n')
+    expect(got).toEqual([{ url: '/by-proxy', authorization: `Bearer ${planted}` }])
+  })
+
+  it('it sees no file of the command, no process outside, no token, and no socket but those of the proxy', async () => {
+    const { stdout, stderr } = await inside(`
+      ls -A config/skerry state/skerry cache/skerry
+      cat skerry-proxy-ca-key.pem config/skerry/credentials.json
+      curl -sS --unix-socket control.sock http://127.0.0.1/approvals
+      ls /run
+      cat /proc/*/environ | tr '\\0' '\\n' | grep TOKEN
+      echo 'listen = "127.0.0.1:1"' >> skerry-proxy.toml
+      env | grep -c SKERRY_TOKEN`)
+    expect(stdout).toMatch(/^cache\/skerry:\n\nconfig\/skerry:\n\nstate\/skerry:\n(.*user.*\n)*0\n$/)
+    expect(stderr.match(/skerry-proxy-ca-key.pem: Permission denied/)).not.toBeNull()
+    expect(stderr).toContain('config/skerry/credentials.json: No such file')
+    expect(stderr).toMatch(/curl: \(7\)/)
+    expect(stderr).toMatch(/skerry-proxy.toml: Read-only file system/)
+    expect(stdout + stderr).not.toContain(machine.env.SKERRY_TOKEN)
+  })
+
+  it('started from the root of the disk, it sees no more', async () => {
+    const settings = join(machine.project, 'skerry-proxy.toml')
+    const look = `ls -A /run ${machine.project}; cat /proc/*/environ`
+    const args = ['proxy', 'run', '--sandbox', '-c', settings, '--', 'sh', '-c', look]
+    const { stdout } = await machine.skerry(args, { cwd: '/' })
+    expect(stdout).toContain('skerry-proxy.toml')
+    expect(stdout).not.toMatch(/program\.sh|SKERRY_TOKEN/)
+  })
+
+  it('the kernel’s keyring is refused', async () => {
+    const call = 'import ctypes as c; print(c.CDLL(None, use_errno=True).syscall(NUMBER, 0, -3, 0), c.get_errno())'
+    const number = process.arch === 'x64' ? '250' : '219'
+    const { stdout } = await inside(`python3 -c '${call.replace('NUMBER', number)}'`)
+    expect(stdout).toBe('-1 1\n')
+  })
+
+  it('ends as the program ends, which gets what is typed', async () => {
+    const { stdout, code } = await machine.shell('echo typed | skerry proxy run --sandbox -- sh -c "cat; exit 9"')
+    expect([stdout, code]).toEqual(['typed\n', 9])
+    const killed = await machine.skerry(['proxy', 'run', '--sandbox', '--', 'sh', '-c', 'kill -TERM $$'])
+    expect(killed.signal).toBe('SIGTERM')
+  })
+
+  it('signals are passed on, and what the program has started ends with it', async () => {
+    const script = 'sleep 1000 & trap "echo told; exit 7" TERM; echo started; while :; do sleep 0.05; done'
+    const { child, says, ended } = machine.start(['proxy', 'run', '--sandbox', '--', 'sh', '-c', script])
+    await says('started')
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 7, stdout: 'started\ntold\n' })
+  })
+
+  it('a program that is not there inside, or none at all, is refused', async () => {
+    await symlink('/bin/true', join(machine.home, 'outside'))
+    const missing = await machine.shell('skerry proxy run --sandbox -- ../outside')
+    expect([missing.code, missing.stderr]).toEqual([127, expect.stringContaining('../outside')])
+    expect(await machine.shell('skerry proxy run --sandbox')).toMatchObject({ code: 2 })
+  })
+
+  it('where there is no bubblewrap, or the system refuses it, nothing is started and the reason is told', async () => {
+    const empty = join(machine.home, 'empty')
+    await mkdir(empty)
+    await symlink(process.execPath, join(empty, 'node'))
+    const run = ['proxy', 'run', '--sandbox', '--', '/bin/touch', 'was-started']
+    const without = await machine.skerry(run, { env: { PATH: empty } })
+    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('there is no bwrap')])
+    await writeFile(join(empty, 'bwrap'), '#!/bin/sh\necho no namespaces >&2; exit 1\n', { mode: 0o755 })
+    const refused = await machine.skerry(run, { env: { PATH: empty } })
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('no sandbox: no namespaces')])
+    expect(existsSync(join(machine.project, 'was-started'))).toBe(false)
+  })
+})
