@@ -29,13 +29,14 @@ export default {
     only('sdk', 'contract', 'crypto'),
     only('providers', 'contract'),
     only('proxy', 'contract', 'crypto', 'sdk', 'providers'),
+    only('executor', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('cli', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
     {
       name: 'clients-start-without-schemas',
       comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',
       severity: 'error',
-      from: { path: '^packages/((crypto|sdk|cli|proxy)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^packages/((crypto|sdk|cli|proxy|executor)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
       to: {
         path: ours('contract'),
         pathNot: plainContract,

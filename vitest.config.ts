@@ -104,6 +104,12 @@ const rows: Row[] = [
     setup: 'server/test/setup-postgres.ts',
     more: shared,
   },
+  {
+    name: 'executor',
+    include: ['packages/executor/**/*.test.ts'],
+    setup: 'server/test/setup-embedded.ts',
+    more: shared,
+  },
   { name: 'browser', include: browser, late: longWalks, setup: 'dashboard/test/setup.ts', more: shared },
   {
     name: 'browser-postgres',

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Duplex, pipeline } from 'node:stream'
-import type { Core } from './core.ts'
+import type { Config } from './config/config.ts'
 import { endToEnd, type Headers, pairs, valuesOf } from './headers.ts'
 import { DecompressionError, decompression } from './redaction/decompress.ts'
 import { type Redactor, redaction, redactStream } from './redaction/redactor.ts'
 import { Refusal } from './refusal.ts'
+import type { Secrets } from './secrets.ts'
 
 /** A value that went out with a request, by its name. */
 export interface Injected {
@@ -12,9 +13,18 @@ export interface Injected {
   value: string
 }
 
+/** What replacing values in answers needs to know. */
+export interface Redacting {
+  config: Pick<Config, 'redaction'>
+  /** Of all requests, for a scan that looks for more than this one was given. */
+  secrets: Pick<Secrets, 'all'>
+  /** Never told a value. */
+  warn: (message: string) => void
+}
+
 /** Sends an upstream's answer to the client; values that are not to come back are replaced on the way. */
 export function pass(
-  core: Core,
+  core: Redacting,
   answer: IncomingMessage,
   response: ServerResponse,
   injected: Injected[],
@@ -51,7 +61,7 @@ function unpacking(headers: Headers): Duplex[] {
 }
 
 /** Values that must not come back, long enough to be told from ordinary text. */
-export function hidden({ config, secrets }: Core, injected: Injected[]): Injected[] {
+export function hidden({ config, secrets }: Redacting, injected: Injected[]): Injected[] {
   const { enabled, scan, minLength } = config.redaction
   if (!enabled) return []
   const all = scan === 'all' ? [...secrets.all()].map(([name, value]) => ({ name, value })) : injected
@@ -62,7 +72,7 @@ export function hidden({ config, secrets }: Core, injected: Injected[]): Injecte
 const between = '\0'
 
 /** What replaces values in one answer: in its head, all at once, and in its body. */
-export function redactionsOf({ config }: Core, secrets: Injected[]) {
+export function redactionsOf({ config }: Redacting, secrets: Injected[]) {
   const { placeholder, encodings } = config.redaction
   const counts = new Map<string, number>()
   const open = redaction(secrets, { placeholder, encodings })
@@ -86,6 +96,6 @@ export function redactionsOf({ config }: Core, secrets: Injected[]) {
   }
 }
 
-export function tell({ warn }: Core, counts: ReadonlyMap<string, number>, host: string): void {
+export function tell({ warn }: Redacting, counts: ReadonlyMap<string, number>, host: string): void {
   for (const [name, times] of counts) warn(`${host} sent ${name} back: replaced ${times} times`)
 }

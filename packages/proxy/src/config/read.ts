@@ -22,7 +22,17 @@ export const given = <T, D>(read: Read<T>, value: D): Field<T | D> => ({ read, o
 type TableOf<F> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /** A table of known keys: in the file they are written with underscores. A key that nobody reads is a mistake. */
-export function table<F extends Record<string, Field<unknown>>>(fields: F): Read<TableOf<F>> {
+export const table = <F extends Record<string, Field<unknown>>>(fields: F): Read<TableOf<F>> =>
+  tableOf(fields, underscored)
+
+/** As `table`, of an object whose keys are written as in the program. */
+export const object = <F extends Record<string, Field<unknown>>>(fields: F): Read<TableOf<F>> =>
+  tableOf(fields, (name) => name)
+
+function tableOf<F extends Record<string, Field<unknown>>>(
+  fields: F,
+  keyOf: (name: string) => string,
+): Read<TableOf<F>> {
   const keys = Object.entries(fields).map(([name, field]) => [name, keyOf(name), field] as const)
   const known = new Set(keys.map(([, key]) => key))
   return (value, place) => {
@@ -44,7 +54,7 @@ function readField<T>({ read, otherwise }: Field<T>, value: unknown, place: stri
   throw new ConfigError(place, 'is missing')
 }
 
-const keyOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const underscored = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const below = (place: string, key: string) => (place === '' ? key : `${place}.${key}`)
 
 export const list =

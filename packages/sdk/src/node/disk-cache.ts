@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { lstat, readdir, unlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
-import { dirname, isAbsolute, join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Cache } from '../cache.ts'
+import { ignore, readPrivate, writePrivate } from './private-file.ts'
 
 export interface DiskCacheSettings {
   /** `$XDG_CACHE_HOME/skerry` or `~/.cache/skerry` unless given. */
@@ -32,26 +32,16 @@ export function diskCache(settings: DiskCacheSettings = {}): Cache {
   const { directory = defaultDirectory(), keepSeconds = 30 * 86_400, entriesMax = 200 } = settings
   return {
     async read(key) {
-      return read(join(directory, nameOf(key)))
+      return readPrivate(join(directory, nameOf(key)), entryMaxBytes)
     },
     async write(key, text) {
-      const name = nameOf(key)
-      await makeDirectory(directory)
-      await checkPrivate(directory)
-      await replace(directory, name, text)
+      await writePrivate(directory, nameOf(key), text)
       await prune(directory, keepSeconds, entriesMax)
     },
     async delete(key) {
       await unlink(join(directory, nameOf(key))).catch(ignore('ENOENT'))
     },
   }
-}
-
-/** Not `recursive`, with which Node tries for ever where a directory exists and takes no others: /proc, for one. */
-async function makeDirectory(directory: string): Promise<void> {
-  if (await lstat(directory).catch(ignore('ENOENT'))) return
-  if (dirname(directory) !== directory) await makeDirectory(dirname(directory))
-  await mkdir(directory, { mode: 0o700 }).catch(ignore('EEXIST'))
 }
 
 /** The XDG base directory specification tells to ignore a relative path. */
@@ -68,53 +58,6 @@ function nameOf(key: string): string {
   return name
 }
 
-/** Others who could write here could not forge a copy, but they could delete it, or put an older one back. */
-async function checkPrivate(directory: string): Promise<void> {
-  const status = await lstat(directory)
-  if (!status.isDirectory()) throw new Error('the cache directory is not a directory')
-  if (process.getuid === undefined) return
-  if (status.uid !== process.getuid()) throw new Error('the cache directory belongs to somebody else')
-  if ((status.mode & 0o077) !== 0) throw new Error('the cache directory is open to others: set its mode to 0700')
-}
-
-/** O_NONBLOCK: a FIFO in the place of the file must not hang the program. */
-async function read(path: string): Promise<string | undefined> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(ignore('ENOENT', 'ELOOP', 'ENOTDIR'))
-  if (!file) return undefined
-  try {
-    const status = await file.stat()
-    return status.isFile() && status.size <= entryMaxBytes ? await file.readFile('utf8') : undefined
-  } finally {
-    await file.close()
-  }
-}
-
-async function replace(directory: string, name: string, text: string): Promise<void> {
-  const temporary = join(directory, `.${name}.${crypto.randomUUID()}.tmp`)
-  try {
-    // `wx` creates and never opens what is there, be it a link.
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, join(directory, name))
-  } catch (error) {
-    await unlink(temporary).catch(() => {})
-    throw error
-  }
-  await syncDirectory(directory)
-}
-
-/** Makes the rename last. Windows cannot open a directory, and needs none of this. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY).catch(ignore('EISDIR', 'EPERM', 'EACCES'))
-  await handle?.sync().finally(() => handle.close())
-}
-
 async function prune(directory: string, keepSeconds: number, entriesMax: number): Promise<void> {
   const aged = await Promise.all(
     (await readdir(directory)).map(async (name) => {
@@ -126,10 +69,4 @@ async function prune(directory: string, keepSeconds: number, entriesMax: number)
   const old = entries.filter(({ ageSeconds }, rank) => rank >= entriesMax || ageSeconds > keepSeconds)
   const left = aged.filter(({ name, ageSeconds }) => temporaryName.test(name) && ageSeconds > temporarySeconds)
   await Promise.all([...old, ...left].map(({ name }) => unlink(join(directory, name)).catch(ignore('ENOENT'))))
-}
-
-function ignore(...codes: string[]): (error: NodeJS.ErrnoException) => undefined {
-  return (error) => {
-    if (!codes.includes(error.code ?? '')) throw error
-  }
 }

@@ -1,0 +1,25 @@
+import { createClient } from '@skerry/sdk/client'
+import { readKeys } from '../keys/keys.ts'
+import { readRegistration } from '../keys/registration.ts'
+import { sdkVersion } from '../version.ts'
+import type { Flags } from './flags.ts'
+
+/** Fails where the executor could not do its work: without an exit code of 0, a monitor notices. */
+export async function status({ state }: Flags): Promise<void> {
+  const { server: baseUrl, credential } = await readRegistration(state)
+  const { vaultExecutor } = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion })
+  const { executor, project } = await vaultExecutor.me()
+  const own = new Set(((await readKeys(state)) ?? []).map(({ thumbprint }) => thumbprint))
+  const lines = [
+    `Executor ${executor.id}, ${executor.status}, at ${executor.origin}`,
+    `Project  ${project.id} (${project.display.name}), ${project.status}`,
+    `Catalog  ${executor.catalog.providers.map(({ id }) => id).join(', ') || 'empty'}`,
+    ...executor.keys.map(({ thumbprint, current }) => {
+      const where = own.has(thumbprint) ? '' : ', missing on this machine'
+      return `Key      ${thumbprint}${current ? ', current' : ''}${where}`
+    }),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+  const missing = executor.keys.filter(({ thumbprint }) => !own.has(thumbprint))
+  if (missing.length > 0) throw new Error('a registered key is missing here: restore keys.json from its copy')
+}

@@ -1,0 +1,126 @@
+import type { VaultMethod } from '@skerry/contract/vault-facts'
+
+/** Where a provider's credential may be sent. Of `methods` and `paths` an absent or empty list means any. */
+export interface FetchRule {
+  /** An exact hostname, with a port where it is not that of https: `api.example.com`, `api.example.com:8443`. */
+  host: string
+  methods?: string[]
+  /** Globs on the path: `**` is any number of whole segments, `*` any run of characters within one. */
+  paths?: string[]
+}
+
+interface Shown {
+  /** Lowercase letters, digits, inner hyphens and underscores. */
+  id: string
+  displayName: string
+  /** What a person agrees to, in their words. */
+  consentSummary: string
+  /** 1 unless given. Raise it with each change of the text. */
+  consentVersion?: number
+}
+
+export interface ApiKeyProvider extends Shown {
+  method: 'api_key'
+  /** What the field on the Connect page is called. */
+  keyLabel?: string
+  /** https; where a person finds their key. */
+  helpUrl?: string
+  rules: FetchRule[]
+}
+
+export interface OAuth2Provider extends Shown {
+  method: 'oauth2'
+  /** https, or http on the loopback interface. Its metadata are discovered unless both endpoints are given. */
+  issuer: string
+  authorizationEndpoint?: string
+  tokenEndpoint?: string
+  clientId: string
+  /** The environment variable that holds the client's secret; none for a public client. */
+  clientSecretEnv?: string
+  scopes: string[]
+  /** Further parameters of the authorization request, such as Google's `access_type`. */
+  authorizationParameters?: Record<string, string>
+  rules: FetchRule[]
+}
+
+export interface SiteProfile extends Shown {
+  method: 'browser'
+  /** https, or http on the loopback interface. */
+  startUrl: string
+  loginUrl: string
+  /** Hosts that the browser may load anything from; `*.example.com` for all below one. */
+  domains: string[]
+  /** Hosts on which a password may be typed in; the host of `loginUrl` unless given. */
+  loginDomains?: string[]
+  /** A page that begins like this shows that nobody is signed in. */
+  signedOutUrlPrefixes: string[]
+  /** Whether the person also leaves their login with the product, so that it can sign in again; false unless given. */
+  keepsLogin?: boolean
+}
+
+export type Provider = ApiKeyProvider | OAuth2Provider | SiteProfile
+
+export interface VaultConfig {
+  /** At which browsers and the backend reach this executor: https, or http on the loopback interface. */
+  origin: string
+  /** `127.0.0.1:4710` unless given. TLS ends before it. */
+  listen?: string
+  /** `/connect` of the server unless given. */
+  connectUrl?: string
+  /** Addresses and CIDR ranges inside one's own network that requests may go to. None unless given. */
+  allowNetworks?: string[]
+  /** Path of Chromium; looked for in PATH unless given. */
+  chromium?: string
+  providers?: (ApiKeyProvider | OAuth2Provider)[]
+  sites?: SiteProfile[]
+}
+
+/**
+ * The settings of an executor, typed, for the default export of `vault.config.ts`. What is wrong in them is told by the
+ * commands, with its place.
+ *
+ * @example
+ * export default defineVaultConfig({ origin: 'https://executor.example.com', providers: [apiKeyProvider({ ... })] })
+ */
+export const defineVaultConfig = (config: VaultConfig): VaultConfig => config
+
+type Without<P extends { method: VaultMethod }> = Omit<P, 'method'>
+
+/** A provider whose users bring an API key. */
+export const apiKeyProvider = (provider: Without<ApiKeyProvider>): ApiKeyProvider => ({
+  ...provider,
+  method: 'api_key',
+})
+
+/** A provider whose users sign in at it, by OAuth 2.0 with PKCE. */
+export const oauth2Provider = (provider: Without<OAuth2Provider>): OAuth2Provider => ({ ...provider, method: 'oauth2' })
+
+/** A website without an API: people sign in to it in a browser of the executor. */
+export const siteProfile = (site: Without<SiteProfile>): SiteProfile => ({ ...site, method: 'browser' })
+
+type Preset = Pick<OAuth2Provider, 'displayName' | 'issuer' | 'rules'> & Partial<OAuth2Provider>
+
+const presets = {
+  // Without both parameters Google gives a refresh token to nobody, or only once.
+  google: {
+    displayName: 'Google',
+    issuer: 'https://accounts.google.com',
+    authorizationParameters: { access_type: 'offline', prompt: 'consent' },
+    rules: ['www.googleapis.com', 'gmail.googleapis.com'].map((host) => ({ host })),
+  },
+  github: {
+    displayName: 'GitHub',
+    issuer: 'https://github.com/login/oauth',
+    authorizationEndpoint: 'https://github.com/login/oauth/authorize',
+    tokenEndpoint: 'https://github.com/login/oauth/access_token',
+    rules: [{ host: 'api.github.com' }],
+  },
+} as const satisfies Record<string, Preset>
+
+type FromPreset = Pick<OAuth2Provider, 'id' | 'consentSummary' | 'clientId' | 'scopes'> &
+  Partial<Without<OAuth2Provider>>
+
+const presetOf = (preset: Preset) => (more: FromPreset) => oauth2Provider({ ...preset, ...more })
+
+/** Providers whose facts are known: give the client, and what people agree to. */
+export const oauth2Preset = { google: presetOf(presets.google), github: presetOf(presets.github) }

@@ -1,0 +1,55 @@
+import type { Executor } from '../executor.ts'
+import { fail } from '../http/refusal.ts'
+import { answer, type Call } from '../http/server.ts'
+import { verify } from './session.ts'
+
+/** The Connect page sends a person to a provider. */
+export async function start(executor: Executor, { body }: Call) {
+  const session = await verify(executor, body.claimToken, 'oauth2')
+  const providerId = session.provider.id
+  const client = executor.oauth.get(providerId)
+  if (!client) throw fail('not_allowed', `the settings have no provider ${providerId}`)
+  const { authorizationUrl, state, codeVerifier } = await client.begin().catch((error) => {
+    throw failed(executor, providerId, error)
+  })
+  executor.flows.begin({ sessionId: session.id, providerId, state, codeVerifier })
+  return answer({ authorizationUrl })
+}
+
+/**
+ * The provider sends the browser back. Nothing is redeemed here: somebody may have sent another person a link to the
+ * provider. Only the page that has the claim token of the session can finish.
+ */
+export function callback(executor: Executor, { url }: Call) {
+  const handle = executor.flows.returned(url.searchParams.get('state') ?? '', url)
+  if (handle === undefined) return { location: `${executor.connectUrl}/#r=failed` }
+  if (url.searchParams.get('error') === 'access_denied') return { location: `${executor.connectUrl}/#r=denied` }
+  return { location: `${executor.connectUrl}/#r=finish&f=${handle}` }
+}
+
+/** The page to which the browser came back proves that it is the one that started. */
+export async function finish(executor: Executor, { body }: Call) {
+  const { claimToken, flow: handle } = body
+  const session = await verify(executor, claimToken, 'oauth2')
+  const returned = typeof handle === 'string' ? executor.flows.take(handle) : undefined
+  if (returned?.flow.sessionId !== session.id) throw fail('not_found', 'no such sign-in of this session')
+  const { flow, url } = returned
+  const client = executor.oauth.get(flow.providerId)
+  if (!client) throw fail('not_allowed', `the settings have no provider ${flow.providerId}`)
+  const tokens = await client.redeem(url, flow).catch((error) => {
+    throw failed(executor, flow.providerId, error)
+  })
+  const revision = session.slots.find(({ slot }) => slot === 'oauth2')?.revision ?? 1
+  const { projectId, connectionId } = session
+  const place = { projectId, connectionId, providerId: flow.providerId, slot: 'oauth2', revision } as const
+  const sealed = await executor.credentials.seal(JSON.stringify(tokens), place)
+  const params = { connectSessionId: session.id }
+  return answer(await executor.server.complete({ params, body: { slots: [{ slot: 'oauth2', revision, ...sealed }] } }))
+}
+
+/** The words of a provider may hold what was sent to it: a log gets their code alone. */
+function failed({ warn }: Executor, providerId: string, error: unknown) {
+  const { code, error: answered } = (error ?? {}) as { code?: unknown; error?: unknown }
+  warn(`${providerId}: ${String(answered ?? code ?? 'no answer')}`)
+  return fail('provider_failed', 'the provider did not finish the sign-in')
+}

@@ -1,0 +1,12 @@
+import type { VaultMethod } from '@skerry/contract/vault-facts'
+import type { Executor } from '../executor.ts'
+import { fail } from '../http/refusal.ts'
+
+/** What a claim token that a page brought is good for: a session of this method, to which its person has agreed. */
+export async function verify({ server }: Executor, claimToken: unknown, method: VaultMethod) {
+  if (typeof claimToken !== 'string') throw fail('invalid_request', 'claimToken: is no text')
+  const { session } = await server.verifySession({ body: { claimToken } })
+  if (session.method !== method) throw fail('conflict', `the session is for ${session.method}`)
+  if (session.consentedAt === null) throw fail('conflict', 'the person has not consented')
+  return session
+}

@@ -1,0 +1,106 @@
+import type { VaultPlace, VaultSlot } from '@skerry/contract/vault-facts'
+import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
+import type { Client } from '@skerry/sdk/client'
+import { RefusedError, SkerryError } from '@skerry/sdk/errors'
+import { fail } from './http/refusal.ts'
+import type { Keys } from './keys/keys.ts'
+
+/** A credential in the clear, with its place. It lives for one request, and is never written anywhere. */
+export interface Opened extends VaultPlace {
+  text: string
+}
+
+/** A credential as the server takes it. */
+export interface Sealed extends SealedCredential {
+  keyThumbprint: string
+}
+
+export interface Connection {
+  id: string
+  userRef: string
+  providerId: string
+}
+
+export interface Credentials {
+  /** @throws VaultRefusal `user_mismatch` for a connection of another person. */
+  connectionOf(connectionId: string, userRef: string): Promise<Connection>
+  /** The current revision. @throws VaultRefusal `connection_revoked`, `reauth_required`, `not_found`. */
+  open(connectionId: string, slot: VaultSlot): Promise<Opened>
+  openSealed(sealed: Sealed, place: VaultPlace): Promise<string>
+  /** To the current key. */
+  seal(text: string, place: VaultPlace): Promise<Sealed>
+  /** @throws RefusedError `conflict` when the revision is not the one after the current one. */
+  write(place: VaultPlace, sealed: Sealed): Promise<void>
+}
+
+/** How many connections are remembered with their person: that never changes. */
+const rememberedMax = 10_000
+
+export function openCredentials(server: Client['vaultExecutor'], keys: () => Promise<Keys>): Credentials {
+  const remembered = new Map<string, Connection>()
+  const openSealed = async (sealed: Sealed, place: VaultPlace) => {
+    const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)
+    if (!key) throw fail('unavailable', 'the credential is wrapped to a key that this executor does not have')
+    return openCredential(sealed, place, key.privateKey)
+  }
+  const seal = async (text: string, place: VaultPlace) => {
+    const [{ publicKeyJwk, thumbprint }] = await keys()
+    return { ...(await sealCredential(text, place, publicKeyJwk)), keyThumbprint: thumbprint }
+  }
+  const write = async (place: VaultPlace, sealed: Sealed) => {
+    const params = { vaultConnectionId: place.connectionId, slot: place.slot }
+    await server.writeBack({ params, body: { expectedRevision: place.revision - 1, ...sealed } })
+  }
+  const find = async (connectionId: string): Promise<Connection> => {
+    const known = remembered.get(connectionId)
+    if (known) return known
+    const { connection } = await server.connection({ params: { vaultConnectionId: connectionId } })
+    const { id, userRef, providerId } = connection
+    if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!)
+    remembered.set(id, { id, userRef, providerId })
+    return connection
+  }
+  return {
+    async connectionOf(connectionId, userRef) {
+      const connection = await find(connectionId)
+      if (connection.userRef !== userRef) throw fail('user_mismatch', 'the connection belongs to another user')
+      return connection
+    },
+    async open(connectionId, slot) {
+      const params = { vaultConnectionId: connectionId, slot }
+      const { credential } = await server.release({ params }).catch(async (error) => {
+        throw (await statusOf(server, connectionId, error)) ?? error
+      })
+      const opened = { ...credential, text: await openSealed(credential, credential) }
+      const [current] = await keys()
+      // A refresh writes tokens to the current key by itself, and must find the revision that it read.
+      if (slot === 'api_key' && credential.keyThumbprint !== current.thumbprint) await rewrap(opened)
+      return opened
+    },
+    openSealed,
+    seal,
+    write,
+  }
+
+  /** After a rotation, what is used moves to the new key by itself. Somebody who wrote meanwhile did the same. */
+  async function rewrap(opened: Opened): Promise<void> {
+    const next = { ...opened, revision: opened.revision + 1 }
+    try {
+      await write(next, await seal(opened.text, next))
+      opened.revision = next.revision
+    } catch (error) {
+      // The next use tries again.
+      if (!(error instanceof SkerryError)) throw error
+    }
+  }
+}
+
+/** The server refuses a release with 403 for several reasons: its connection says which. */
+async function statusOf(server: Client['vaultExecutor'], connectionId: string, error: unknown) {
+  if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
+  const { connection } = await server.connection({ params: { vaultConnectionId: connectionId } })
+  if (connection.status === 'revoked') return fail('connection_revoked', 'the connection is revoked')
+  if (connection.status === 'reauth_required')
+    return fail('reauth_required', `the person has to connect again: ${connection.statusReason}`)
+  return undefined
+}

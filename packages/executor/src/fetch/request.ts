@@ -1,0 +1,63 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { given, needed, object, type Read, text } from '@skerry/proxy/config/read'
+import type { Headers } from '@skerry/proxy/headers'
+import { fail } from '../http/refusal.ts'
+
+/** A request that a provider is to get, with placeholders where the credential belongs. */
+export interface Wanted {
+  method: string
+  url: URL
+  headers: Headers
+  body: Buffer | null
+}
+
+const headersOf: Read<Headers> = (value, place) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw fail('invalid_request', `${place}: is no object`)
+  return Object.entries(value).map(([name, one]) => {
+    try {
+      validateHeaderName(name)
+      validateHeaderValue(name, one)
+    } catch {
+      throw fail('invalid_request', `${place}: a name or value that no header can have`)
+    }
+    return [name, String(one)]
+  })
+}
+
+/** Any text, the empty one too. */
+const anyText: Read<string> = (value, place) => {
+  if (typeof value !== 'string') throw fail('invalid_request', `${place}: is no text`)
+  return value
+}
+
+const wanted = object({
+  userRef: needed(text),
+  connectionId: needed(text),
+  request: needed(
+    object({
+      method: needed(text),
+      url: needed(text),
+      headers: given(headersOf, []),
+      body: given(anyText, null),
+    }),
+  ),
+})
+
+/** A URL ends up in logs, on both sides. */
+const marker = /(?:\{|%7b){2}(?:skerry|seekrit)(?::|%3a)/i
+
+/** @throws VaultRefusal `invalid_request` with the place. */
+export function readWanted(body: unknown): { userRef: string; connectionId: string; request: Wanted } {
+  const { userRef, connectionId, request } = wanted(body, '')
+  if (marker.test(request.url)) throw fail('invalid_request', 'request.url: holds a placeholder; headers and body can')
+  const url = URL.parse(request.url)
+  if (!url || !/^https?:$/.test(url.protocol)) throw fail('invalid_request', 'request.url: is no https:// address')
+  if (url.username || url.password) throw fail('invalid_request', 'request.url: has a user or a password in it')
+  const method = request.method.toUpperCase()
+  if (!/^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method))
+    throw fail('invalid_request', 'request.method: is none that is sent')
+  const sent = request.body === null ? null : Buffer.from(request.body)
+  if (sent !== null && method === 'GET') throw fail('invalid_request', 'request.body: a GET has none')
+  return { userRef, connectionId, request: { method, url, headers: request.headers, body: sent } }
+}

@@ -1,0 +1,69 @@
+import { ConfigError } from '@skerry/proxy/config/read'
+import { Refusal as UpstreamRefusal } from '@skerry/proxy/refusal'
+import { RefusedError, SkerryError, UnavailableError } from '@skerry/sdk/errors'
+
+/** Every refusal of an executor, and the HTTP status that goes with it. */
+const statuses = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_allowed: 403,
+  user_mismatch: 403,
+  not_found: 404,
+  conflict: 409,
+  connection_revoked: 409,
+  reauth_required: 409,
+  body_too_large: 413,
+  provider_failed: 502,
+  unavailable: 503,
+  internal: 500,
+} as const
+
+export type RefusalCode = keyof typeof statuses
+
+/** What a caller is told. The message holds no credential. */
+export class VaultRefusal extends Error {
+  override readonly name = 'VaultRefusal'
+  readonly code: RefusalCode
+  readonly status: number
+
+  constructor(code: RefusalCode, message: string) {
+    super(message)
+    this.code = code
+    this.status = statuses[code]
+  }
+
+  /** Both spellings: clients of either read their own. */
+  get headers(): Record<string, string> {
+    return { 'x-skerry-vault-error': this.code, 'x-seekrit-vault-error': this.code }
+  }
+}
+
+/** The one way to refuse. */
+export const fail = (code: RefusalCode, message: string) => new VaultRefusal(code, message)
+
+/** What the server calls a refusal -> what the executor does. */
+const codeOf: Readonly<Record<string, RefusalCode>> = {
+  invalid_request: 'invalid_request',
+  not_found: 'not_found',
+  conflict: 'conflict',
+  forbidden: 'not_allowed',
+}
+
+/** Anything thrown -> a refusal. What nobody has foreseen is told without its words. */
+export function refusalOf(error: unknown): VaultRefusal {
+  if (error instanceof VaultRefusal) return error
+  if (error instanceof ConfigError) return fail('invalid_request', error.message)
+  if (error instanceof UpstreamRefusal) {
+    if (error.status === 413) return fail('body_too_large', error.message)
+    return fail(
+      error.status === 502 ? 'provider_failed' : error.status === 400 ? 'invalid_request' : 'not_allowed',
+      error.message,
+    )
+  }
+  if (error instanceof UnavailableError) return fail('unavailable', `the Skerry server: ${error.message}`)
+  if (error instanceof RefusedError && Object.hasOwn(codeOf, error.code))
+    return fail(codeOf[error.code]!, error.message)
+  if (error instanceof SkerryError)
+    return fail('unavailable', `the Skerry server refuses this executor: ${error.message}`)
+  return fail('internal', 'something went wrong in the executor')
+}

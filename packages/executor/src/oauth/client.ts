@@ -1,0 +1,141 @@
+import { ConfigError } from '@skerry/proxy/config/read'
+import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
+import { type Config, isLoopback, type OAuth2 } from '../config/config.ts'
+
+/** What the slot `oauth2` holds, as JSON. Instants are ISO 8601. */
+export interface Tokens {
+  accessToken: string
+  refreshToken: string | null
+  /** Null where the provider does not say. */
+  expiresAt: string | null
+  refreshExpiresAt: string | null
+}
+
+/** A sign-in that has begun: what its answer is held against. */
+export interface Begun {
+  authorizationUrl: string
+  state: string
+  codeVerifier: string
+}
+
+export interface OAuthClient {
+  begin(): Promise<Begun>
+  /** @param url at which the provider sent the browser back; state, issuer and code are checked. */
+  redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<Tokens>
+  refresh(tokens: Tokens): Promise<Tokens>
+}
+
+/** By the id of the provider. */
+export type OAuthClients = ReadonlyMap<string, OAuthClient>
+
+const timeoutSeconds = 30
+
+/**
+ * Talks to the providers of the settings by openid-client, which is loaded with the first of them.
+ *
+ * @throws ConfigError where the environment has no secret of a client.
+ */
+export function openOAuthClients(
+  { providers, origin }: Config,
+  environment: Readonly<Record<string, string | undefined>>,
+  now: () => Date,
+): OAuthClients {
+  const own = providers.filter((provider): provider is OAuth2 => provider.method === 'oauth2')
+  return new Map(
+    own.map((provider) => [provider.id, openOAuthClient(provider, secretOf(provider, environment), origin, now)]),
+  )
+}
+
+function secretOf({ id, clientSecretEnv }: OAuth2, environment: Readonly<Record<string, string | undefined>>) {
+  if (clientSecretEnv === undefined) return undefined
+  const secret = environment[clientSecretEnv]
+  if (!secret) throw new ConfigError('', `the secret of ${id} is missing: set ${clientSecretEnv}`)
+  return secret
+}
+
+function openOAuthClient(provider: OAuth2, secret: string | undefined, origin: string, now: () => Date): OAuthClient {
+  let configured: Promise<Configuration> | undefined
+  const configuration = () => {
+    configured ??= configure(provider, secret).catch((error) => {
+      configured = undefined
+      throw error
+    })
+    return configured
+  }
+  return {
+    async begin() {
+      const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
+      const [codeVerifier, state] = [oidc.randomPKCECodeVerifier(), oidc.randomState()]
+      const url = oidc.buildAuthorizationUrl(config, {
+        ...provider.authorizationParameters,
+        redirect_uri: `${origin}/oauth/callback`,
+        scope: provider.scopes.join(' '),
+        state,
+        code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      })
+      return { authorizationUrl: url.href, state, codeVerifier }
+    },
+    async redeem(url, { state, codeVerifier }) {
+      const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
+      const checks = { expectedState: state, pkceCodeVerifier: codeVerifier }
+      return tokensOf(await oidc.authorizationCodeGrant(config, url, checks), now(), null)
+    },
+    async refresh(tokens) {
+      const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
+      return tokensOf(await oidc.refreshTokenGrant(config, tokens.refreshToken ?? ''), now(), tokens)
+    },
+  }
+}
+
+async function configure(provider: OAuth2, secret: string | undefined): Promise<Configuration> {
+  const oidc = await import('openid-client')
+  const { issuer, authorizationEndpoint, tokenEndpoint, clientId } = provider
+  const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretPost(secret)
+  const insecure = isLoopback(issuer) ? [oidc.allowInsecureRequests] : []
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
+    return oidc.discovery(issuer, clientId, undefined, authentication, { execute: insecure, timeout: timeoutSeconds })
+  const endpoints = { authorization_endpoint: authorizationEndpoint.href, token_endpoint: tokenEndpoint.href }
+  const metadata = { issuer: issuer.href.replace(/\/$/, ''), ...endpoints }
+  const config = new oidc.Configuration(metadata, clientId, undefined, authentication)
+  for (const apply of insecure) apply(config)
+  config.timeout = timeoutSeconds
+  return config
+}
+
+/** A provider that rotates no refresh tokens answers none: the one before stays good. */
+function tokensOf(
+  answer: TokenEndpointResponse & TokenEndpointResponseHelpers,
+  now: Date,
+  before: Tokens | null,
+): Tokens {
+  const instant = (seconds: unknown) =>
+    typeof seconds === 'number' && seconds > 0 ? new Date(now.getTime() + seconds * 1000).toISOString() : null
+  const refreshToken = answer.refresh_token ?? before?.refreshToken ?? null
+  const isNew = answer.refresh_token !== undefined
+  const refreshExpiresAt = isNew ? instant(answer.refresh_token_expires_in) : (before?.refreshExpiresAt ?? null)
+  return { accessToken: answer.access_token, refreshToken, expiresAt: instant(answer.expires_in), refreshExpiresAt }
+}
+
+/**
+ * What a failed refresh means. `rejected`: the provider no longer takes the refresh token. `not_sent`: it never got the
+ * request. `refused`: it did nothing, for another reason. `unknown`: it may have changed the token, and the answer is lost.
+ */
+export type RefreshFailure = 'rejected' | 'not_sent' | 'refused' | 'unknown'
+
+const neverSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+export function refreshFailureOf(error: unknown): RefreshFailure {
+  const { error: answered, status, code, cause } = (error ?? {}) as Record<string, unknown>
+  if (answered === 'invalid_grant') return 'rejected'
+  if (typeof answered === 'string' || status === 429 || status === 503) return 'refused'
+  if (neverSent.has(String(code))) return 'not_sent'
+  return cause === undefined || cause === error ? 'unknown' : refreshFailureOf(cause)
+}

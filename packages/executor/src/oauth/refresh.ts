@@ -1,0 +1,163 @@
+import type { Client } from '@skerry/sdk/client'
+import { RefusedError } from '@skerry/sdk/errors'
+import type { Credentials, Opened, Sealed } from '../credentials.ts'
+import { fail, type RefusalCode, VaultRefusal } from '../http/refusal.ts'
+import { type OAuthClients, refreshFailureOf, type Tokens } from './client.ts'
+import type { Entry, Journal, ReauthReason } from './journal.ts'
+
+export interface Refresher {
+  /** The access token of a connection, refreshed where it is about to expire, or is the one that the provider refused. */
+  accessToken(connectionId: string, refused?: string): Promise<string>
+  /** Finishes what the process before left unfinished. */
+  recover(): Promise<void>
+  report(connectionId: string, reason: ReauthReason): Promise<void>
+}
+
+interface Means {
+  server: Client['vaultExecutor']
+  credentials: Credentials
+  clients: OAuthClients
+  journal: Journal
+  now: () => Date
+  warn: (message: string) => void
+}
+
+/** A token that expires within this is refreshed before it is used. */
+const skewMs = 30_000
+
+/** The server says itself that nobody can use the tokens any more: nothing is left to finish. */
+const told: ReadonlySet<RefusalCode> = new Set(['connection_revoked', 'reauth_required', 'not_found'])
+
+/** One refresh at a time for each connection, however many requests wait for it. */
+export function openRefresher(means: Means): Refresher {
+  const { credentials, journal, now, warn } = means
+  const running = new Map<string, Promise<string>>()
+  const isGood = ({ accessToken, expiresAt }: Tokens, refused?: string) =>
+    accessToken !== refused && (expiresAt === null || Date.parse(expiresAt) - skewMs > now().getTime())
+  const refreshOnce = (connectionId: string, refused?: string) => {
+    const known = running.get(connectionId)
+    if (known) return known
+    const begun = refreshed(connectionId, refused)
+      .catch(async (error) => {
+        if (error instanceof VaultRefusal && told.has(error.code)) await journal.end(connectionId)
+        throw error
+      })
+      .finally(() => running.delete(connectionId))
+    running.set(connectionId, begun)
+    return begun
+  }
+  const refreshed = async (connectionId: string, refused?: string) => {
+    const left = await journal.read(connectionId)
+    // Read again: another refresh may have ended since the caller looked.
+    const opened = await credentials.open(connectionId, 'oauth2')
+    const tokens = JSON.parse(opened.text) as Tokens
+    if (left?.revision === opened.revision) return finish(means, left, opened)
+    if (left) await journal.end(connectionId)
+    return isGood(tokens, refused) ? tokens.accessToken : renew(means, opened, tokens, 'refresh_rejected')
+  }
+  return {
+    async accessToken(connectionId, refused) {
+      const tokens = JSON.parse((await credentials.open(connectionId, 'oauth2')).text) as Tokens
+      return isGood(tokens, refused) ? tokens.accessToken : refreshOnce(connectionId, refused)
+    },
+    async recover() {
+      for (const connectionId of await journal.open()) {
+        await refreshOnce(connectionId).catch((error) => warn(`${connectionId}: ${(error as Error).message}`))
+      }
+    },
+    report: (connectionId, reason) => report(means, { connectionId, revision: 0, reason }),
+  }
+}
+
+/** What a crash, or a server that was away, has left: the answer that was not written, the word that was not said, or neither. */
+async function finish(means: Means, left: Entry, opened: Opened): Promise<string> {
+  if (left.reason !== undefined) {
+    await report(means, left)
+    throw needsPerson(left.reason)
+  }
+  const tokens = JSON.parse(opened.text) as Tokens
+  // Nobody knows whether the provider has replaced the token. It says so when it is asked with the old one.
+  if (left.sealed === undefined) return renew(means, opened, tokens, 'refresh_outcome_unknown')
+  const place = { ...opened, revision: opened.revision + 1 }
+  const text = await means.credentials.openSealed(left.sealed, place)
+  return store(means, place, JSON.parse(text) as Tokens, left.sealed)
+}
+
+/** @param rejected why a refresh token is no longer taken, as far as it is known. */
+async function renew(
+  means: Means,
+  opened: Opened,
+  tokens: Tokens,
+  rejected: 'refresh_rejected' | 'refresh_outcome_unknown',
+): Promise<string> {
+  const { journal, clients, credentials, now } = means
+  const { connectionId, revision, providerId } = opened
+  const client = clients.get(providerId)
+  if (!client) throw fail('not_allowed', `the settings have no provider ${providerId}`)
+  const giveUp = async (reason: ReauthReason) => {
+    await report(means, { connectionId, revision, reason })
+    return needsPerson(reason)
+  }
+  if (tokens.refreshToken === null) throw await giveUp('refresh_token_missing')
+  if (tokens.refreshExpiresAt !== null && Date.parse(tokens.refreshExpiresAt) <= now().getTime())
+    throw await giveUp('refresh_token_expired')
+  await journal.write({ connectionId, revision })
+  let next: Tokens
+  try {
+    next = await client.refresh(tokens)
+  } catch (error) {
+    const failure = refreshFailureOf(error)
+    if (failure === 'rejected') throw await giveUp(rejected)
+    // Where the outcome is not known the entry stays, so that a rejection of the next try is told as what it is.
+    const isKnown = failure !== 'unknown' && rejected === 'refresh_rejected'
+    if (isKnown) await journal.end(connectionId)
+    throw fail('provider_failed', `${providerId} could not be asked for a new token (${failure})`)
+  }
+  const place = { ...opened, revision: revision + 1 }
+  const sealed = await credentials.seal(JSON.stringify(next), place)
+  await journal.write({ connectionId, revision, sealed })
+  return store(means, place, next, sealed)
+}
+
+/** Writes an answer of the provider back. A server that is away gets it at the next use; the token serves meanwhile. */
+async function store(means: Means, place: Omit<Opened, 'text'>, tokens: Tokens, sealed: Sealed): Promise<string> {
+  const { credentials, journal, warn } = means
+  const { connectionId } = place
+  try {
+    await credentials.write(place, sealed)
+  } catch (error) {
+    if (!(error instanceof RefusedError)) {
+      warn(`${connectionId}: its new token is kept here until the server takes it`)
+      return tokens.accessToken
+    }
+    return lost(means, place, error)
+  }
+  await journal.end(connectionId)
+  return tokens.accessToken
+}
+
+/** The server took another revision, or the connection was revoked meanwhile, or it will never take this one. */
+async function lost(means: Means, place: Omit<Opened, 'text'>, refused: RefusedError): Promise<string> {
+  const { connectionId, revision } = place
+  if (refused.code !== 'conflict') {
+    await report(means, { connectionId, revision: revision - 1, reason: 'refresh_write_failed' })
+    throw needsPerson('refresh_write_failed')
+  }
+  await means.journal.end(connectionId)
+  const theirs = await means.credentials.open(connectionId, 'oauth2')
+  return (JSON.parse(theirs.text) as Tokens).accessToken
+}
+
+/** Kept until the server knows it. One that is revoked, or asks for its person already, needs no word. */
+async function report({ server, journal, warn }: Means, entry: Entry & { reason?: ReauthReason }): Promise<void> {
+  const { connectionId, revision, reason } = entry
+  if (revision > 0) await journal.write({ connectionId, revision, reason: reason! })
+  warn(`${connectionId}: its person has to connect again: ${reason}`)
+  const params = { vaultConnectionId: connectionId }
+  await server.setStatus({ params, body: { status: 'reauth_required', reason: reason! } }).catch((error) => {
+    if (!(error instanceof RefusedError)) throw error
+  })
+  await journal.end(connectionId)
+}
+
+const needsPerson = (reason: ReauthReason) => fail('reauth_required', `the person has to connect again: ${reason}`)

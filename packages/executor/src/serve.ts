@@ -1,0 +1,107 @@
+import type { AddressInfo } from 'node:net'
+import { openEgress, systemResolve } from '@skerry/proxy/egress'
+import { openUpstreams } from '@skerry/proxy/upstream'
+import { createClient } from '@skerry/sdk/client'
+import { sleep } from '@skerry/sdk/transport'
+import { catalogOf } from './config/catalog.ts'
+import type { Config } from './config/config.ts'
+import { openFlows } from './connect/flows.ts'
+import { openCredentials } from './credentials.ts'
+import type { Executor } from './executor.ts'
+import { routes } from './http/routes.ts'
+import { executorServer } from './http/server.ts'
+import { readKeys } from './keys/keys.ts'
+import { type Registration, readRegistration } from './keys/registration.ts'
+import { openOAuthClients } from './oauth/client.ts'
+import { openJournal } from './oauth/journal.ts'
+import { openRefresher } from './oauth/refresh.ts'
+import { sdkVersion } from './version.ts'
+
+export interface Settings {
+  config: Config
+  /** Where keys, registration and unfinished refreshes are kept. */
+  stateFolder: string
+  /** What the backend has to send. */
+  token: string
+  environment?: Readonly<Record<string, string | undefined>>
+  now?: () => Date
+  warn?: (message: string) => void
+}
+
+export interface Running {
+  /** Where it listens, which is seldom where it is reached. */
+  url: string
+  executor: Executor
+  close(): Promise<void>
+}
+
+const tokenCharactersMin = 24
+const aliveEveryMs = 60_000
+
+/**
+ * Starts an executor that is registered: it finishes refreshes that were cut off, tells the server its catalog, and listens.
+ *
+ * @throws Error with what is to be mended; SkerryError when the server refuses or is away.
+ */
+export async function serve(settings: Settings): Promise<Running> {
+  const { config, token } = settings
+  if (token.length < tokenCharactersMin)
+    throw new Error(`the token of the executor has fewer than ${tokenCharactersMin} characters`)
+  const registration = await readRegistration(settings.stateFolder)
+  if (registration.origin !== config.origin)
+    throw new Error(`the executor is registered as ${registration.origin}, and the settings say ${config.origin}`)
+  const executor = assemble(settings, registration)
+  await executor.keys()
+  await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } })
+  await executor.refresher.recover()
+  const server = executorServer(executor, routes)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject).listen(config.listen, resolve)
+  await promise
+  const ended = new AbortController()
+  stayAlive(executor, ended.signal)
+  const { address, port } = server.address() as AddressInfo
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    executor,
+    async close() {
+      ended.abort()
+      server.closeIdleConnections()
+      await new Promise((done) => server.close(done))
+      executor.upstreams.close()
+    },
+  }
+}
+
+function assemble(settings: Settings, { server: baseUrl, origin, credential }: Registration): Executor {
+  const { config, stateFolder, token, environment = process.env, now = () => new Date(), warn = () => {} } = settings
+  const server = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion }).vaultExecutor
+  const keys = async () => {
+    const found = await readKeys(stateFolder)
+    if (!found) throw new Error('the keys of this executor are missing: restore keys.json from its copy')
+    return found
+  }
+  const credentials = openCredentials(server, keys)
+  const oauth = openOAuthClients(config, environment, now)
+  const journal = openJournal(stateFolder)
+  const connectUrl = (config.connectUrl?.href ?? `${baseUrl}/connect`).replace(/\/$/, '')
+  return {
+    ...{ config, origin, token, connectUrl, connectOrigin: new URL(connectUrl).origin },
+    ...{ server, keys, credentials, oauth, now, warn },
+    refresher: openRefresher({ server, credentials, clients: oauth, journal, now, warn }),
+    flows: openFlows(now),
+    upstreams: openUpstreams(openEgress({ blockPrivateIps: true, allowCidr: config.allowNetworks }, systemResolve)),
+  }
+}
+
+/** The server shows since when an executor was not heard of. */
+function stayAlive({ server, warn }: Executor, signal: AbortSignal): void {
+  const loop = async () => {
+    for (;;) {
+      await sleep(aliveEveryMs, signal)
+      await server.me().catch((error) => warn((error as Error).message))
+    }
+  }
+  // It ends by the signal alone.
+  loop().catch(() => {})
+}

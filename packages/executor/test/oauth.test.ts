@@ -1,0 +1,184 @@
+import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { auditRows } from '../../server/test/state.ts'
+import { consented, newLink, open, sent } from '../../server/test/vault-scene.ts'
+import { openJournal } from '../src/oauth/journal.ts'
+import { client, signIn, startProvider } from './provider.ts'
+import { backend, connectionOf, openScene, page } from './scene.ts'
+import { startUpstream } from './upstream.ts'
+
+const scene = await openScene()
+const upstream = await startUpstream()
+const provider = await startProvider(`${scene.origin}/oauth/callback`)
+afterAll(() => provider.close())
+await scene.newSettings({
+  allowNetworks: ['127.0.0.0/8'],
+  providers: [
+    {
+      ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
+      ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
+      scopes: ['openid', 'offline_access', 'things'],
+      authorizationParameters: { prompt: 'consent' },
+      rules: [{ host: upstream.host }],
+    },
+  ],
+})
+await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+const running = await scene.start()
+beforeEach(() => {
+  provider.grants = {}
+  provider.losesAnswer = () => false
+  provider.before = async () => {}
+})
+
+/** Opens a link and sends its person to the provider -> the claim token, and where the browser ends. */
+async function visit(options?: { refuse?: boolean }) {
+  const { claimToken, connectionId } = await consented(scene.world, scene, { providerId: 'mail' })
+  const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+  const back = await signIn(String(body.authorizationUrl), options)
+  const { headers, status } = await fetch(back, { redirect: 'manual' })
+  const ended = new URL(headers.get('location') ?? '')
+  return { claimToken, connectionId, back, status, ended, fragment: new URLSearchParams(ended.hash.slice(1)) }
+}
+
+async function connect(): Promise<string> {
+  const { claimToken, fragment } = await visit()
+  const { status, body } = await page(scene, '/connect/oauth/finish', { claimToken, flow: fragment.get('f') })
+  expect([status, body]).toEqual([200, { connectionId: expect.any(String), returnUrl: expect.any(String) }])
+  return String(body.connectionId)
+}
+
+const call = (connectionId: string) =>
+  backend(scene, '/v1/fetch', {
+    ...{ userRef: 'user-1', connectionId },
+    request: {
+      ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
+      headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
+    },
+  })
+const sentToken = () => upstream.got.at(-1)!.headers.authorization
+const hour = () => scene.world.clock.advance(3600)
+
+test('a person signs in at the provider, and the backend calls it with a token that it never sees', async () => {
+  const { status, ended, back } = await visit()
+  expect([status, ended.origin, ended.pathname]).toEqual([303, scene.world.url, '/connect/'])
+  expect(new URL(back).searchParams.get('iss')).toBe(provider.url)
+  const connectionId = await connect()
+  expect(await connectionOf(scene, connectionId)).toMatchObject({
+    status: 'active',
+    slots: [{ slot: 'oauth2', revision: 1 }],
+  })
+  const { status: answered, body } = await call(connectionId)
+  expect(answered).toBe(200)
+  expect(sentToken()).toMatch(/^Bearer [\w-]{20,}$/)
+  expect(JSON.stringify(body)).not.toContain(sentToken()!.slice('Bearer '.length))
+})
+
+test('only the page that started can finish, once, and a person who refuses is told as one who did', async () => {
+  const [mine, others] = [await visit(), await visit()]
+  const finish = (claimToken: string, flow: unknown) => page(scene, '/connect/oauth/finish', { claimToken, flow })
+  expect((await finish(others.claimToken, mine.fragment.get('f'))).status).toBe(404)
+  expect((await finish(mine.claimToken, mine.fragment.get('f'))).status).toBe(404)
+  expect((await finish(mine.claimToken, new URL(mine.back).searchParams.get('state'))).status).toBe(404)
+  const again = await fetch(others.back, { redirect: 'manual' })
+  expect(again.headers.get('location')).toBe(`${scene.world.url}/connect/#r=failed`)
+  const done = await finish(others.claimToken, others.fragment.get('f'))
+  expect(done.status).toBe(200)
+  const refused = await visit({ refuse: true })
+  expect(refused.ended.hash).toBe('#r=denied')
+})
+
+test('a sign-in is started for a page of the right origin, with consent, and for a session of this method', async () => {
+  const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
+  const elsewhere = await page(scene, '/connect/oauth/start', { claimToken }, 'https://evil.example')
+  expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([403, null])
+  const opened = await open(scene.world, await newLink(scene.world, scene, { providerId: 'mail' }))
+  const early = await page(scene, '/connect/oauth/start', { claimToken: opened.claimToken })
+  expect([early.status, early.body.error?.message]).toEqual([409, 'the person has not consented'])
+  expect((await page(scene, '/connect/oauth/start', { claimToken: `vcl_${'A'.repeat(43)}` })).status).toBe(404)
+})
+
+test('an answer of another issuer is not taken', async () => {
+  const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
+  const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+  const back = new URL(await signIn(String(body.authorizationUrl)))
+  back.searchParams.set('iss', 'https://evil.example')
+  const { headers } = await fetch(back, { redirect: 'manual' })
+  const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+  const { status, body: refused } = await page(scene, '/connect/oauth/finish', { claimToken, flow })
+  expect([status, refused.error?.code]).toEqual([502, 'provider_failed'])
+})
+
+test('200 requests that need a new token make one call to the provider', async () => {
+  const connectionId = await connect()
+  hour()
+  provider.grants = {}
+  const answers = await Promise.all(Array.from({ length: 200 }, () => call(connectionId)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200))
+  expect(provider.grants).toEqual({ refresh_token: 1 })
+  expect((await connectionOf(scene, connectionId)).slots).toMatchObject([{ revision: 2 }])
+  expect(new Set(upstream.got.slice(-200).map(({ headers }) => headers.authorization)).size).toBe(1)
+  hour()
+  expect((await call(connectionId)).status).toBe(200)
+  expect(provider.grants).toEqual({ refresh_token: 2 })
+})
+
+test('a token that the provider refuses is refreshed once, and the request goes out again', async () => {
+  const connectionId = await connect()
+  const before = upstream.got.length
+  const { answers } = upstream
+  upstream.answers = (got, response) =>
+    upstream.got.length === before + 1 ? response.writeHead(401).end() : answers(got, response)
+  expect((await call(connectionId)).status).toBe(200)
+  upstream.answers = answers
+  expect([provider.grants.refresh_token, upstream.got.length - before]).toEqual([1, 2])
+})
+
+test('a connection that is revoked while it is refreshed goes nowhere', async () => {
+  const connectionId = await connect()
+  hour()
+  const params = { vaultConnectionId: connectionId }
+  provider.before = async () => {
+    await sent(scene.world, vaultPlatform.revoke, { as: scene.platform.as, params })
+  }
+  const before = upstream.got.length
+  expect((await call(connectionId)).body.error?.code).toBe('connection_revoked')
+  expect(upstream.got).toHaveLength(before)
+  expect(await openJournal(scene.state).open()).toEqual([])
+})
+
+test('of write-backs that meet, the other one is taken: what somebody wrote meanwhile is used', async () => {
+  const connectionId = await connect()
+  hour()
+  const { credentials } = running.executor
+  provider.before = async () => {
+    const opened = await credentials.open(connectionId, 'oauth2')
+    const place = { ...opened, revision: opened.revision + 1 }
+    const tokens = { accessToken: 'token-of-the-other', refreshToken: 'r', expiresAt: null, refreshExpiresAt: null }
+    await credentials.write(place, await credentials.seal(JSON.stringify(tokens), place))
+  }
+  expect((await call(connectionId)).status).toBe(200)
+  expect(sentToken()).toBe('Bearer token-of-the-other')
+})
+
+test('a refresh token that the provider no longer takes asks for its person, who repairs the connection', async () => {
+  const connectionId = await connect()
+  hour()
+  provider.losesAnswer = () => true
+  expect((await call(connectionId)).body.error?.code).toBe('provider_failed')
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
+  provider.losesAnswer = () => false
+  expect((await call(connectionId)).body.error?.code).toBe('reauth_required')
+  expect(await connectionOf(scene, connectionId)).toMatchObject({ statusReason: 'refresh_outcome_unknown' })
+  const entries = (await auditRows(scene.world)).filter(({ resourceId }) => resourceId === connectionId)
+  expect(entries.map(({ action }) => action)).toContain('vault.connection.reauth_required')
+
+  const repair = { purpose: 'reconnect', connectionId, providerId: 'mail' }
+  const { claimToken } = await consented(scene.world, scene, repair)
+  const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+  const { headers } = await fetch(await signIn(String(body.authorizationUrl)), { redirect: 'manual' })
+  const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+  expect((await page(scene, '/connect/oauth/finish', { claimToken, flow })).status).toBe(200)
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
+  expect((await call(connectionId)).status).toBe(200)
+})
