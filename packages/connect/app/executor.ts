@@ -27,6 +27,8 @@ export interface Executors {
   identify(executor: NamedExecutor): Promise<string>
   /** @returns where the person agrees at the provider. */
   startOAuth(executor: NamedExecutor, claimToken: string): Promise<string>
+  /** Finishes what the provider has sent the person back with. Only the page that started can: it has the claim token. */
+  finishOAuth(executor: NamedExecutor, claimToken: string, flow: string): Promise<void>
   startBrowser(executor: NamedExecutor, claimToken: string): Promise<LiveView>
   /** @throws Refused 409 while nobody is signed in there. */
   finishBrowser(executor: NamedExecutor, claimToken: string): Promise<void>
@@ -45,6 +47,9 @@ export const executors: Executors = {
   async startOAuth({ origin }, claimToken) {
     const answer = await request(origin, '/connect/oauth/start', { method: 'POST', body: { claimToken } })
     return readUrl(origin, (answer as { authorizationUrl?: unknown }).authorizationUrl)
+  },
+  async finishOAuth({ origin }, claimToken, flow) {
+    await request(origin, '/connect/oauth/finish', { method: 'POST', body: { claimToken, flow } })
   },
   async startBrowser({ origin }, claimToken) {
     const answer = await request(origin, '/connect/browser/start', { method: 'POST', body: { claimToken } })

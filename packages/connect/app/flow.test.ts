@@ -61,7 +61,7 @@ function stage({ server = {}, executors = {}, kept = null }: Fakes = {}) {
     },
     executors: {
       identify: async () => publicKeyJwk,
-      ...{ startOAuth: never, startBrowser: never, finishBrowser: never, ...executors },
+      ...{ startOAuth: never, finishOAuth: never, startBrowser: never, finishBrowser: never, ...executors },
     },
     kept: {
       read: () => at.kept,
@@ -143,7 +143,7 @@ test('without a link, and without anything that the tab has kept, nothing is ask
   const { flow, last } = stage({ server: { session: lose(origin) } })
   await flow.open({ kind: 'none' })
   expect(last()).toMatchObject({ end: 'broken' })
-  await flow.open({ kind: 'return', outcome: 'done' })
+  await flow.open({ kind: 'return', outcome: 'denied' })
   expect(last()).toMatchObject({ end: 'returned' })
 })
 
@@ -217,16 +217,29 @@ test('nobody is sent to an origin that the product has not registered', async ()
 })
 
 test('a return from a provider shows what came of it', async () => {
-  for (const [outcome, notice] of [
-    ['denied', 'denied'],
-    ['failed', 'failed'],
-    ['done', 'failed'],
-  ] as const) {
-    const { flow, last, at } = stage({ kept: { claimToken: 'vcl_1', executor: named } })
+  const executors = { finishOAuth: refuse(404) }
+  for (const back of [{ outcome: 'denied' }, { outcome: 'failed' }, { outcome: 'finish', flow: 'other' }] as const) {
+    const { flow, last, at } = stage({ executors, kept: { claimToken: 'vcl_1', executor: named } })
     at.session = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }
-    await flow.open({ kind: 'return', outcome })
+    await flow.open({ kind: 'return', ...back })
+    const notice = back.outcome === 'denied' ? 'denied' : 'failed'
     expect(last()).toMatchObject({ at: 'capture', notice })
   }
+})
+
+test('the page that started at a provider finishes there, and no other does', async () => {
+  const finished: unknown[] = []
+  const finishOAuth = async (...given: unknown[]) => {
+    finished.push(given)
+    own.at.session = { ...pending, status: 'completed' }
+  }
+  const own = stage({ executors: { finishOAuth }, kept: { claimToken: 'vcl_1', executor: named } })
+  await own.flow.open({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect(finished).toEqual([[named, 'vcl_1', 'flow-1']])
+  expect(own.last()).toMatchObject({ at: 'done' })
+  const other = stage({ executors: { finishOAuth } })
+  await other.flow.open({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect([other.last(), finished.length]).toMatchObject([{ end: 'returned' }, 1])
 })
 
 test('accounts are shown and revoked with the claim of a manage link', async () => {

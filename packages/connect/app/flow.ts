@@ -3,7 +3,7 @@ import { sealCredential } from '@skerry/crypto/vault'
 import type { End } from './ends.ts'
 import { checkSession, type Executors, WrongKey } from './executor.ts'
 import type { Claim, Kept } from './kept.ts'
-import { type Fragment, isSafeUrl, type NamedExecutor, type Outcome } from './link.ts'
+import { type Fragment, isSafeUrl, type NamedExecutor, type Return } from './link.ts'
 import { Refused, Unreachable } from './request.ts'
 import type { ConnectSession, ManageSession, Server } from './server.ts'
 
@@ -114,15 +114,20 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     await showSession(session)
   }
 
-  async function resume({ claimToken, executor }: Claim, outcome: Outcome | null) {
+  async function resume({ claimToken, executor }: Claim, back: Return | null) {
     if (!executor) {
       managing = { claimToken, executor }
       return showManaged(await server.manage(claimToken))
     }
     const session = await server.session(claimToken)
-    if (session.status === 'pending')
-      connecting = { claimToken, executor, publicKeyJwk: await executors.identify(executor), session }
-    await showSession(session, outcome === 'done' ? 'failed' : outcome)
+    if (session.status !== 'pending') return showSession(session)
+    connecting = { claimToken, executor, publicKeyJwk: await executors.identify(executor), session }
+    if (back?.outcome !== 'finish') return showSession(session, back?.outcome ?? null)
+    const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
+      () => null,
+      () => 'failed' as const,
+    )
+    await showSession(await server.session(claimToken), failed)
   }
 
   /** After a refusal: what has become of the session meanwhile. The text may be another, or it may be over. */
@@ -167,7 +172,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
         if (fragment.kind === 'link') return claimLink(fragment.token, fragment.executor)
         const claim = kept.read()
         if (fragment.kind === 'broken' || !claim) throw new Ended(fragment.kind === 'return' ? 'returned' : 'broken')
-        return resume(claim, fragment.kind === 'return' ? fragment.outcome : null)
+        return resume(claim, fragment.kind === 'return' ? fragment : null)
       }, true)
     },
     async agree() {

@@ -12,6 +12,8 @@ test('a link carries a token, an executor and its key', () => {
   expect(readFragment(`#t=${manage}`)).toEqual({ kind: 'link', token: manage, executor: null })
   expect(readFragment('')).toEqual({ kind: 'none' })
   expect(readFragment('#r=denied')).toEqual({ kind: 'return', outcome: 'denied' })
+  expect(readFragment('#r=finish&f=flow-1')).toEqual({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect(readFragment('#r=finish')).toEqual({ kind: 'return', outcome: 'failed' })
   expect(readFragment('#r=%3Cb%3E')).toEqual({ kind: 'return', outcome: 'failed' })
 })
 

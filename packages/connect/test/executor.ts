@@ -37,10 +37,10 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
   let signedIn = false
   const complaints: string[] = []
   const received: string[] = []
-  const underWay = new Map<string, Session>()
+  const underWay = new Set<string>()
 
   const verify = async (body: string): Promise<Session> => {
-    const { claimToken, ...rest } = JSON.parse(body) as { claimToken: string }
+    const { claimToken, flow: _, ...rest } = JSON.parse(body) as { claimToken: string; flow?: string }
     if (Object.keys(rest).length > 0) complaints.push(`unknown fields ${Object.keys(rest)}`)
     return (await sent(world, vaultExecutor.verifySession, { as, body: { claimToken } })).session
   }
@@ -57,7 +57,7 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
     'GET /connect/identity': async () => json({ origin, keys: [{ ...presented, current: true }] }),
     'POST /connect/oauth/start': async (body) => {
       const session = await verify(body)
-      underWay.set(session.id, session)
+      underWay.add(session.id)
       return json({ authorizationUrl: `${origin}/provider?state=${session.id}` })
     },
     'GET /provider': async (_, url) => {
@@ -65,10 +65,13 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
       return html(`<a href="${answer('code=1')}">Allow</a> <a href="${answer('error=access_denied')}">Deny</a>`)
     },
     'GET /oauth/callback': async (_, url) => {
-      const session = underWay.get(url.searchParams.get('state') ?? '') as Session
-      const isAllowed = url.searchParams.has('code')
-      if (isAllowed) await complete(session, 'oauth2', '{"refreshToken":"planted"}')
-      return { status: 303, headers: { location: `${pageOrigin}/connect/#r=${isAllowed ? 'done' : 'denied'}` } }
+      const back = url.searchParams.has('code') ? `finish&f=${url.searchParams.get('state')}` : 'denied'
+      return { status: 303, headers: { location: `${pageOrigin}/connect/#r=${back}` } }
+    },
+    'POST /connect/oauth/finish': async (body) => {
+      const session = await verify(body)
+      if (!underWay.delete((JSON.parse(body) as { flow: string }).flow)) throw new Error('no such sign-in')
+      return json(await complete(session, 'oauth2', '{"refreshToken":"planted"}'))
     },
     'POST /connect/browser/start': async (body) => {
       await verify(body)
