@@ -32,11 +32,12 @@ export default {
     only('executor', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('cli', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
+    only('connect', 'contract', 'crypto'),
     {
       name: 'clients-start-without-schemas',
       comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',
       severity: 'error',
-      from: { path: '^packages/((crypto|sdk|cli|proxy|executor)/src|dashboard/app)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^packages/((crypto|sdk|cli|proxy|executor)/src|(dashboard|connect)/app)/', pathNot: '\\.test\\.ts$' },
       to: {
         path: ours('contract'),
         pathNot: plainContract,
@@ -131,10 +132,10 @@ export default {
     },
     {
       name: 'browsers-too',
-      comment: 'contract, crypto, sdk and the dashboard run in browsers and workers; only sdk/src/node may use Node',
+      comment: 'contract, crypto, sdk, the dashboard and the Connect page run in browsers and workers; only sdk/src/node may use Node',
       severity: 'error',
       from: {
-        path: '^packages/((contract|crypto|sdk)/src|dashboard/app)/',
+        path: '^packages/((contract|crypto|sdk)/src|(dashboard|connect)/app)/',
         pathNot: ['^packages/sdk/src/node/', '\\.test\\.ts$'],
       },
       to: { dependencyTypes: ['core'] },
@@ -152,7 +153,7 @@ export default {
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^packages/dashboard/dist' },
+    exclude: { path: '^packages/(dashboard|connect)/dist' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 }

@@ -38,7 +38,7 @@ const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
 // Its people bring claims about second factors, which the issuer of tests makes.
 const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts']
 
-const browser = ['packages/dashboard/test/**/*.test.ts']
+const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.
 const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'sign-in-time'].map(
   (name) => `packages/dashboard/test/${name}.test.ts`,
@@ -68,7 +68,14 @@ const shared = { isolate: false }
 
 /** Where each suite runs. A new one that lies beside its neighbours is in a row already. */
 const rows: Row[] = [
-  { name: 'clients', include: ['packages/{contract,crypto,sdk,providers,proxy}/**/*.test.ts', 'scripts/**/*.test.ts'] },
+  {
+    name: 'clients',
+    include: [
+      'packages/{contract,crypto,sdk,providers,proxy}/**/*.test.ts',
+      'packages/connect/app/**/*.test.ts',
+      'scripts/**/*.test.ts',
+    ],
+  },
   { name: 'storage', include: storage },
   { name: 'embedded', include: server, exclude: storage, setup: 'server/test/setup-embedded.ts', more: shared },
   {
@@ -114,7 +121,7 @@ const rows: Row[] = [
   {
     name: 'browser-postgres',
     include: browser,
-    exclude: looks,
+    exclude: [...looks, 'packages/connect/**'],
     quick: ['packages/dashboard/test/first-walk.test.ts'],
     setup: 'dashboard/test/setup-postgres.ts',
     more: shared,

@@ -9,7 +9,10 @@ const all = { SKERRY_SCREENSHOTS: 'screenshots' }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
-const args = [vitest, 'run', '--project', 'browser', 'packages/dashboard/test/screenshots.test.ts']
-const env = { ...process.env, ...(process.argv[2] === 'readme' ? readme : all) }
+const isReadme = process.argv[2] === 'readme'
+const suites = isReadme ? ['dashboard'] : ['dashboard', 'connect']
+const files = suites.map((name) => `packages/${name}/test/screenshots.test.ts`)
+const args = [vitest, 'run', '--project', 'browser', ...files]
+const env = { ...process.env, ...(isReadme ? readme : all) }
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', cwd: root, env })
 process.exit(status ?? 1)

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { parseBaseUrl } from '@skerry/sdk/base-url'
 import { Failure } from './failure.ts'
 
-/** As much of packages/dashboard/dist/build.json as is compared. */
+/** As much of a package's dist/build.json as is compared. */
 interface Build {
   files: Record<string, { integrity: string }>
-  importMapSha256: string
+  importMapSha256: string | null
 }
 
 export interface Difference {
@@ -14,22 +14,27 @@ export interface Difference {
   what: string
 }
 
-/** Fetches every file of this installation's dashboard from a server, and compares what comes with what is here. */
+/** Where keys and credentials are encrypted before they reach the server. */
+const pages = ['dashboard', 'connect']
+
+/** Fetches every file of this installation's pages from a server, and compares what comes with what is here. */
 export async function compareDashboard(url: string): Promise<{ files: number; differences: Difference[] }> {
   // No credential is sent, so plain HTTP betrays nothing; what comes over it proves little, which the person knows.
   const baseUrl = parseBaseUrl(url, { allowInsecure: true })
-  const build = readOwnBuild()
   const differences: Difference[] = []
-  for (const [path, { integrity }] of Object.entries(build.files)) {
-    const what = await compareFile(baseUrl, path, integrity, build)
-    if (what) differences.push({ path, what })
-  }
-  return { files: Object.keys(build.files).length, differences }
+  let files = 0
+  for (const build of pages.map(readOwnBuild))
+    for (const [path, { integrity }] of Object.entries(build.files)) {
+      files += 1
+      const what = await compareFile(baseUrl, path, integrity, build)
+      if (what) differences.push({ path, what })
+    }
+  return { files, differences }
 }
 
-function readOwnBuild(): Build {
+function readOwnBuild(name: string): Build {
   try {
-    return JSON.parse(readFileSync(new URL('../../dashboard/dist/build.json', import.meta.url), 'utf8')) as Build
+    return JSON.parse(readFileSync(new URL(`../../${name}/dist/build.json`, import.meta.url), 'utf8')) as Build
   } catch {
     throw new Failure('failure', 'this installation has no dashboard to compare with', 'run `npm run build` in it')
   }
@@ -39,11 +44,12 @@ async function compareFile(baseUrl: string, path: string, integrity: string, bui
   const response = await answer(baseUrl + path)
   if (!response.ok) return `the server answers ${response.status}`
   const bytes = new Uint8Array(await response.arrayBuffer())
-  const isPage = path === '/'
+  const isPage = path.endsWith('/')
   const found = createHash('sha384').update(isPage ? withoutNonce(bytes) : bytes)
   if (`sha384-${found.digest('base64')}` !== integrity) return 'other content'
   const policy = response.headers.get('content-security-policy') ?? ''
-  if (isPage && !policy.split('; ').includes(`script-src 'self' '${build.importMapSha256}'`))
+  const scripts = ["'self'", ...(build.importMapSha256 ? [`'${build.importMapSha256}'`] : [])].join(' ')
+  if (isPage && !policy.split('; ').includes(`script-src ${scripts}`))
     return 'the right content, under a policy that lets other scripts in'
 }
 

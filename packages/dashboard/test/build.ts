@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export function buildDashboard(): void {
-  const script = fileURLToPath(new URL('../../../scripts/build-dashboard.ts', import.meta.url))
+/** The dashboard and the Connect page, as they are shipped. */
+export function buildPages(): void {
+  const script = fileURLToPath(new URL('../../../scripts/build.ts', import.meta.url))
   execFileSync(process.execPath, [script], { stdio: 'inherit' })
 }

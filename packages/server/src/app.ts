@@ -12,6 +12,7 @@ import { routes as branches } from './features/branches/routes.ts'
 import { routes as changes } from './features/changes/routes.ts'
 import { jobs as cliLoginJobs } from './features/cli-login/jobs.ts'
 import { routes as cliLogin } from './features/cli-login/routes.ts'
+import { rawRoutes as connectPage } from './features/connect-page/routes.ts'
 import { rawRoutes as dashboard } from './features/dashboard/routes.ts'
 import { rawRoutes as docs } from './features/docs/routes.ts'
 import { routes as envs } from './features/envs/routes.ts'
@@ -106,7 +107,7 @@ export const routes: Route[] = [
 ]
 
 /** And what it serves beside the API. */
-export const rawRoutes: RawRoute[] = [...rawSignIn, ...webhooks, ...dashboard, ...docs]
+export const rawRoutes: RawRoute[] = [...rawSignIn, ...webhooks, ...dashboard, ...connectPage, ...docs]
 /** Everyone here who is told of events. */
 export const subscribers: Subscriber[] = [...notificationSubscribers]
 

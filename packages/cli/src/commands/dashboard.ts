@@ -6,7 +6,7 @@ import { writeJson, writeLine } from '../output.ts'
 export function register(command: Command): void {
   command
     .command('verify <url>')
-    .description('Compare the dashboard that a server serves with the one of this installation')
+    .description('Compare the dashboard and the Connect page that a server serves with those of this installation')
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { matches } from '../../http/etag.ts'
+import type { FastifyInstance } from 'fastify'
+import { type Build, type BuiltPages, noncePlaceholder, readBuild } from '../../http/build.ts'
+import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
 import { newSecret } from '../../kernel/context.ts'
-import { type Build, type BuiltFile, distDir, noncePlaceholder, readBuild, suffixes } from './build.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 
 /** The paths that are pages of the dashboard; the page itself decides what to show. Anything else is no such path. */
@@ -22,20 +21,21 @@ export const pagePaths = [
  * Serves the dashboard: its page at every path above, the files of its build, and their hashes. Only the page is kept in
  * memory; the files are read when asked for, compressed beforehand.
  */
-export function mountDashboard(app: FastifyInstance, read = readBuild()): void {
-  if (read) mountBuild(app, read.build, read.page)
-  else mountNothing(app)
+export function mountDashboard(app: FastifyInstance, built = readBuild('dashboard')): void {
+  if (built) mountBuild(app, built)
+  else mountNotBuilt(app, pagePaths, notBuilt)
 }
 
-function mountBuild(app: FastifyInstance, build: Build, page: string) {
+function mountBuild(app: FastifyInstance, built: BuiltPages) {
+  const { build, page } = built
+  const importMap = build.importMapSha256 as string
   for (const path of pagePaths)
     app.get(path, async (request, reply) => {
       const nonce = newSecret()
-      reply.headers({ ...pageHeaders(nonce, build.importMapSha256), 'x-request-id': request.id })
+      reply.headers({ ...pageHeaders(nonce, importMap), 'x-request-id': request.id })
       return reply.type('text/html; charset=utf-8').send(page.replace(noncePlaceholder, nonce))
     })
-  for (const [path, file] of Object.entries(build.files))
-    if (path !== '/') app.get(path, async (request, reply) => sendFile(request, reply, path, file))
+  mountFiles(app, built, assetHeaders)
   mountHashes(app, build)
 }
 
@@ -46,42 +46,6 @@ function mountHashes(app: FastifyInstance, { files }: Build) {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': request.id })
     return reply.type('application/json; charset=utf-8').send(JSON.stringify({ files: hashes }))
   })
-}
-
-function sendFile(request: FastifyRequest, reply: FastifyReply, path: string, file: BuiltFile): FastifyReply {
-  const etag = `"${file.integrity}"`
-  // Names of assets hold their hash; others may change with a version.
-  const isFixed = path.startsWith('/assets/')
-  reply.headers({
-    ...assetHeaders,
-    'cache-control': isFixed ? 'public, max-age=31536000, immutable' : 'public, no-cache',
-    vary: 'accept-encoding',
-    etag,
-    'x-request-id': request.id,
-  })
-  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-  const encoding = file.encodings.find((one) => accepts(request.headers['accept-encoding'], one))
-  if (encoding) reply.header('content-encoding', encoding)
-  reply.type(file.type)
-  return reply.send(createReadStream(new URL(file.file + (encoding ? suffixes[encoding] : ''), distDir)))
-}
-
-/** Whether an Accept-Encoding (RFC 9110 section 12.5.3) names this one, and not with weight zero. */
-function accepts(header: string | string[] | undefined, encoding: string): boolean {
-  const offers = String(header ?? '').split(',')
-  return offers.some((offer) => {
-    const [name = '', ...parameters] = offer.split(';').map((part) => part.trim())
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-  })
-}
-
-/** The API stands by itself; whoever comes with a browser, with a link for setting up perhaps, is told what to run. */
-function mountNothing(app: FastifyInstance) {
-  for (const path of pagePaths)
-    app.get(path, async (request, reply) => {
-      reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': request.id })
-      return reply.type('text/plain; charset=utf-8').send(notBuilt)
-    })
 }
 
 const notBuilt = `Skerry is running, but its dashboard has not been built.

@@ -1,20 +1,6 @@
-/** For every answer of the dashboard. */
-const always = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  // Links carry tokens behind a #, which no browser sends; paths name organizations.
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-}
+import { always, policy } from '../../http/page-policy.ts'
 
-/** Content-Security-Policy in one line. */
-const policy = (directives: Record<string, string>) =>
-  Object.entries(directives)
-    .map(([name, value]) => `${name} ${value}`)
-    .join('; ')
-
-/** Whatever text may become a script has to pass the one policy that app/trust.ts makes. */
+/** Whatever text may become a script has to pass the one policy that app/trusted-types.ts makes. */
 const trusted = { 'require-trusted-types-for': "'script'", 'trusted-types': 'default' }
 
 /**

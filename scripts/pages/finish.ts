@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { type Build, type BuiltFile, suffixes } from '../../packages/server/src/features/dashboard/build.ts'
+import { type Build, type BuiltFile, suffixes } from '../../packages/server/src/http/build.ts'
+import type { Bundle } from './bundles.ts'
 import { checkFirstLoad, type Manifest } from './first-load.ts'
 
 const types: Record<string, string> = {
@@ -15,7 +16,7 @@ const types: Record<string, string> = {
 }
 
 /** What a bundle still needs to be served: integrity of every script, compressed forms, the list -> bytes of a first load. */
-export function finish(dist: string, sources: string): number {
+export function finish(dist: string, { base, firstLoad }: Bundle, sources: string): number {
   const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as Manifest
   rmSync(join(dist, 'manifest.json'))
   const names = readdirSync(dist, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'))
@@ -23,17 +24,17 @@ export function finish(dist: string, sources: string): number {
     names
       .filter((name) => name !== 'index.html' && extname(name) !== '')
       .sort()
-      .map((name) => [`/${name}`, describeFile(dist, name)]),
+      .map((name) => [base + name, describeFile(dist, name)]),
   )
   const importMap = importMapOf(files)
   const page = withIntegrity(readFileSync(join(dist, 'index.html'), 'utf8'), files, importMap)
   writeFileSync(join(dist, 'index.html'), page)
-  const firstLoadBytes = checkFirstLoad(dist, manifest)
+  const firstLoadBytes = checkFirstLoad(dist, manifest, firstLoad)
   const root = { file: 'index.html', type: types['.html'] as string, integrity: integrityOf(page), encodings: [] }
   const build: Build = {
     sources,
-    files: { '/': root, ...files },
-    importMapSha256: `sha256-${hash('sha256', importMap, 'base64')}`,
+    files: { [base]: root, ...files },
+    importMapSha256: importMap && `sha256-${hash('sha256', importMap, 'base64')}`,
   }
   writeFileSync(join(dist, 'build.json'), `${JSON.stringify(build, null, 2)}\n`)
   return firstLoadBytes
@@ -43,7 +44,7 @@ const integrityOf = (bytes: Uint8Array | string) => `sha384-${hash('sha384', byt
 
 function describeFile(dist: string, name: string): BuiltFile {
   const type = types[extname(name)]
-  if (!type) throw new Error(`${name}: scripts/dashboard/finish.ts does not know the type of such a file`)
+  if (!type) throw new Error(`${name}: scripts/pages/finish.ts does not know the type of such a file`)
   const bytes = readFileSync(join(dist, name))
   const compressed = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes, { level: 9 }) }
   const encodings = (['br', 'gzip'] as const).filter((encoding) => compressed[encoding].length < bytes.length)
@@ -51,19 +52,24 @@ function describeFile(dist: string, name: string): BuiltFile {
   return { file: name, type, integrity: integrityOf(bytes), encodings }
 }
 
-/** Holds scripts that are loaded later to their hashes, too; integrity attributes only reach those that the page names. */
-function importMapOf(files: Record<string, BuiltFile>): string {
+/**
+ * Holds scripts that are loaded later to their hashes, too; integrity attributes only reach those that the page names. null
+ * where there is but one.
+ */
+function importMapOf(files: Record<string, BuiltFile>): string | null {
   const scripts = Object.entries(files).filter(([path]) => path.endsWith('.js'))
+  if (scripts.length === 1) return null
   return JSON.stringify({ integrity: Object.fromEntries(scripts.map(([path, { integrity }]) => [path, integrity])) })
 }
 
-function withIntegrity(html: string, files: Record<string, BuiltFile>, importMap: string): string {
+function withIntegrity(html: string, files: Record<string, BuiltFile>, importMap: string | null): string {
   const page = html.replace(/<(script|link)\b([^>]*?)\b(src|href)="([^"]+)"([^>]*)>/g, (tag, ...parts: string[]) => {
     const [name, before, attribute, path = '', after] = parts
     const file = files[path]
     if (!file || path.endsWith('.svg')) return tag
     return `<${name}${before}${attribute}="${path}" integrity="${file.integrity}"${after}>`
   })
+  if (importMap === null) return page
   // Before anything that loads a module: browsers take no import map after that.
   return page.replace('<meta charset="utf-8">', `$&\n    <script type="importmap">${importMap}</script>`)
 }

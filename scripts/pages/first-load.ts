@@ -5,13 +5,17 @@ import { gzipSync } from 'node:zlib'
 /** As Vite writes it: chunks by name, with what each imports at once. */
 export type Manifest = Record<string, { file: string; imports?: string[] }>
 
-export const firstLoadMaxBytes = 250_000
-
-/** Whoever is signed in loads these before seeing anything: the entry, what surrounds every page, and that page. */
-const shell = ['index.html', 'app/routes/_app.tsx?tsr-split=component']
+/** What a first load consists of, as chunks of the build, and how much script that may be. */
+export interface FirstLoad {
+  maxBytes: number
+  /** Chunks that are loaded before anything is seen. */
+  entries: string[]
+  /** Whether a chunk is a page, of which one is loaded beside them. */
+  isPage?: (name: string) => boolean
+}
 
 /** Adds up the compressed scripts of a first load, with the largest page, and refuses a build that has grown too large. */
-export function checkFirstLoad(dist: string, manifest: Manifest): number {
+export function checkFirstLoad(dist: string, manifest: Manifest, { maxBytes, entries, isPage }: FirstLoad): number {
   const reached = (names: string[]): Set<string> => {
     const seen = new Set<string>()
     const visit = (name: string) => {
@@ -24,11 +28,11 @@ export function checkFirstLoad(dist: string, manifest: Manifest): number {
     names.forEach(visit)
     return seen
   }
-  const pages = Object.keys(manifest).filter((name) => name.startsWith('app/routes/') && name.includes('?tsr-split'))
-  const sizes = pages.map((page) => ({ page, bytes: sizeOf(dist, manifest, reached([...shell, page])) }))
+  const pages = isPage ? Object.keys(manifest).filter(isPage) : entries
+  const sizes = pages.map((page) => ({ page, bytes: sizeOf(dist, manifest, reached([...entries, page])) }))
   const largest = sizes.reduce((one, other) => (other.bytes > one.bytes ? other : one))
-  if (largest.bytes > firstLoadMaxBytes)
-    throw new Error(`the first load of ${largest.page} is ${largest.bytes} bytes of script, over ${firstLoadMaxBytes}`)
+  if (largest.bytes > maxBytes)
+    throw new Error(`the first load of ${largest.page} is ${largest.bytes} bytes of script, over ${maxBytes}`)
   return largest.bytes
 }
 

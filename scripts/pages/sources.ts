@@ -2,21 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** Everything that the dashboard is made from. The lockfile stands for what comes from elsewhere. */
-const sources = [
-  'packages/dashboard/app',
-  'packages/dashboard/public',
-  'packages/dashboard/index.html',
-  'packages/dashboard/vite.config.ts',
-  'packages/contract/src',
-  'packages/crypto/src',
-  'packages/sdk/src',
-  'scripts/dashboard',
-  'package-lock.json',
-]
-
-/** One hash over names and contents, so that clocks and checkouts do not matter. */
-export function hashSources(root: string): string {
+/** One hash over names and contents of what pages are made from, so that clocks and checkouts do not matter. */
+export function hashSources(root: string, sources: readonly string[]): string {
   const hash = createHash('sha256')
   for (const source of sources)
     for (const path of filesOf(root, source)) {

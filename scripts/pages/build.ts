@@ -1,24 +1,28 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Build } from '../../packages/server/src/features/dashboard/build.ts'
+import type { Build } from '../../packages/server/src/http/build.ts'
+import type { Bundle } from './bundles.ts'
 import { finish } from './finish.ts'
 import { hashSources } from './sources.ts'
 
 /**
- * Builds the dashboard into packages/dashboard/dist, unless what is there was made from the same sources. It is built
- * beside and moved into place, so that a server that starts meanwhile finds a whole one or none. null when nothing was built.
+ * Builds pages into the `dist` of their package, unless what is there was made from the same sources. They are built beside
+ * and moved into place, so that a server that starts meanwhile finds a whole build or none. null when nothing was built.
  */
-export async function buildDashboard(root: string): Promise<{ seconds: number; firstLoadBytes: number } | null> {
+export async function buildPages(
+  root: string,
+  pages: Bundle,
+): Promise<{ seconds: number; firstLoadBytes: number } | null> {
   const startedAt = performance.now()
-  const home = join(root, 'packages', 'dashboard')
+  const home = join(root, 'packages', pages.name)
   const dist = join(home, 'dist')
-  const sources = hashSources(root)
+  const sources = hashSources(root, pages.sources)
   if (sourcesOf(dist) === sources) return null
   const fresh = join(home, `dist.${process.pid}`)
   try {
     await bundle(home, fresh)
     // The list of routes is made from the files, and may just have been made anew.
-    const firstLoadBytes = finish(fresh, hashSources(root))
+    const firstLoadBytes = finish(fresh, pages, hashSources(root, pages.sources))
     replace(dist, fresh)
     return { seconds: (performance.now() - startedAt) / 1000, firstLoadBytes }
   } finally {

@@ -1,0 +1,82 @@
+import { fingerprint } from '@skerry/crypto/digest'
+import { isSafeUrl, type NamedExecutor } from './link.ts'
+import { request, Unreachable } from './request.ts'
+import type { ConnectSession } from './server.ts'
+
+/** An executor or a server that presents another key than the link does: nothing may be encrypted to it. */
+export class WrongKey extends Error {
+  constructor() {
+    super('the key is not the one that the link names')
+    this.name = 'WrongKey'
+  }
+}
+
+interface LiveView {
+  /** A window in which the person signs in to the site, in the executor's browser. */
+  liveViewUrl: string
+  expiresAt: string
+}
+
+/** The executor that a link names, over CORS. Each call throws Refused and Unreachable. */
+export interface Executors {
+  /**
+   * Asks the executor for its keys, and finds the one that the link names by computing the thumbprint of each.
+   *
+   * @returns JWK JSON of the key. @throws WrongKey when it has none such, or says that it is another.
+   */
+  identify(executor: NamedExecutor): Promise<string>
+  /** @returns where the person agrees at the provider. */
+  startOAuth(executor: NamedExecutor, claimToken: string): Promise<string>
+  /** Finishes what the provider has sent the person back with. Only the page that started can: it has the claim token. */
+  finishOAuth(executor: NamedExecutor, claimToken: string, flow: string): Promise<void>
+  startBrowser(executor: NamedExecutor, claimToken: string): Promise<LiveView>
+  /** @throws Refused 409 while nobody is signed in there. */
+  finishBrowser(executor: NamedExecutor, claimToken: string): Promise<void>
+}
+
+export const executors: Executors = {
+  async identify({ origin, thumbprint }) {
+    const answer = (await request(origin, '/connect/identity', { method: 'GET' })) as {
+      origin?: unknown
+      keys?: { jwk?: unknown }[]
+    }
+    const found = await findKey(Array.isArray(answer?.keys) ? answer.keys : [], thumbprint)
+    if (answer?.origin !== origin || found === undefined) throw new WrongKey()
+    return found
+  },
+  async startOAuth({ origin }, claimToken) {
+    const answer = await request(origin, '/connect/oauth/start', { method: 'POST', body: { claimToken } })
+    return readUrl(origin, (answer as { authorizationUrl?: unknown }).authorizationUrl)
+  },
+  async finishOAuth({ origin }, claimToken, flow) {
+    await request(origin, '/connect/oauth/finish', { method: 'POST', body: { claimToken, flow } })
+  },
+  async startBrowser({ origin }, claimToken) {
+    const answer = await request(origin, '/connect/browser/start', { method: 'POST', body: { claimToken } })
+    const { liveViewUrl, expiresAt } = answer as { liveViewUrl?: unknown; expiresAt?: unknown }
+    return { liveViewUrl: readUrl(origin, liveViewUrl), expiresAt: String(expiresAt) }
+  },
+  async finishBrowser({ origin }, claimToken) {
+    await request(origin, '/connect/browser/finish', { method: 'POST', body: { claimToken } })
+  },
+}
+
+/** Refuses a session in which the server names another executor than the link does, or other keys. */
+export async function checkSession(session: ConnectSession, executor: NamedExecutor): Promise<void> {
+  if (session.executorOrigin !== executor.origin) throw new WrongKey()
+  if ((await findKey(session.keys, executor.thumbprint)) === undefined) throw new WrongKey()
+}
+
+async function findKey(keys: readonly { jwk?: unknown }[], thumbprint: string): Promise<string | undefined> {
+  for (const { jwk } of keys) {
+    const text = JSON.stringify(jwk) ?? ''
+    // What is no key is none of the ones that are looked for.
+    if ((await fingerprint(text).catch(() => '')) === thumbprint) return text
+  }
+  return undefined
+}
+
+function readUrl(origin: string, given: unknown): string {
+  if (typeof given !== 'string' || !isSafeUrl(given)) throw new Unreachable(origin)
+  return given
+}

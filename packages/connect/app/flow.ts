@@ -1,0 +1,250 @@
+import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
+import { sealCredential } from '@skerry/crypto/vault'
+import type { End } from './ends.ts'
+import { checkSession, type Executors, WrongKey } from './executor.ts'
+import type { Claim, Kept } from './kept.ts'
+import { type Fragment, isSafeUrl, type NamedExecutor, type Return } from './link.ts'
+import { Refused, Unreachable } from './request.ts'
+import type { ConnectSession, ManageSession, Server } from './server.ts'
+
+/** Why a person sees a screen again that they have seen. */
+export type Notice = 'changed' | 'denied' | 'failed'
+
+export type Screen =
+  | { at: 'opening' }
+  | { at: 'agree'; session: ConnectSession; notice: Notice | null }
+  | { at: 'capture'; session: ConnectSession; notice: Notice | null }
+  | { at: 'done'; session: ConnectSession }
+  | { at: 'manage'; session: ManageSession }
+  /** `returnUrl` where the session was read before it ended. */
+  | { at: 'end'; end: End; returnUrl: string | null; product: string | null }
+
+/** What the flow stands on, so that tests can stand in for the two servers and the browser. */
+export interface Surroundings {
+  server: Server
+  executors: Executors
+  kept: Kept
+  /** Of this page, and so of the server. */
+  origin: string
+  show: (screen: Screen) => void
+  go: (url: string) => void
+}
+
+/** What a person does. Each may throw Refused or Unreachable, after which the same screen is still there. */
+export interface Flow {
+  open(fragment: Fragment): Promise<void>
+  agree(): Promise<void>
+  submit(slot: VaultSlot, text: string, accountLabel?: string): Promise<void>
+  startOAuth(): Promise<void>
+  /** Where the person signs in; undefined once another screen is shown. */
+  startBrowser(): Promise<string | undefined>
+  /** @throws Refused 409 while nobody is signed in there. */
+  finishBrowser(): Promise<void>
+  revoke(connectionId: string): Promise<void>
+  leave(): void
+}
+
+/** Slots that the person fills in here; the executor captures the others. */
+export const isTypedIn = (slot: VaultSlot): boolean => vaultSlots[slot] === 'browser'
+
+interface Connecting {
+  claimToken: string
+  executor: NamedExecutor
+  /** JWK JSON of the key that the link names. */
+  publicKeyJwk: string
+  session: ConnectSession
+}
+
+export function createFlow({ server, executors, kept, origin, show, go }: Surroundings): Flow {
+  let connecting: Connecting | null = null
+  let managing: Claim | null = null
+  let returnUrl: string | null = null
+  let product: string | null = null
+
+  /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
+  const remember = <S extends ConnectSession | ManageSession>(session: S): S => {
+    const { returnUrl: url, display } = session
+    const isOwn = url !== null && isSafeUrl(url) && display.returnOrigins.includes(new URL(url).origin)
+    returnUrl = isOwn ? url : null
+    product = display.name
+    return { ...session, returnUrl }
+  }
+
+  const end = (why: End) => {
+    kept.clear()
+    show({ at: 'end', end: why, returnUrl, product })
+  }
+
+  /** Ends that a person can try again: nothing is spent, and what the tab keeps stays. */
+  const pause = (why: End) => show({ at: 'end', end: why, returnUrl, product })
+
+  const showSession = async (given: ConnectSession, notice: Notice | null = null) => {
+    const session = remember(given)
+    if (session.status !== 'pending') return showEnd(session)
+    if (!connecting) return
+    await checkSession(session, connecting.executor)
+    connecting.session = session
+    const isAgreed = session.consentedAt !== null && notice !== 'changed'
+    show({ at: isAgreed ? 'capture' : 'agree', session, notice })
+  }
+
+  const showEnd = (session: ConnectSession) => {
+    if (session.status !== 'completed') return end(session.status === 'expired' ? 'expired' : 'cancelled')
+    kept.clear()
+    show({ at: 'done', session })
+  }
+
+  const showManaged = (session: ManageSession) => {
+    show({ at: 'manage', session: remember(session) })
+  }
+
+  async function claimLink(token: string, executor: NamedExecutor | null) {
+    // First the executor: a link whose executor cannot be reached is not spent.
+    const publicKeyJwk = executor && (await executors.identify(executor))
+    const { claimToken, session } = await server.claim(token).catch((error: unknown) => {
+      throw error instanceof Refused ? new Ended(endOfClaim(error)) : error
+    })
+    kept.write({ claimToken, executor })
+    if (session.purpose === 'manage') {
+      managing = { claimToken, executor: null }
+      return showManaged(session)
+    }
+    if (!executor || !publicKeyJwk) throw new Ended('broken')
+    connecting = { claimToken, executor, publicKeyJwk, session }
+    await showSession(session)
+  }
+
+  async function resume({ claimToken, executor }: Claim, back: Return | null) {
+    if (!executor) {
+      managing = { claimToken, executor }
+      return showManaged(await server.manage(claimToken))
+    }
+    const session = await server.session(claimToken)
+    if (session.status !== 'pending') return showSession(session)
+    connecting = { claimToken, executor, publicKeyJwk: await executors.identify(executor), session }
+    if (back?.outcome !== 'finish') return showSession(session, back?.outcome ?? null)
+    const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
+      () => null,
+      () => 'failed' as const,
+    )
+    await showSession(await server.session(claimToken), failed)
+  }
+
+  /** After a refusal: what has become of the session meanwhile. The text may be another, or it may be over. */
+  async function lookAgain(refused: unknown): Promise<void> {
+    if (!connecting || !(refused instanceof Refused) || refused.status !== 409) throw refused
+    const before = connecting.session
+    const now = await server.session(connecting.claimToken)
+    const isPending = now.status === 'pending'
+    // Nothing else can have been refused: the product offers this no more.
+    if (isPending && before.consentedAt === null && now.provider.consentVersion === before.provider.consentVersion)
+      throw new Ended('paused')
+    await showSession(now, isPending ? 'changed' : null)
+  }
+
+  /** Shows ends as screens, and leaves the rest to whoever asked. */
+  async function watch<T>(work: () => Promise<T>, isOpening = false): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof WrongKey) end('wrong_key')
+      else if (error instanceof Ended) end(error.end)
+      else if (error instanceof Refused && error.status === 401) end('expired')
+      else if (isOpening) pause(error instanceof Unreachable && error.origin !== origin ? 'executor_lost' : 'lost')
+      else throw error
+      return undefined
+    }
+  }
+
+  const now = (): Connecting => {
+    if (!connecting) throw new Error('no session to connect in')
+    return connecting
+  }
+
+  return {
+    async open(fragment) {
+      connecting = null
+      managing = null
+      returnUrl = null
+      product = null
+      show({ at: 'opening' })
+      await watch(async () => {
+        if (fragment.kind === 'link') return claimLink(fragment.token, fragment.executor)
+        const claim = kept.read()
+        if (fragment.kind === 'broken' || !claim) throw new Ended(fragment.kind === 'return' ? 'returned' : 'broken')
+        return resume(claim, fragment.kind === 'return' ? fragment : null)
+      }, true)
+    },
+    async agree() {
+      await watch(async () => {
+        const { claimToken, session } = now()
+        const agreed = await server.consent(claimToken, session.provider.consentVersion).catch(lookAgain)
+        if (agreed) await showSession(agreed)
+      })
+    },
+    async submit(slot, text, accountLabel) {
+      await watch(async () => {
+        const { claimToken, executor, publicKeyJwk, session } = now()
+        const { projectId, connectionId, provider, slots } = session
+        const revision = slots.find((one) => one.slot === slot)?.revision ?? 1
+        const place = { projectId, connectionId, providerId: provider.id, slot, revision }
+        const sealed = await sealCredential(text, place, publicKeyJwk)
+        const captured = { slot, revision, ...sealed, keyThumbprint: executor.thumbprint }
+        const capture = { slots: [captured], ...(accountLabel ? { accountLabel } : {}) }
+        const done = await server.submit(claimToken, capture).catch(lookAgain)
+        if (done) showEnd({ ...session, status: 'completed' })
+      })
+    },
+    async startOAuth() {
+      await watch(async () => {
+        const { claimToken, executor } = now()
+        const url = await executors.startOAuth(executor, claimToken).catch(lookAgain)
+        if (url) go(url)
+      })
+    },
+    async startBrowser() {
+      const { claimToken, executor } = now()
+      return watch(async () => (await executors.startBrowser(executor, claimToken).catch(lookAgain))?.liveViewUrl)
+    },
+    async finishBrowser() {
+      await watch(async () => {
+        const { claimToken, executor } = now()
+        const refused = await executors.finishBrowser(executor, claimToken).catch((error: unknown) => error)
+        const session = await server.session(claimToken)
+        if (session.status === 'pending') throw refused ?? new Refused(409, 'nothing was captured')
+        await showSession(session)
+      })
+    },
+    async revoke(connectionId) {
+      await watch(async () => {
+        if (managing) showManaged(await server.revoke(managing.claimToken, connectionId))
+      })
+    },
+    leave() {
+      if (returnUrl === null) return end('left')
+      kept.clear()
+      go(returnUrl)
+    },
+  }
+}
+
+/** Something that ends the whole page. */
+class Ended extends Error {
+  readonly end: End
+
+  constructor(end: End) {
+    super(end)
+    this.name = 'Ended'
+    this.end = end
+  }
+}
+
+/** A link that was spent or is over is one status: only the words tell which. */
+function endOfClaim({ status, message }: Refused): End {
+  if (status === 404) return 'unknown'
+  if (status === 429) return 'busy'
+  if (message.includes('opened already')) return 'used'
+  if (message.includes('expired')) return 'expired'
+  if (message.includes('cancelled')) return 'cancelled'
+  return 'paused'
+}

@@ -1,0 +1,59 @@
+import { useState } from 'preact/hooks'
+import { type FieldErrors, readApiKey } from '../credentials.ts'
+import { Field, Told, useAction, useFocusOnError } from './parts.tsx'
+import type { WayProps } from './way.ts'
+
+export function ApiKey({ session, flow }: WayProps) {
+  const { provider, display } = session
+  const label = provider.keyLabel ?? 'API key'
+  const [key, setKey] = useState('')
+  const [account, setAccount] = useState('')
+  const [errors, setErrors] = useState<FieldErrors<{ key: string }>>({})
+  const { run, isBusy, problem } = useAction()
+  const form = useFocusOnError(errors)
+  const submit = () => {
+    const read = readApiKey(key, label)
+    setErrors('errors' in read ? read.errors : {})
+    if ('value' in read) run(() => flow.submit('api_key', read.value, account.trim()))
+  }
+  return (
+    <form
+      ref={form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <Field
+        label={label}
+        value={key}
+        onValue={setKey}
+        error={errors.key}
+        isSecret
+        hint={
+          provider.helpUrl ? (
+            <a href={provider.helpUrl} target="_blank" rel="noopener noreferrer">
+              Where do I find it? (opens {provider.displayName})
+            </a>
+          ) : undefined
+        }
+      />
+      <Field
+        label="Name for this account (optional)"
+        value={account}
+        onValue={(value) => setAccount(value.slice(0, 200))}
+        hint={`Helps you and ${display.name} to tell your accounts apart, for example “Work”.`}
+      />
+      <Told text={problem} />
+      <div class="actions">
+        <button type="submit" class="primary" disabled={isBusy}>
+          {isBusy ? 'Encrypting and sending…' : 'Connect'}
+        </button>
+        <button type="button" class="plain" onClick={flow.leave}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}

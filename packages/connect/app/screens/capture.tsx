@@ -1,0 +1,50 @@
+import type { VaultSlot } from '@skerry/contract/vault-facts'
+import type { ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Notice } from '../flow.ts'
+import { noticeText } from './agree.tsx'
+import { ApiKey } from './api-key.tsx'
+import { LiveView } from './live-view.tsx'
+import { LoginForm } from './login.tsx'
+import { OAuth } from './oauth.tsx'
+import { Heading, Told } from './parts.tsx'
+import type { WayProps } from './way.ts'
+
+interface Way {
+  Form: ComponentType<WayProps>
+  title: (provider: string) => string
+  /** How a person switches to it, where there are several. */
+  instead: string
+}
+
+/** How each slot is filled in. */
+const ways: Record<VaultSlot, Way> = {
+  api_key: { Form: ApiKey, title: (name) => `Enter your ${name} key`, instead: 'Enter a key instead' },
+  login: { Form: LoginForm, title: (name) => `Sign in to ${name}`, instead: 'Enter user name and password instead' },
+  oauth2: { Form: OAuth, title: (name) => `Continue at ${name}`, instead: 'Continue at the other page instead' },
+  session: {
+    Form: LiveView,
+    title: (name) => `Sign in to ${name} yourself`,
+    instead: 'Sign in on the site itself instead',
+  },
+}
+
+export function CaptureScreen({ session, notice, flow }: WayProps & { notice: Notice | null }) {
+  const slots = session.provider.slots
+  const [chosen, choose] = useState<VaultSlot>(slots[0] ?? 'api_key')
+  const { Form, title } = ways[chosen]
+  return (
+    <>
+      <Heading>{title(session.provider.displayName)}</Heading>
+      <Told text={noticeText(notice)} kind="notice" />
+      <Form session={session} flow={flow} />
+      {slots
+        .filter((slot) => slot !== chosen)
+        .map((slot) => (
+          <button key={slot} type="button" class="plain" onClick={() => choose(slot)}>
+            {ways[slot].instead}
+          </button>
+        ))}
+    </>
+  )
+}

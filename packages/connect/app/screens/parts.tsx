@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { problemOf } from './words.ts'
+
+/** The heading of a screen. It takes the focus when the screen comes, so that a screen reader says where one is. */
+export function Heading({ children }: { children: string }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = children
+    heading.current?.focus()
+  }, [children])
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children}
+    </h1>
+  )
+}
+
+interface Action {
+  run: (work: () => Promise<unknown>) => void
+  isBusy: boolean
+  problem: string | null
+}
+
+/** Something that a person starts: one at a time, with what went wrong. */
+export function useAction(explain: (error: unknown) => string = problemOf): Action {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const run = (work: () => Promise<unknown>) => {
+    if (isBusy) return
+    setBusy(true)
+    setProblem(null)
+    work()
+      .catch((error: unknown) => setProblem(explain(error)))
+      .finally(() => setBusy(false))
+  }
+  return { run, isBusy, problem }
+}
+
+/** A region that screen readers read out when its text comes. It is there before, since they miss new ones. */
+export function Told({ text, kind = 'problem' }: { text: string | null; kind?: 'problem' | 'notice' }) {
+  return (
+    <div class={text === null ? undefined : `told ${kind}`} role={kind === 'problem' ? 'alert' : 'status'}>
+      {text}
+    </div>
+  )
+}
+
+interface FieldProps {
+  label: string
+  value: string
+  onValue: (value: string) => void
+  error?: string | undefined
+  hint?: ComponentChildren
+  isSecret?: boolean
+  autocomplete?: string
+}
+
+/** A field with its label, a hint, and its own error. A secret can be looked at. */
+export function Field({ label, value, onValue, error, hint, isSecret = false, autocomplete = 'off' }: FieldProps) {
+  const [isShown, setShown] = useState(false)
+  const id = `field-${label.toLowerCase().replace(/\W+/g, '-')}`
+  const described = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ')
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {hint ? (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      ) : null}
+      <div class="input">
+        <input
+          id={id}
+          {...(isSecret && !isShown ? { type: 'password' as const } : { type: 'text' as const })}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          aria-invalid={error !== undefined}
+          {...(described ? { 'aria-describedby': described } : {})}
+          autocomplete={autocomplete}
+          autocapitalize="none"
+          autocorrect="off"
+          spellcheck={false}
+        />
+        {isSecret ? (
+          <button type="button" class="plain" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+            {isShown ? 'Hide' : 'Show'}
+            <span class="unseen"> {label}</span>
+          </button>
+        ) : null}
+      </div>
+      {error ? (
+        <p class="error" id={`${id}-error`}>
+          {error}
+        </p>
+      ) : null}
+    </div>
+  )
+}
+
+/** Puts the focus on the first field that is wrong, once its error is shown. */
+export function useFocusOnError(errors: object) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [errors])
+  return form
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { type BuiltPages, readBuild } from '../../http/build.ts'
+import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
+import { assetHeaders, pageHeaders } from './headers.ts'
+
+/** Links are made with and without the slash. */
+export const pagePaths = ['/connect', '/connect/'] as const
+
+/** Serves the page on which a product's users connect their accounts. It comes without data: the link has the token. */
+export function mountConnectPage(app: FastifyInstance, built = readBuild('connect')): void {
+  if (built) mountBuild(app, built)
+  else mountNotBuilt(app, pagePaths, notBuilt)
+}
+
+function mountBuild(app: FastifyInstance, built: BuiltPages) {
+  for (const path of pagePaths)
+    app.get(path, async (request, reply) => {
+      reply.headers({ ...pageHeaders(request.hostname), 'x-request-id': request.id })
+      return reply.type('text/html; charset=utf-8').send(built.page)
+    })
+  mountFiles(app, built, assetHeaders)
+}
+
+const notBuilt = `This page is not ready yet. Please tell whoever gave you the link.
+
+On the server, in the folder of Skerry: npm run build
+Then start the server again. npm start does both.
+`

@@ -1,0 +1,54 @@
+import { createReadStream } from 'node:fs'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type BuiltFile, type BuiltPages, suffixes } from './build.ts'
+import { matches } from './etag.ts'
+
+/** Serves every file of a build but its page. They are read when asked for, compressed beforehand. */
+export function mountFiles(app: FastifyInstance, { build, dist }: BuiltPages, headers: Record<string, string>): void {
+  for (const [path, file] of Object.entries(build.files))
+    if (!path.endsWith('/'))
+      app.get(path, async (request, reply) => sendFile(request, reply, { dist, path, file, headers }))
+}
+
+interface Sending {
+  dist: URL
+  path: string
+  file: BuiltFile
+  headers: Record<string, string>
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, file, headers }: Sending): FastifyReply {
+  const etag = `"${file.integrity}"`
+  // Names of assets hold their hash; others may change with a version.
+  const isFixed = path.includes('/assets/')
+  reply.headers({
+    ...headers,
+    'cache-control': isFixed ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    vary: 'accept-encoding',
+    etag,
+    'x-request-id': request.id,
+  })
+  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  const encoding = file.encodings.find((one) => accepts(request.headers['accept-encoding'], one))
+  if (encoding) reply.header('content-encoding', encoding)
+  reply.type(file.type)
+  return reply.send(createReadStream(new URL(file.file + (encoding ? suffixes[encoding] : ''), dist)))
+}
+
+/** Whether an Accept-Encoding (RFC 9110 section 12.5.3) names this one, and not with weight zero. */
+function accepts(header: string | string[] | undefined, encoding: string): boolean {
+  const offers = String(header ?? '').split(',')
+  return offers.some((offer) => {
+    const [name = '', ...parameters] = offer.split(';').map((part) => part.trim())
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+}
+
+/** The API stands by itself; whoever comes with a browser, with a link for setting up perhaps, is told what to run. */
+export function mountNotBuilt(app: FastifyInstance, paths: readonly string[], text: string): void {
+  for (const path of paths)
+    app.get(path, async (request, reply) => {
+      reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': request.id })
+      return reply.type('text/plain; charset=utf-8').send(text)
+    })
+}

@@ -1,0 +1,15 @@
+/** For every answer that a browser takes as a page, or as a part of one. */
+export const always = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // Links carry tokens behind a #, which no browser sends; paths name organizations.
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** Content-Security-Policy in one line. */
+export const policy = (directives: Record<string, string>) =>
+  Object.entries(directives)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ')
