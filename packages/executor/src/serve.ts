@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { openFlows } from './connect/flows.ts'
 import { openCredentials } from './credentials.ts'
 import type { Executor } from './executor.ts'
+import { fail } from './http/refusal.ts'
 import { routes } from './http/routes.ts'
 import { executorServer } from './http/server.ts'
 import { readKeys } from './keys/keys.ts'
@@ -78,7 +79,7 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
   const server = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion }).vaultExecutor
   const keys = async () => {
     const found = await readKeys(stateFolder)
-    if (!found) throw new Error('the keys of this executor are missing: restore keys.json from its copy')
+    if (!found) throw fail('unavailable', 'the keys of this executor are missing: restore keys.json from its copy')
     return found
   }
   const credentials = openCredentials(server, keys)

@@ -28,12 +28,15 @@ export interface Scene {
   origin: string
   folder: string
   state: string
-  configFile: string
   /** Runs a command -> its exit code and what it wrote. */
   command(...args: string[]): Promise<{ code: number; out: string }>
   code(): Promise<string>
   newSettings(config: Omit<VaultConfig, 'origin' | 'listen'>): Promise<void>
   start(): Promise<Running>
+  /** Of the settings that hold now. */
+  settingsFile(): string
+  /** What was started last ends first. */
+  restart(): Promise<Running>
 }
 
 export async function openScene(): Promise<Scene> {
@@ -44,16 +47,23 @@ export async function openScene(): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'skerry-executor-'))
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const [configFile, state] = [join(folder, 'vault.config.mjs'), join(folder, 'state')]
+  const state = join(folder, 'state')
   const running: Running[] = []
   afterAll(async () => {
     await Promise.all(running.map((one) => one.close()))
     await rm(folder, { recursive: true, force: true })
   })
   let version = 0
-  let current = configFile
+  let current = ''
+  const start = async () => {
+    const environment = { ...process.env, MAIL_CLIENT_SECRET: 'secret-of-the-client' }
+    const settings = { stateFolder: state, token, environment, now: world.clock.now }
+    const one = await serve({ config: await loadConfig(current), ...settings })
+    running.push(one)
+    return one
+  }
   return {
-    ...{ world, tenant, person, projectId, platform, origin, folder, state, configFile },
+    ...{ world, tenant, person, projectId, platform, origin, folder, state },
     command: (name, ...args) => captured(() => main([name, '--config', current, '--state', state, ...args])),
     code: () => newCode(world, tenant, projectId, person),
     async newSettings(config) {
@@ -62,14 +72,13 @@ export async function openScene(): Promise<Scene> {
       const all = { ...config, origin, listen: `127.0.0.1:${port}` }
       await writeFile(current, `export default ${JSON.stringify(all)}\n`)
     },
-    async start() {
-      const environment = { ...process.env, MAIL_CLIENT_SECRET: 'secret-of-the-client' }
-      const settings = { stateFolder: state, token, environment, now: world.clock.now }
-      const one = await serve({ config: await loadConfig(current), ...settings })
-      running.push(one)
-      return one
+    settingsFile: () => current,
+    start,
+    async restart() {
+      await running.pop()?.close()
+      return start()
     },
-  } as Scene
+  }
 }
 
 /** What a command in this process writes. */

@@ -1,28 +1,21 @@
 import type { Body } from '@skerry/contract/endpoint'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
-import { type AnyProvider, type Config, providersOf } from './config.ts'
+import type { Config, Provider } from './config.ts'
 
 export type Catalog = Body<typeof vaultExecutor.catalog>['catalog']
 type Entry = Catalog['providers'][number]
 
 /** What people are shown. Where their credentials go stays here. */
-export const catalogOf = (config: Config): Catalog => ({ providers: providersOf(config).map(entryOf) })
+export const catalogOf = ({ providers }: Config): Catalog => ({ providers: providers.map(entryOf) })
 
-function entryOf(provider: AnyProvider): Entry {
+function entryOf(provider: Provider): Entry {
   const { id, displayName, consentSummary, consentVersion } = provider
   return { id, displayName, consentSummary, consentVersion, ...ofMethod(provider) }
 }
 
-function ofMethod(
-  provider: AnyProvider,
-): Pick<Entry, 'method' | 'slots' | 'scopes' | 'keyLabel' | 'helpUrl' | 'loginUrl'> {
+function ofMethod(provider: Provider): Pick<Entry, 'method' | 'slots' | 'scopes' | 'keyLabel' | 'helpUrl'> {
   const { method } = provider
   if (method === 'oauth2') return { method, slots: ['oauth2'], scopes: provider.scopes }
-  if (method === 'browser') {
-    // A page for people is named on https alone.
-    const loginUrl = provider.loginUrl.protocol === 'https:' ? { loginUrl: provider.loginUrl.href } : {}
-    return { method, slots: provider.keepsLogin ? ['login', 'session'] : ['session'], ...loginUrl }
-  }
   const { keyLabel, helpUrl } = provider
   return {
     method,

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { limits } from '@skerry/contract/limits'
-import { type PolicyRule, policyRulesProblem } from '@skerry/contract/policy-body'
+import type { PolicyRule } from '@skerry/contract/policy-body'
 import { ConfigError, given, list, matching, needed, object, type Read, text, whole } from '@skerry/proxy/config/read'
+import { ruleOf } from '@skerry/proxy/config/rules'
 import { listenAddress, network } from '@skerry/proxy/config/values'
 import type { FetchRule } from './define.ts'
 
@@ -53,9 +54,7 @@ const ruleFor =
   (value, place) => {
     const { host, methods, paths } = written(value, place)
     const [, name = host, port] = /^(.*?)(?::(\d{1,5}))?$/.exec(host) ?? []
-    const rule = { host: name.toLowerCase(), methods: methods.map((one) => one.toUpperCase()), paths, allow: names }
-    const problem = policyRulesProblem([rule])
-    if (problem !== null) throw new ConfigError(place, problem.replace(/^rules\[0\]\.?/, ''))
+    const rule = ruleOf({ host: name, methods, paths, allow: names, label: null }, place)
     return { ...rule, port: port === undefined ? httpsPort : Number(port) }
   }
 
@@ -104,18 +103,6 @@ const readers = {
   }),
 }
 
-const domain = matching(/^(?:\*\.)?[a-z0-9.-]+(?::\d{1,5})?$/, 'is no host, such as example.com or *.example.com')
-const site = object({
-  ...shown,
-  method: is('browser'),
-  startUrl: needed(url),
-  loginUrl: needed(url),
-  domains: needed(atLeastOne(list(domain))),
-  loginDomains: given(list(domain), undefined),
-  signedOutUrlPrefixes: needed(atLeastOne(list(text))),
-  keepsLogin: given((value: unknown) => value === true, false),
-})
-
 const provider: Read<ApiKey | OAuth2> = (value, place) => {
   const { method } = (value ?? {}) as { method?: unknown }
   if (method !== 'api_key' && method !== 'oauth2')
@@ -128,17 +115,14 @@ const settings = object({
   listen: given(listenAddress, { host: '127.0.0.1', port: 4710 }),
   connectUrl: given(url, undefined),
   allowNetworks: listed(network),
-  chromium: given(text, undefined),
   providers: listed(provider),
-  sites: listed(site),
 })
 
 /** The settings, checked. */
 export type Config = ReturnType<typeof settings>
 export type ApiKey = ReturnType<typeof readers.api_key>
 export type OAuth2 = ReturnType<typeof readers.oauth2>
-export type Site = ReturnType<typeof site>
-export type AnyProvider = Config['providers'][number] | Site
+export type Provider = ApiKey | OAuth2
 
 /**
  * Checks what `vault.config.ts` exports.
@@ -147,15 +131,14 @@ export type AnyProvider = Config['providers'][number] | Site
  */
 export function readConfig(value: unknown): Config {
   const config = settings(value, '')
-  const all = providersOf(config)
-  if (all.length > limits.vaultProvidersMax) throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)
-  const ids = all.map(({ id }) => id)
+  const { providers } = config
+  if (providers.length > limits.vaultProvidersMax)
+    throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)
+  const ids = providers.map(({ id }) => id)
   const again = ids.find((id, at) => ids.indexOf(id) !== at)
   if (again !== undefined) throw new ConfigError('providers', `${again} is there twice`)
   return config
 }
-
-export const providersOf = ({ providers, sites }: Config): AnyProvider[] => [...providers, ...sites]
 
 /**
  * Loads and checks the settings of a file.

@@ -43,23 +43,6 @@ export interface OAuth2Provider extends Shown {
   rules: FetchRule[]
 }
 
-export interface SiteProfile extends Shown {
-  method: 'browser'
-  /** https, or http on the loopback interface. */
-  startUrl: string
-  loginUrl: string
-  /** Hosts that the browser may load anything from; `*.example.com` for all below one. */
-  domains: string[]
-  /** Hosts on which a password may be typed in; the host of `loginUrl` unless given. */
-  loginDomains?: string[]
-  /** A page that begins like this shows that nobody is signed in. */
-  signedOutUrlPrefixes: string[]
-  /** Whether the person also leaves their login with the product, so that it can sign in again; false unless given. */
-  keepsLogin?: boolean
-}
-
-export type Provider = ApiKeyProvider | OAuth2Provider | SiteProfile
-
 export interface VaultConfig {
   /** At which browsers and the backend reach this executor: https, or http on the loopback interface. */
   origin: string
@@ -69,10 +52,7 @@ export interface VaultConfig {
   connectUrl?: string
   /** Addresses and CIDR ranges inside one's own network that requests may go to. None unless given. */
   allowNetworks?: string[]
-  /** Path of Chromium; looked for in PATH unless given. */
-  chromium?: string
   providers?: (ApiKeyProvider | OAuth2Provider)[]
-  sites?: SiteProfile[]
 }
 
 /**
@@ -94,9 +74,6 @@ export const apiKeyProvider = (provider: Without<ApiKeyProvider>): ApiKeyProvide
 
 /** A provider whose users sign in at it, by OAuth 2.0 with PKCE. */
 export const oauth2Provider = (provider: Without<OAuth2Provider>): OAuth2Provider => ({ ...provider, method: 'oauth2' })
-
-/** A website without an API: people sign in to it in a browser of the executor. */
-export const siteProfile = (site: Without<SiteProfile>): SiteProfile => ({ ...site, method: 'browser' })
 
 type Preset = Pick<OAuth2Provider, 'displayName' | 'issuer' | 'rules'> & Partial<OAuth2Provider>
 

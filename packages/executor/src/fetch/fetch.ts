@@ -3,7 +3,7 @@ import { requestHeaders } from '@skerry/proxy/headers'
 import { fill } from '@skerry/proxy/placeholders'
 import { pass } from '@skerry/proxy/response'
 import { upstreamFailure } from '@skerry/proxy/upstream'
-import { type AnyProvider, providersOf } from '../config/config.ts'
+import type { Provider } from '../config/config.ts'
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
 import type { Call } from '../http/server.ts'
@@ -23,7 +23,7 @@ interface Credential {
 export async function providerFetch(executor: Executor, { body, response, signal }: Call): Promise<null> {
   const { userRef, connectionId, request } = readWanted(body)
   const connection = await executor.credentials.connectionOf(connectionId, userRef)
-  const provider = providersOf(executor.config).find(({ id }) => id === connection.providerId)
+  const provider = executor.config.providers.find(({ id }) => id === connection.providerId)
   const { checkName } = permit(provider, request)
   let credential = await credentialOf(executor, provider!, connectionId)
   let answer = await send(executor, request, credential, checkName, signal)
@@ -58,7 +58,7 @@ const redaction = {
 
 async function credentialOf(
   { credentials, refresher }: Executor,
-  { method }: AnyProvider,
+  { method }: Provider,
   connectionId: string,
 ): Promise<Credential> {
   if (method === 'oauth2') return { name: 'ACCESS_TOKEN', value: await refresher.accessToken(connectionId) }

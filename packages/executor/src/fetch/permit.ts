@@ -1,5 +1,5 @@
 import { decide } from '@skerry/crypto/policy-decide'
-import { type AnyProvider, isLoopback, type Rule } from '../config/config.ts'
+import { isLoopback, type Provider, type Rule } from '../config/config.ts'
 import { fail } from '../http/refusal.ts'
 import type { Wanted } from './request.ts'
 
@@ -18,9 +18,8 @@ export interface Permitted {
 }
 
 /** @throws VaultRefusal `not_allowed`. */
-export function permit(provider: AnyProvider | undefined, { method, url }: Wanted): Permitted {
+export function permit(provider: Provider | undefined, { method, url }: Wanted): Permitted {
   if (!provider) throw fail('not_allowed', 'the settings no longer have this provider')
-  if (provider.method === 'browser') throw fail('not_allowed', 'a browser session has no credential for requests')
   if (url.protocol !== 'https:' && !isLoopback(url))
     throw fail('not_allowed', 'a credential does not go out over plain HTTP')
   const rules = provider.rules.filter(({ port }) => port === portOf(url))

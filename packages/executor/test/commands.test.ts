@@ -1,0 +1,128 @@
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { expect, test } from 'vitest'
+import { newLink, open, sent } from '../../server/test/vault-scene.ts'
+import { backend, connectKey, openScene } from './scene.ts'
+import { startUpstream } from './upstream.ts'
+
+const scene = await openScene()
+const { world, tenant, projectId, state, command } = scene
+const upstream = await startUpstream()
+const acme = {
+  ...({ id: 'acme', method: 'api_key', displayName: 'Acme', consentSummary: 'Reads your things.' } as const),
+  rules: [{ host: upstream.host }],
+}
+await scene.newSettings({ allowNetworks: ['127.0.0.0/8'], providers: [acme] })
+
+const register = async (code?: string) =>
+  command('register', '--server', world.url, '--code', code ?? (await scene.code()))
+const disable = () =>
+  sent(world, vaultProjects.disableExecutor, { as: tenant.admin.as, params: { orgId: tenant.orgId, projectId } })
+const keyOf = async () => {
+  const response = await fetch(`${scene.origin}/connect/identity`)
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  return (await response.json()) as { origin: string; keys: { thumbprint: string; current: boolean }[] }
+}
+const call = async (connectionId: string) => {
+  const headers = { 'x-key': '{{skerry:API_KEY}}' }
+  const request = { method: 'GET', url: `${upstream.origin}/`, headers }
+  const { status } = await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  return [status, upstream.got.at(-1)?.headers['x-key']]
+}
+
+test('a machine registers once, with a code that is good once, and keeps its key to itself', async () => {
+  expect(await command('status')).toEqual({ code: 1, out: expect.stringContaining('this executor is not registered') })
+  const code = await scene.code()
+  expect(await register(`vrc_${'A'.repeat(43)}`)).toEqual({
+    code: 1,
+    out: expect.stringContaining('unknown registration code'),
+  })
+  const { code: ended, out } = await register(code)
+  expect([ended, out]).toEqual([0, expect.stringContaining(projectId)])
+  expect((await register()).out).toContain('is registered already')
+  await rm(join(state, 'registration.json'))
+  expect((await register(code)).out).toContain('unknown registration code')
+  expect((await register()).out).toContain('the project has an active executor')
+  expect((await stat(join(state, 'keys.json'))).mode & 0o777).toBe(0o600)
+  expect((await stat(state)).mode & 0o777).toBe(0o700)
+  await disable()
+  expect((await register()).code).toBe(0)
+  expect(await command('status')).toEqual({
+    code: 0,
+    out: expect.stringMatching(/active.*\nProject .*Product.*\nCatalog {2}acme\nKey .*current/s),
+  })
+})
+
+test('an expired code is refused', async () => {
+  await disable()
+  const code = await scene.code()
+  world.clock.advance(601)
+  expect(await register(code)).toEqual({ code: 1, out: expect.stringContaining('unknown registration code') })
+  expect((await register()).code).toBe(0)
+})
+
+test('a rotated key serves at once, links that are under way go on, and what is used moves to it', async () => {
+  await scene.start()
+  const connectionId = await connectKey(scene, 'acme', 'sk-before-the-rotation')
+  const before = await keyOf()
+  const { as } = await open(world, await newLink(world, scene, { providerId: 'acme' }))
+  const { code, out } = await command('rotate-key')
+  expect(code).toBe(0)
+  const after = await keyOf()
+  expect(after.keys.map(({ current }) => current)).toEqual([true, false])
+  expect(after.keys[1]?.thumbprint).toBe(before.keys[0]?.thumbprint)
+  expect(out).toContain(after.keys[0]?.thumbprint)
+  const { session } = await sent(world, vaultConnect.session, { as })
+  expect(session.keys.map(({ thumbprint }) => thumbprint)).toEqual(after.keys.map(({ thumbprint }) => thumbprint))
+  expect(await call(connectionId)).toEqual([200, 'sk-before-the-rotation'])
+  const stored = await world.server.context.db.row<object>(
+    'select revision, key_thumbprint from vault_credentials where connection_id = $1 order by revision desc limit 1',
+    [connectionId],
+  )
+  expect(stored).toEqual({ revision: 2, keyThumbprint: after.keys[0]?.thumbprint })
+})
+
+test('a machine that is lost is replaced with the copy of its keys, and without it nothing opens', async () => {
+  const [connectionId, copy] = [
+    await connectKey(scene, 'acme', 'sk-of-the-lost-machine'),
+    join(scene.folder, 'copy.json'),
+  ]
+  await copyFile(join(state, 'keys.json'), copy)
+  const keys = await keyOf()
+  await rm(state, { recursive: true })
+  expect(await call(connectionId)).toEqual([503, expect.anything()])
+  await disable()
+  await mkdir(state, { mode: 0o700 })
+  await copyFile(copy, join(state, 'keys.json'))
+  expect((await register()).code).toBe(0)
+  const { out } = await command('status')
+  for (const { thumbprint, current } of keys.keys) expect(out).toContain(`${thumbprint}${current ? ', current' : '\n'}`)
+  await scene.restart()
+  expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
+})
+
+test('settings that cannot work are refused with their place, and a damaged key file by its name', async () => {
+  const wrong: [object, string][] = [
+    [{ ...acme, rules: [] }, 'providers[0].rules: is empty'],
+    [{ ...acme, rules: [{ host: '*.example.com' }] }, 'providers[0].rules[0].host: is no hostname'],
+    [{ ...acme, rules: [{ host: 'a.example', paths: ['v1'] }] }, 'providers[0].rules[0].paths[0]: is no path'],
+    [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: is no id'],
+    [{ ...acme, method: 'saml' }, 'providers[0].method: is neither api_key nor oauth2'],
+    [{ ...acme, colour: 'red' }, 'providers[0].colour: there is no such setting'],
+    [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: is no https:// address'],
+  ]
+  for (const [provider, message] of wrong) {
+    await scene.newSettings({ providers: [provider] as never })
+    const { code, out } = await register('unused')
+    expect([code, out]).toEqual([1, expect.stringContaining(message)])
+  }
+  await scene.newSettings({ providers: [acme, acme] })
+  expect((await register('unused')).out).toContain('acme is there twice')
+  await disable()
+  await scene.newSettings({ providers: [acme] })
+  const text = await readFile(join(state, 'keys.json'), 'utf8')
+  await writeFile(join(state, 'keys.json'), text.slice(0, -40))
+  expect((await register()).out).toMatch(/keys\.json is damaged/)
+})
