@@ -8,6 +8,7 @@ export const auditActions = {
   'org.updated': { about: 'organization', evicts: 'none' },
   'org.exported': { about: 'organization', evicts: 'none' },
   'org.restored': { about: 'organization', evicts: 'none' },
+  'audit.archived': { about: 'organization', evicts: 'none' },
   'org.mfa_policy_updated': { about: 'organization', evicts: 'none' },
   'invite.created': { about: 'invitation', evicts: 'none' },
   'invite.revoked': { about: 'invitation', evicts: 'none' },

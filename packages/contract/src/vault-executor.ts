@@ -99,7 +99,7 @@ export const vaultExecutor = {
     surface,
     summary: 'The current revision of a credential, for the executor whose key it is wrapped to',
     responses: { 200: Strict({ credential: VaultCredential }) },
-    refuses: ['not_found', 'forbidden'],
+    refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],
   }),
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {

@@ -164,7 +164,7 @@ describe.skipIf(isQuick)('a target', async () => {
       await openNewTarget('PostgreSQL', 'inner')
       await pick(page, 'Who signs in', 'inner network')
       await fill({ 'Admin credential': credential })
-      await dialog().getByText('Whoever has the token inner network will be able to read it').waitFor()
+      await dialog().getByText('The holder of the token inner network will be able to read it').waitFor()
       await dialog().getByLabel('Schema').click()
       const submit = dialog().getByRole('button', { name: 'Register' })
       await expect.poll(() => submit.isDisabled()).toBe(true)

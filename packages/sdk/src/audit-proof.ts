@@ -1,3 +1,4 @@
+import type { audit } from '@skerry/contract/audit'
 import type { auditProof } from '@skerry/contract/audit-proof'
 import type { Answer } from '@skerry/contract/endpoint'
 import { type Bytes, decodeBase64url } from '@skerry/crypto/base64url'
@@ -16,7 +17,15 @@ export interface SeenCheckpoint {
 
 /** Something that an honest server never shows. `index` and `entryId` name the row, where one can be told. */
 export interface Finding {
-  kind: 'changed' | 'removed' | 'put_between' | 'other_history' | 'shorter' | 'other_key' | 'not_as_signed'
+  kind:
+    | 'changed'
+    | 'removed'
+    | 'put_between'
+    | 'other_history'
+    | 'other_archive'
+    | 'shorter'
+    | 'other_key'
+    | 'not_as_signed'
   message: string
   index?: number
   entryId?: string
@@ -27,6 +36,17 @@ export interface Verified {
   checkpoint: string
   publicKey: string
   findings: Finding[]
+  /** Entries that the operator has moved into files; of `unread` of them no file was given. */
+  archived: { entries: number; unread: number }
+}
+
+/** What a file of archived entries proves of a trail: that entries `start` to before `size` give `root`, after those that came before them. */
+export interface ProvenArchive {
+  orgId: string
+  start: number
+  size: number
+  /** Of the first `size` entries, base64. */
+  root: string
 }
 
 type Leaf = Answer<typeof auditProof.leaves>['leaves'][number]
@@ -50,10 +70,18 @@ const lateMs = 10 * 60 * 1000
  * Reads the whole trail and checks, with nothing but hashes and one signature, that it is what was signed, and that it goes
  * on from what was seen before.
  *
+ * An entry that is gone is no finding where a sealed `audit.archived` names the hash over it and all before it.
+ *
  * @param seen the checkpoint that this client saw last, if any
+ * @param archives files of archived entries, as `readAuditArchive` has proven them
  * @example const { findings, ...next } = await verifyTrail(client, orgId, seen) // keep `next` if there are none
  */
-export async function verifyTrail(client: Client, orgId: string, seen?: SeenCheckpoint): Promise<Verified> {
+export async function verifyTrail(
+  client: Client,
+  orgId: string,
+  seen?: SeenCheckpoint,
+  archives: readonly ProvenArchive[] = [],
+): Promise<Verified> {
   // First, so that all that is listed here and was written a while ago must be sealed by then.
   const listed = await listEntries(client, orgId)
   const { note, publicKey, parsed } = await fetchCheckpoint(client, orgId)
@@ -64,19 +92,30 @@ export async function verifyTrail(client: Client, orgId: string, seen?: SeenChec
   if (before && before.size > parsed.size)
     findings.push({ kind: 'shorter', message: `the trail had ${before.size} entries, and now has ${parsed.size}` })
   const hasher = await openHasher()
-  const walk = { hasher, tree: growTree(hasher), findings, sealed: new Set<string>(), newest: '' }
+  const walk: Walk = {
+    hasher,
+    tree: growTree(hasher),
+    findings,
+    sealed: new Set(),
+    newest: '',
+    gone: [],
+    moves: movesOf(listed),
+    roots: new Map([...movesOf(listed), ...archives].map(({ size }) => [size, ''])),
+  }
   for await (const leaf of leavesOf(client, orgId, parsed.size)) {
     checkLeaf(walk, leaf)
-    if (walk.tree.size === before?.size && !isSameHash(walk.tree.root(), before.root))
-      findings.push(otherHistory(before.size))
+    const { size } = walk.tree
+    if (walk.roots.has(size)) walk.roots.set(size, encodeBase64(walk.tree.root()))
+    if (size === before?.size && !isSameHash(walk.tree.root(), before.root)) findings.push(otherHistory(before.size))
   }
+  const archived = checkGone(walk, archives)
   if (!isSameHash(walk.tree.root(), parsed.root) && findings.length === 0)
     findings.push({
       kind: 'not_as_signed',
       message: 'the hashes of the entries do not give what the server has signed',
     })
   findings.push(...unsealed(listed, walk.sealed, walk.newest))
-  return { size: parsed.size, checkpoint: note, publicKey, findings }
+  return { size: parsed.size, checkpoint: note, publicKey, findings, archived }
 }
 
 const otherHistory = (size: number): Finding => ({
@@ -90,7 +129,27 @@ interface Walk {
   findings: Finding[]
   sealed: Set<string>
   newest: string
+  /** Leaves whose entries are not there any more. */
+  gone: Leaf[]
+  moves: Move[]
+  /** Roots of the sizes that somebody asks for, base64. */
+  roots: Map<number, string>
 }
+
+/** What an entry `audit.archived` says: the first `size` entries, which give this root, are in files. */
+interface Move {
+  id: string
+  size: number
+  root: string
+}
+
+const movesOf = (entries: readonly Listed[]): Move[] =>
+  entries.flatMap(({ id, action, metadata: { to, root } }) =>
+    action === 'audit.archived' && typeof to === 'number' && typeof root === 'string' ? [{ id, size: to, root }] : [],
+  )
+
+/** Of a hash, as the API and the notes have it. */
+export const encodeBase64 = (hash: Bytes): string => btoa(String.fromCharCode(...hash))
 
 /** The tree is built from what the entries are, and from the server's hash only where there is no entry any more. */
 function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf): void {
@@ -99,13 +158,34 @@ function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf)
   const own = entry ? walk.hasher.leaf(entry) : told
   if (entry && (entry.id !== entryId || !isSameHash(own, told)))
     walk.findings.push({ kind: 'changed', message: `entry ${entryId} was changed after it was sealed`, ...place })
-  if (!entry)
-    walk.findings.push({ kind: 'removed', message: `entry ${entryId} was removed after it was sealed`, ...place })
+  if (!entry) walk.gone.push({ index, entryId, createdAt, hash, entry })
+  // What is sealed counts, and not what was listed under the same id.
+  if (entry) walk.moves = [...walk.moves.filter(({ id }) => id !== entryId), ...movesOf([entry])]
   if (isLate(createdAt, walk.newest))
     walk.findings.push({ kind: 'put_between', message: `entry ${entryId} came later than it says`, ...place })
   walk.tree.append(own)
   walk.sealed.add(entryId)
   if (createdAt > walk.newest) walk.newest = createdAt
+}
+
+/** An entry may be gone when it was moved into a file before; a file that was given has to hold what was sealed. */
+function checkGone(walk: Walk, archives: readonly ProvenArchive[]): Verified['archived'] {
+  const moved = Math.max(
+    0,
+    ...walk.moves.filter(({ size, root }) => walk.roots.get(size) === root).map(({ size }) => size),
+  )
+  const archived = walk.gone.filter(({ index }) => index < moved)
+  for (const { index, entryId } of walk.gone.slice(archived.length))
+    walk.findings.push({ kind: 'removed', message: `entry ${entryId} was removed after it was sealed`, index, entryId })
+  const read = archives.filter(({ size, root }) => walk.roots.get(size) === root)
+  for (const { start, size } of archives.filter((archive) => !read.includes(archive)))
+    walk.findings.push({
+      kind: 'other_archive',
+      message: `the archive of the entries from ${start} to ${size - 1} is of another history`,
+      index: start,
+    })
+  const isRead = (index: number) => read.some(({ start, size }) => start <= index && index < size)
+  return { entries: archived.length, unread: archived.filter(({ index }) => !isRead(index)).length }
 }
 
 const isLate = (createdAt: string, newest: string) =>
@@ -117,15 +197,19 @@ const unsealed = (listed: { id: string; createdAt: string }[], sealed: Set<strin
     .filter(({ id, createdAt }) => !sealed.has(id) && isLate(createdAt, newest))
     .map(({ id }) => ({ kind: 'put_between', message: `entry ${id} was never sealed`, entryId: id }))
 
-async function listEntries(client: Client, orgId: string): Promise<{ id: string; createdAt: string }[]> {
-  const found: { id: string; createdAt: string }[] = []
+type Listed = Pick<Answer<typeof audit.list>['entries'][number], 'id' | 'action' | 'createdAt' | 'metadata'>
+
+/** Of the metadata, which may be long, those alone that are needed. */
+async function listEntries(client: Client, orgId: string): Promise<Listed[]> {
+  const found: Listed[] = []
   let cursor: string | null = null
   do {
-    const page: { entries: { id: string; createdAt: string }[]; nextCursor: string | null } = await client.audit.list({
+    const page: Answer<typeof audit.list> = await client.audit.list({
       params: { orgId },
       query: { limit: 200, ...(cursor === null ? {} : { cursor }) },
     })
-    found.push(...page.entries.map(({ id, createdAt }) => ({ id, createdAt })))
+    for (const { id, action, createdAt, metadata } of page.entries)
+      found.push({ id, action, createdAt, metadata: action === 'audit.archived' ? metadata : {} })
     cursor = page.nextCursor
   } while (cursor !== null)
   return found

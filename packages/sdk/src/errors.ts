@@ -7,6 +7,8 @@ const clientErrors = {
   offline: 'there is no usable cached copy',
   malformed_answer: 'the server’s answer does not have the shape that the API promises',
   decryption_failed: 'a secret cannot be decrypted',
+  malformed_archive: 'not an archive of an audit trail',
+  changed_archive: 'the archive is not the one that the server made',
 } as const
 
 export type ClientErrorCode = keyof typeof clientErrors

@@ -143,7 +143,7 @@ async function openContext(
     keypairs: openKeypairs(serverKey, now),
     exportKey: openExportKey(serverKey, now),
     sessionTokens: openSessionTokens(serverKey, now),
-    meter: openMeter(db, now, (orgIds) => findOverMonth({ config, db, now }, orgIds, 'resolves')),
+    meter: openMeter(db, now, (metric, orgIds) => findOverMonth({ config, db, now }, orgIds, metric)),
     lastUsed: openLastUsed(db, log),
     rejectedTokens: openRejectedTokens(),
     outbound: openOutbound(config, { now }),

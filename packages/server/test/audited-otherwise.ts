@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { billing } from '@skerry/contract/billing'
 import { branches } from '@skerry/contract/envs'
 import { leases } from '@skerry/contract/leases'
@@ -11,6 +14,7 @@ import { vaultExecutor } from '@skerry/contract/vault-executor'
 import { newToken as wholeToken } from '@skerry/crypto/token'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { archiveTrail } from '../src/features/audit-proof/archiving.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { refresh } from '../src/features/billing/jobs.ts'
 import { expireBranches } from '../src/features/branches/jobs.ts'
@@ -161,6 +165,18 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(await actionsOf(() => world.call(leases.forget, { as: admin.as, params }))).toEqual([
         ['lease.forgotten', 'service_token'],
       ])
+    })
+
+    test('entries that an operator moves into a file are recorded, by the system', async () => {
+      const { orgId } = await signUp(world)
+      const { db } = world.server.context
+      await seal(world.server.context)
+      const { now } = world.clock
+      const path = join(await mkdtemp(join(tmpdir(), 'skerry-audited-')), 'trail.jsonl')
+      const before = new Date(now().getTime() + 1000).toISOString()
+      const entries = await newEntries(world, () => archiveTrail({ db, now }, { id: orgId }, { before, path }))
+      expect(entries).toMatchObject([{ action: 'audit.archived', actorType: 'system', orgId, resourceId: orgId }])
+      await rm(dirname(path), { recursive: true })
     })
 
     test('a recovery request that runs out is recorded once, by the system', async () => {

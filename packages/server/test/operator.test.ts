@@ -135,6 +135,10 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
   expect(await plan('promo', 'add', 'SPRING-1', 'platform', 'team')).toContain('There is a code SPRING-1 already.')
   expect(await plan('promo', 'add', 'FREE-1', 'platform', 'free')).toContain('above the free one')
   expect(JSON.parse(await plan('promo', 'list')).promos).toMatchObject([{ code: 'SPRING-1', days: 30, uses: 0 }])
+  const archive = async (before: string) =>
+    (await operate('audit', 'archive', 'acme', '--before', before, '--out', join(dataDir, 'trail.jsonl'))).stderr
+  expect(await archive('2999-01')).toContain('--before is a month such as 2026-01, and not one to come.')
+  expect(await archive('2020-01')).toMatch(/nothing of this organization is sealed yet|no sealed entries from before/)
   if (engine() === 'embedded') server = await startServer()
   const { body } = await call(server.url, [], billing.promo, { as, params, body: { code: 'SPRING-1' } })
   expect(body.families.map((one) => one.plan.id)).toEqual(['team', 'pro'])

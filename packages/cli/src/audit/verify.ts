@@ -4,6 +4,7 @@ import {
   type Finding,
   fetchCheckpoint,
   type SeenCheckpoint,
+  type Verified,
   verifyTrail,
 } from '@skerry/sdk/audit-proof'
 import type { Command } from 'commander'
@@ -14,23 +15,33 @@ import { readTextFile } from '../input.ts'
 import { note, writeData, writeJson, writeLine } from '../output.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { readArchive } from './archive.ts'
 
 /** Options given before a subcommand's name belong to it as well. */
 const merged = <F extends Flags>(flags: F, command: Command): F => ({ ...command.parent?.opts(), ...flags })
 
-export async function verify(own: Flags, command: Command): Promise<void> {
+export async function verify(own: Flags & { archive?: string[] }, command: Command): Promise<void> {
   const flags = merged(own, command)
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const seen = recallCheckpoint(session, orgId)
-  const { findings, size, checkpoint, publicKey } = await verifyTrail(session.client, orgId, seen)
-  if (flags.json) writeJson({ size, checkpoint, findings })
+  const key = flags.archive && (await fetchCheckpoint(session.client, orgId)).publicKey
+  const archives = await Promise.all((flags.archive ?? []).map((path) => readArchive(path, key as string)))
+  const verified = await verifyTrail(session.client, orgId, seen, archives)
+  const { findings, size, checkpoint, publicKey, archived } = verified
+  if (flags.json) writeJson({ size, checkpoint, archived, findings })
   if (findings.length > 0) throw tell(findings)
   rememberCheckpoint(session, orgId, { note: checkpoint, publicKey })
   if (flags.json) return
   writeLine(`${size} entries are what the server has signed`)
+  if (archived.entries > 0) note(archivedWords(archived))
   note(seen ? 'they go on from those that this machine saw before' : 'this machine had seen none before')
 }
+
+const archivedWords = ({ entries, unread }: Verified['archived']): string =>
+  unread === 0
+    ? `${entries} of them are in the archives that you gave`
+    : `${entries} of them are in archives of the operator; of ${unread} you gave no file with --archive`
 
 export async function checkpoint(own: Flags & { compare?: string }, command: Command): Promise<void> {
   const flags = merged(own, command)

@@ -2,6 +2,7 @@ import type { audit as endpoints } from '@skerry/contract/audit'
 import { auditActions } from '@skerry/contract/audit-actions'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
+import { verifyArchive } from '../audit/archive.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
@@ -35,7 +36,12 @@ export function register(command: Command): void {
     .option('--limit <number>', 'newest so many; 0: all', '50')
     .addHelpText('after', '\nWith --json, one entry per line.')
     .action(audit)
-  leaf(command, 'verify', 'Prove that nothing of the trail was changed, removed or put between').action(verify)
+  leaf(command, 'verify', 'Prove that nothing of the trail was changed, removed or put between')
+    .option('--archive <paths...>', 'files of archived entries, to be held against the trail')
+    .action(verify)
+  leaf(command, 'verify-archive <path>', 'Check a file of archived entries without any server')
+    .requiredOption('--key <publicKey>', 'key of the server that made it')
+    .action(verifyArchive)
   leaf(command, 'checkpoint', 'Print the signed note about the trail')
     .option('--compare <path>', 'hold it against one that somebody else was shown; - for stdin')
     .action(checkpoint)

@@ -57,7 +57,7 @@ async function init(flags: Flags): Promise<void> {
   })
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
-  note('made your keys; whoever grants you an environment can compare these words with what they see:')
+  note('made your keys; a person who grants you an environment can compare these words with what they see:')
   if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk, fingerprint: words })
   else writeLine(words)
 }

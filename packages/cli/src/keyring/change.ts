@@ -57,7 +57,7 @@ export async function replace(flags: Flags & NewFile & { yes?: boolean }): Promi
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
   note(
-    'you have another keypair, and admins were told; whoever grants you anew compares these words with what they see:',
+    'you have another keypair, and admins were told; a person who grants you access again compares these words with what they see:',
   )
   if (flags.json) writeJson({ userId: owner.userId, publicKeyJwk, fingerprint: words, lost })
   else writeLine(words)

@@ -54,7 +54,7 @@ const isMeant = ({ id, name }: ManagedKey, wanted: string) => id === wanted || n
 function tell({ address, port }: AddressInfo, count: number): void {
   const isLoopback = address === '::1' || address.startsWith('127.')
   if (!isLoopback)
-    warn('this is not the machine itself: whoever is on the way can read what is encrypted and decrypted')
+    warn('this is not the machine itself: others on the network can read what is encrypted and decrypted')
   const host = address.includes(':') ? `[${address}]` : address
   note(`AWS KMS with ${count} managed keys; programs need:`)
   note(`  AWS_ENDPOINT_URL_KMS=http://${host}:${port}`)

@@ -110,7 +110,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
   await confirmOrRefuse(`revoke managed key ${key.name} from ${holder.principalId}`, flags)
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
   note(
-    `revoked ${key.name} from ${holder.principalId}; whoever held it may have kept it: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
+    `revoked ${key.name} from ${holder.principalId}; it may have been kept: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
   )
   if (flags.json) writeJson({ revoked: { keyId: key.id, ...holder } })
 }

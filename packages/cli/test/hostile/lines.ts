@@ -96,6 +96,7 @@ export const lines: Record<string, string> = {
   // Nothing is sealed yet, which they are told.
   'audit verify': '',
   'audit checkpoint': '',
+  'audit verify-archive': 'archive-{n}.json --key AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   export: 'archive-{n}.json',
   'export verify': 'archive-{n}.json --unsigned',
   'plan show': '',

@@ -6,6 +6,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'org.updated': 'Organization renamed',
   'org.exported': 'Organization exported',
   'org.restored': 'Organization restored from an archive',
+  'audit.archived': 'Audit entries archived',
   'org.mfa_policy_updated': 'Second-factor policy changed',
   'invite.created': 'Invitation sent',
   'invite.revoked': 'Invitation revoked',

@@ -18,7 +18,7 @@ import { brokerKeyQuery } from './queries.ts'
 export const isProvisionable = (provider: LeaseTag): boolean => ['postgres', 'mysql', 'redis'].includes(provider)
 
 /**
- * Who signs in to a target, and can read its admin credential for that: this server, or whoever has a service token, as
+ * Who signs in to a target, and can read its admin credential for that: this server, or the holder of a service token, as
  * `skerry provisioner` in the customer's network does. Null: this server.
  */
 export function useReader(orgId: string, tokenId: string | null) {
@@ -93,7 +93,7 @@ export function ReaderNotice({ reader }: { reader: Reader }) {
       color="sea"
       variant="light"
       icon={<IconEye size={18} />}
-      title={`Whoever has the token ${holder} will be able to read it`}
+      title={`The holder of the token ${holder} will be able to read it`}
     >
       <Stack gap="sm">
         <span>

@@ -14,7 +14,7 @@ export interface Meter {
   countResolve(orgId: string): void
   countRelease(orgId: string): void
   /** What an organization has used up of its month, by the last look; a resolve asks it, so it asks nobody. */
-  overResolves(orgId: string): Over | undefined
+  over(metric: Metric, orgId: string): Over | undefined
   flush(): Promise<void>
 }
 
@@ -24,21 +24,21 @@ interface Over {
 }
 
 /** Finds those that have used up what their plan includes. */
-type FindOver = (orgIds: readonly string[]) => Promise<Map<string, Over>>
+type FindOver = (metric: Metric, orgIds: readonly string[]) => Promise<Map<string, Over>>
 
 type Counts = Record<Metric, Map<string, number>>
 
 const noCounts = (): Counts => ({ resolves: new Map(), 'vault.releases': new Map() })
 
 export function openMeter(db: Database, now: () => Date, findOver: FindOver): Meter {
-  let over = new Map<string, Over>()
+  const over: Record<Metric, Map<string, Over>> = { resolves: new Map(), 'vault.releases': new Map() }
   let counts = noCounts()
   const add = (metric: Metric, orgId: string, quantity: number) =>
     void counts[metric].set(orgId, (counts[metric].get(orgId) ?? 0) + quantity)
   return {
     countResolve: (orgId) => add('resolves', orgId, 1),
     countRelease: (orgId) => add('vault.releases', orgId, 1),
-    overResolves: (orgId) => over.get(orgId),
+    over: (metric, orgId) => over[metric].get(orgId),
     async flush() {
       const taken = counts
       counts = noCounts()
@@ -52,7 +52,8 @@ export function openMeter(db: Database, now: () => Date, findOver: FindOver): Me
         for (const { metric, orgId, quantity } of used) add(metric, orgId, quantity)
         throw error
       }
-      over = await findOver([...new Set([...taken.resolves.keys(), ...over.keys()])])
+      for (const metric of Object.keys(taken) as Metric[])
+        over[metric] = await findOver(metric, [...new Set([...taken[metric].keys(), ...over[metric].keys()])])
     },
   }
 }

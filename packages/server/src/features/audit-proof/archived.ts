@@ -1,8 +1,9 @@
 import type { Reading, Sql } from '../../db/database.ts'
 import { entryColumnsOf } from '../audit/scope.ts'
-import { withNodes } from './audit-proof.ts'
+import { type AuditArchive, listArchives } from './archive-store.ts'
+import { toBase64, withNodes } from './audit-proof.ts'
 import { findTree, type Tree } from './store.ts'
-import { type Get, rangeHash } from './tree.ts'
+import { edgeOf, type Subtree } from './tree.ts'
 
 /** A trail as an archive has it: what proves the entries, and how they are read, in the order of the tree. */
 export interface ArchivedTrail {
@@ -16,6 +17,8 @@ export interface ArchivedTrail {
 
 /** The one row of `auditProof`. */
 export interface TrailProof {
+  /** Of entries that are in files of the operator's alone. An export of an earlier release has none. */
+  archives?: AuditArchive[]
   checkpoint: string | null
   /** Complete subtrees of the entries before `start`, from the left. */
   edge: { hash: string; leaves: number }[]
@@ -31,8 +34,9 @@ export async function readTrail(db: Sql, org: { id: string }, limit: number | nu
   const waiting = await countUnsealed(db, org, tree)
   const start = limit === null ? 0 : Math.max(0, size - Math.max(0, limit - waiting))
   const edge = start === 0 ? [] : await withNodes(db, org, (get) => edgeOf(get, start))
+  const checkpoint = tree?.brokenAt ? null : (tree?.checkpoint ?? null)
   return {
-    proof: { checkpoint: tree?.brokenAt ? null : (tree?.checkpoint ?? null), edge, size, start },
+    proof: { archives: await listArchives(db, org), checkpoint, edge: edge.map(spelt), size, start },
     truncated: start > 0 || (limit !== null && waiting > limit),
     gaps: { text: gaps, values: [org.id, start] },
     sealed: { text: sealed, values: [org.id, start] },
@@ -40,16 +44,7 @@ export async function readTrail(db: Sql, org: { id: string }, limit: number | nu
   }
 }
 
-/** What a tree of `size` leaves is made of: at most one complete subtree of each size. */
-function edgeOf(get: Get, size: number): TrailProof['edge'] {
-  const edge: TrailProof['edge'] = []
-  for (let from = 0; from < size; ) {
-    const leaves = 2 ** Math.floor(Math.log2(size - from))
-    edge.push({ hash: rangeHash(get, from, from + leaves).toString('base64'), leaves })
-    from += leaves
-  }
-  return edge
-}
+export const spelt = ({ leaves, hash }: Subtree) => ({ hash: toBase64(hash), leaves })
 
 const sealed = `
   select ${entryColumnsOf('e')} from audit_leaves l

@@ -81,4 +81,4 @@ export async function withNodes<T>(db: Sql, org: { id: string }, compute: (get: 
   })
 }
 
-const toBase64 = (hash: Buffer): string => hash.toString('base64')
+export const toBase64 = (hash: Buffer): string => hash.toString('base64')

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Entry } from '../audit/scope.ts'
+import { insertArchives } from './archive-store.ts'
 import type { TrailProof } from './archived.ts'
 import { withNodes } from './audit-proof.ts'
 import {
@@ -75,6 +76,7 @@ export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof)
       await store(passGaps())
       if (position !== size) return false
       const root = (await withNodes(tx, org, (get) => rangeHash(get, 0, size))).toString('base64')
+      await insertArchives(tx, org, proof.archives ?? [])
       await saveTrees(tx, [{ orgId: org.id, size, root, checkpoint: null }], now)
       return proof.checkpoint === null ? null : proof.checkpoint.split('\n')[2] === root
     },

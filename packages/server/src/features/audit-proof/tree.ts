@@ -40,6 +40,36 @@ function completeHash(get: Get, level: number, position: number): Buffer {
   return nodeHash(completeHash(get, level - 1, 2 * position), completeHash(get, level - 1, 2 * position + 1))
 }
 
+/** Complete subtrees, the largest first, of which a tree is made: at most one of each size. */
+export interface Subtree {
+  leaves: number
+  hash: Buffer
+}
+
+/** What a tree of `size` leaves is made of. */
+export function edgeOf(get: Get, size: number): Subtree[] {
+  const edge: Subtree[] = []
+  for (let from = 0; from < size; ) {
+    const leaves = 2 ** Math.floor(Math.log2(size - from))
+    edge.push({ leaves, hash: rangeHash(get, from, from + leaves) })
+    from += leaves
+  }
+  return edge
+}
+
+/** Adds a leaf to what a tree is made of. */
+export function append(edge: Subtree[], leaf: Buffer): void {
+  let added: Subtree = { leaves: 1, hash: leaf }
+  while (edge.at(-1)?.leaves === added.leaves) {
+    const left = edge.pop() as Subtree
+    added = { leaves: 2 * added.leaves, hash: nodeHash(left.hash, added.hash) }
+  }
+  edge.push(added)
+}
+
+export const rootOf = (edge: readonly Subtree[]): Buffer =>
+  edge.length === 0 ? sha256() : edge.map(({ hash }) => hash).reduceRight((right, left) => nodeHash(left, right))
+
 /** What stands beside the way from a leaf to the root of a tree of `size` leaves, from below. */
 export function inclusionProof(get: Get, index: number, size: number): Buffer[] {
   const path = (start: number, end: number): Buffer[] => {

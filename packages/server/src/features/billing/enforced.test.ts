@@ -1,14 +1,17 @@
 import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
 import { billing } from '@skerry/contract/billing'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
 import { invites } from '@skerry/contract/orgs'
 import type { Metric } from '@skerry/contract/plans'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { newApp, newEnv, putSecret, signUp, type Tenant } from '../../../test/tenant.ts'
+import { newConnection, newVault } from '../../../test/vault-scene.ts'
 import { saveHolding, saveOverride } from './store.ts'
 
 const { world } = await openTenant({ SKERRY_PLANS: 'enforced' })
@@ -111,5 +114,24 @@ describe('with enforced plans', () => {
     await limit('resolves', 100)
     await world.server.context.meter.flush()
     expect((await read()).status).toBe(200)
+  })
+
+  test('releases of the vault are refused once a month’s are used, which is in the trail', async () => {
+    await limit('vault.releases', 1)
+    const vault = await newVault(world, tenant)
+    const params = { vaultConnectionId: await newConnection(world, vault), slot: 'api_key' as const }
+    const release = () => world.call(vaultExecutor.release, { as: vault.executor.as, params })
+    expect((await release()).status).toBe(200)
+    await world.server.context.meter.flush()
+    const { status, error } = await release()
+    expect([status, error?.code, error?.message]).toEqual([
+      403,
+      'quota_exceeded',
+      'vault.releases: the plan includes 1, and 1 are used',
+    ])
+    expect((await ask(audit.list)).body.entries[0]).toMatchObject({
+      action: 'vault.credential.release_denied',
+      metadata: { reason: error?.message },
+    })
   })
 })

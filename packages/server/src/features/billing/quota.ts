@@ -1,9 +1,9 @@
-import { type Feature, features, type Metric, metrics } from '@skerry/contract/plans'
+import { type Feature, features, type Metric } from '@skerry/contract/plans'
 import type { Sql } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import { entitledOf, includedOf, isGranted, planIn } from './standing.ts'
-import { countUsed, lockMetric } from './usage-store.ts'
+import { entitledOf, entitledOfEach, includedOf, isGranted, planIn } from './standing.ts'
+import { countMonthOfEach, countUsed, lockMetric } from './usage-store.ts'
 
 type Means = Pick<Context, 'config' | 'now'>
 
@@ -24,7 +24,10 @@ export async function checkQuota(context: Means, db: Sql, org: { id: string }, m
 }
 
 export const quotaExceeded = (metric: Metric, included: number, used: number) =>
-  fail('quota_exceeded', `${metric}: the plan includes ${included}, and ${used} are used`)
+  fail('quota_exceeded', quotaWords(metric, included, used))
+
+export const quotaWords = (metric: Metric, included: number, used: number): string =>
+  `${metric}: the plan includes ${included}, and ${used} are used`
 
 /** Refuses what the plan does not have. */
 export async function checkFeature(context: Context, db: Sql, org: { id: string }, feature: Feature): Promise<void> {
@@ -42,13 +45,12 @@ export async function findOverMonth(
   metric: Metric,
 ): Promise<Map<string, { included: number; used: number }>> {
   const over = new Map<string, { included: number; used: number }>()
-  if (!context.config.plansEnforced || metrics[metric].per !== 'month') return over
+  if (!context.config.plansEnforced || orgIds.length === 0) return over
   const now = context.now().toISOString()
-  for (const id of orgIds) {
-    const included = includedOf(await entitledOf(context.db, { id }, now), metric)
-    if (included === null) continue
-    const used = await countUsed(context.db, { id }, metric, now)
-    if (used >= included) over.set(id, { included, used })
+  const entitled = await entitledOfEach(context.db, orgIds, now)
+  for (const { orgId, used } of await countMonthOfEach(context.db, orgIds, metric, now)) {
+    const included = includedOf(entitled(orgId), metric)
+    if (included !== null && used >= included) over.set(orgId, { included, used })
   }
   return over
 }

@@ -10,7 +10,7 @@ import {
   plansOf,
 } from '@skerry/contract/plans'
 import type { Sql } from '../../db/database.ts'
-import { type Holding, listHoldings, listOverrides, type Override } from './store.ts'
+import { type Holding, listHoldingsOfEach, listOverridesOfEach, type Override } from './store.ts'
 
 /** What an organization has in a family: its plan, and where it comes from. */
 export interface Standing {
@@ -31,8 +31,17 @@ export const isInForce = ({ source, status, endsAt }: Holding, now: string): boo
   source === 'subscription' ? paid.has(status ?? '') : endsAt === null || endsAt > now
 
 export async function entitledOf(db: Sql, org: { id: string }, now: string): Promise<Entitled> {
-  const [holdings, overrides] = [await listHoldings(db, org), await listOverrides(db, org)]
-  return { standings: new Map(families.map((family) => [family, standingIn(family, holdings, now)])), overrides }
+  return (await entitledOfEach(db, [org.id], now))(org.id)
+}
+
+/** Of many organizations, with as many statements as of one. */
+export async function entitledOfEach(db: Sql, orgIds: readonly string[], now: string) {
+  const holdings = Map.groupBy(await listHoldingsOfEach(db, orgIds), ({ orgId }) => orgId)
+  const overrides = Map.groupBy(await listOverridesOfEach(db, orgIds), ({ orgId }) => orgId)
+  return (orgId: string): Entitled => ({
+    standings: new Map(families.map((family) => [family, standingIn(family, holdings.get(orgId) ?? [], now)])),
+    overrides: (overrides.get(orgId) ?? []).map(({ orgId: _, ...override }) => override),
+  })
 }
 
 function standingIn(family: Family, holdings: readonly Holding[], now: string): Standing {

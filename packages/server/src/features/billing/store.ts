@@ -32,6 +32,18 @@ export const listHoldings = (db: Sql, org: OrgId) =>
 export const listOverrides = (db: Sql, org: OrgId) =>
   db.rows<Override>('select key, value, reason from plan_overrides where org_id = $1 order by key', [org.id])
 
+export const listHoldingsOfEach = (db: Sql, orgIds: readonly string[]) =>
+  db.rows<Holding & { orgId: string }>(
+    `select org_id, ${holdingColumns} from org_plans where org_id = any($1::text[])`,
+    [orgIds],
+  )
+
+export const listOverridesOfEach = (db: Sql, orgIds: readonly string[]) =>
+  db.rows<Override & { orgId: string }>(
+    'select org_id, key, value, reason from plan_overrides where org_id = any($1::text[]) order by org_id, key',
+    [orgIds],
+  )
+
 export type NewHolding = Pick<Holding, 'family' | 'source' | 'plan'> & Partial<Holding>
 
 export const saveHolding = (db: Tx, org: OrgId, one: NewHolding, now: string) =>

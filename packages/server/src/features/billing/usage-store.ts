@@ -2,10 +2,10 @@ import type { Metric } from '@skerry/contract/plans'
 import type { Sql } from '../../db/database.ts'
 
 /** Since the first day of the month of `$2`, in UTC; what a server has yet to write down comes at most seconds later. */
+const isInMonth = `day >= date_trunc('month', $2::timestamptz at time zone 'UTC')::date`
+
 const inMonth = (metric: Metric) =>
-  `select coalesce(sum(quantity), 0) from usage_counts
-    where org_id = $1 and metric = '${metric}'
-      and day >= date_trunc('month', $2::timestamptz at time zone 'UTC')::date`
+  `select coalesce(sum(quantity), 0) from usage_counts where org_id = $1 and metric = '${metric}' and ${isInMonth}`
 
 /** How each metric is counted: a statement about organization $1 at the instant $2. */
 const counts: Record<Metric, string> = {
@@ -42,6 +42,14 @@ export async function countUsed(db: Sql, org: { id: string }, metric: Metric, no
   )
   return Number(row?.used ?? 0)
 }
+
+/** Of a metric that is counted by months: those of the organizations that have used any of it. */
+export const countMonthOfEach = (db: Sql, orgIds: readonly string[], metric: Metric, now: string) =>
+  db.rows<{ orgId: string; used: number }>(
+    `select org_id, sum(quantity)::bigint as used from usage_counts
+      where org_id = any($1::text[]) and metric = $3 and ${isInMonth} group by org_id`,
+    [orgIds, now, metric],
+  )
 
 /** How much there is of everything, in one look. */
 export async function countAllUsed(db: Sql, org: { id: string }, now: string): Promise<Map<Metric, number>> {

@@ -284,6 +284,7 @@ export const withheldTables: Readonly<Record<string, string>> = {
   agent_tasks: 'credentials of hours, by their hashes',
   agent_activity: 'counts of 90 days; the proxies report anew',
   audit_leaves: 'follow from the entries; of one that is gone, `auditGaps` has the hash',
+  audit_archives: '`auditProof` has them',
   audit_trees: 'follow from the leaves; `auditProof` has the checkpoint',
   audit_nodes: 'follow from the leaves',
   org_plans: 'an agreement with the operator of this server',

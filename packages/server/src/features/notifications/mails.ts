@@ -131,7 +131,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
   honey_token_tripped: {
     subject: (_, { orgName }) => `A honey token of ${orgName} was presented`,
     text: ({ tokenId, at, ipAddress, userAgent }, { baseUrl }) => [
-      `Someone presented the honey token ${tokenId}. It opens nothing, and nobody has a reason to use it: whoever did has`,
+      `Someone presented the honey token ${tokenId}. It opens nothing, and nobody has a reason to use it: somebody has`,
       'found the place where it lay.',
       '',
       `When: ${minute(at)}`,
@@ -146,7 +146,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     subject: (_, { orgName }) => `A service token of ${orgName} must be replaced`,
     text: ({ tokenId, name, at, ipAddress, userAgent }, { baseUrl }) => [
       `A program sent the service token “${name}” (${tokenId}) as it stands, with the seed of its key. Skerry refused it, but`,
-      'whoever could read the request, on the way or in a log, can open whatever this token holds the key of.',
+      'people who could read the request, on the way or in a log, can open all that this token holds a key of.',
       '',
       `When: ${minute(at)}`,
       `From: ${unknown(ipAddress)}`,
@@ -162,7 +162,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ person, environments }, { baseUrl }) => [
       `${person} replaced their keypair, and can read none of the ${environments} environments that they could read before.`,
       '',
-      'Whoever grants them again should compare the words of the new key with them first, by phone or in person: someone',
+      'Before you grant them access again, compare the words of the new key with them, by phone or in person: someone',
       'who has only taken over the account would ask for the same.',
       '',
       `Members are at ${baseUrl}.`,
@@ -233,7 +233,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       '',
       `Reason given: ${reason ?? 'none'}`,
       '',
-      'If you hold a share: compare the words of the key with whoever asks, other than by mail, before you run',
+      'If you hold a share: compare the words of the key with the person who asks, other than by mail, before you run',
       `skerry recovery contribute ${requestId}`,
       '',
       `If nobody should have asked, an admin stops it with skerry recovery cancel ${requestId}. The server is ${baseUrl}.`,

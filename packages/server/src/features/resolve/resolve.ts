@@ -31,7 +31,11 @@ export const fastPath: FastPath = (context, request, rawQuery, counted) => {
   const nowMs = context.now().getTime()
   const token = rememberedToken(context, request, nowMs)
   const answer = token && context.cache.find(keyOf(token, rawQuery), nowMs)
-  if (!answer || context.meter.overResolves(answer.orgId) || !context.limiter.admits('principal', token.id, counted))
+  if (
+    !answer ||
+    context.meter.over('resolves', answer.orgId) ||
+    !context.limiter.admits('principal', token.id, counted)
+  )
     return undefined
   return choose(context, request.headers, answer)
 }
@@ -41,7 +45,7 @@ export async function get(input: Request): Out<typeof resolve.get> {
   if (principal.type === 'user') await checkMember(input, principal)
   const key = keyOf(principal, rawQuery)
   const answer = context.cache.find(key, context.now().getTime()) ?? (await readAndKeep(input, key))
-  const over = context.meter.overResolves(answer.orgId)
+  const over = context.meter.over('resolves', answer.orgId)
   if (over) throw quotaExceeded('resolves', over.included, over.used)
   return choose(context, headers, answer)
 }

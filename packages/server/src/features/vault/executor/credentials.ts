@@ -5,6 +5,7 @@ import { vaultMethods } from '@skerry/contract/vault-facts'
 import type { In, Out } from '../../../http/route.ts'
 import { fail } from '../../../kernel/errors.ts'
 import type { ExecutorPrincipal } from '../../../kernel/principal.ts'
+import { quotaWords } from '../../billing/quota.ts'
 import { checkLive } from '../connect/capture.ts'
 import { revokeConnection } from '../connections/connections.ts'
 import { type OnConnection, toResponse } from '../connections/scope.ts'
@@ -27,6 +28,8 @@ export async function release(input: Release): Out<typeof vaultExecutor.release>
     throw denied(input, 'forbidden', `the connection is ${found.status}`)
   if (found.revision === null) throw denied(input, 'forbidden', 'the connection has nothing in this slot')
   if (!found.own) throw denied(input, 'forbidden', 'it is wrapped to a key that this executor has not registered')
+  const over = context.meter.over('vault.releases', orgId)
+  if (over) throw denied(input, 'quota_exceeded', quotaWords('vault.releases', over.included, over.used))
   context.meter.countRelease(orgId)
   context.lastUsed.noteVault({ orgId, id: params.vaultConnectionId }, context.now().getTime())
   const { providerId, revision, ciphertext, wrappedDek, keyThumbprint } = found

@@ -1,0 +1,25 @@
+import { readAuditArchive } from '@skerry/sdk/audit-archive'
+import type { ProvenArchive } from '@skerry/sdk/audit-proof'
+import { SkerryError } from '@skerry/sdk/errors'
+import { Failure, usage } from '../failure.ts'
+import { readPieces } from '../kms/bytes.ts'
+import { writeJson, writeLine } from '../output.ts'
+import type { Flags } from '../settings.ts'
+
+export async function verifyArchive(path: string, { key, json }: Flags & { key: string }): Promise<void> {
+  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key takes the 43 characters that `skerry export` shows')
+  const archive = await readArchive(path, key)
+  if (json) return writeJson(archive)
+  const { orgId, start, size } = archive
+  writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, are what the server has signed`)
+}
+
+/** @param publicKey of the server that made it */
+export async function readArchive(path: string, publicKey: string): Promise<ProvenArchive> {
+  try {
+    return await readAuditArchive(readPieces(path), publicKey)
+  } catch (error) {
+    if (!(error instanceof SkerryError)) throw error
+    throw new Failure('refused', `${path}: ${error.message}`, 'use another copy of it')
+  }
+}

@@ -1,0 +1,75 @@
+import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit-archive'
+import { decodeBase64url } from '@skerry/crypto/base64url'
+import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
+import { growTree, isSameHash, openHasher } from '@skerry/crypto/merkle'
+import { encodeBase64, isBeginning, type ProvenArchive } from './audit-proof.ts'
+import { SkerryError } from './errors.ts'
+
+/**
+ * Reads an archive of the audit trail from its first byte to its last, and checks that its entries are what the server has
+ * signed. Asks nobody.
+ *
+ * @param pieces the file, in pieces of any size
+ * @param publicKey of the server that made it, base64url
+ * @throws SkerryError `malformed_archive`, which names the line; `changed_archive` where its entries are others than those that
+ * the server has signed. CryptoError where the checkpoint is not signed with this key.
+ * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), publicKey)
+ */
+export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, publicKey: string): Promise<ProvenArchive> {
+  const lines = linesOf(pieces)
+  const header = headerOf((await lines.next()).value ?? '')
+  const { orgId, start, size } = header
+  const hasher = await openHasher()
+  const edge = header.edge.map(({ hash, leaves }) => ({ hash: decodeBase64(hash), leaves }))
+  const tree = growTree(hasher, edge)
+  if (tree.size !== start) throw new SkerryError('malformed_archive', 'line 1: what comes before it has another size')
+  for await (const line of lines) tree.append(hasher.leaf(objectOf(line, tree.size - start + 2)))
+  if (tree.size !== size)
+    throw new SkerryError('malformed_archive', `has ${tree.size - start} entries, and not ${size - start}`)
+  const signed = await openCheckpoint(header.checkpoint, decodeBase64url(publicKey), `skerry/${orgId}`)
+  const own = { origin: signed.origin, size, root: tree.root() }
+  const isSigned =
+    size === signed.size
+      ? isSameHash(own.root, signed.root)
+      : await isBeginning(own, signed, header.consistency.map(decodeBase64))
+  if (!isSigned) throw new SkerryError('changed_archive', 'its entries are not those that the server has signed')
+  return { orgId, start, size, root: encodeBase64(own.root) }
+}
+
+function headerOf(line: string): AuditArchiveHeader {
+  const header = objectOf(line, 1) as Partial<AuditArchiveHeader>
+  const isWhole =
+    header.format === auditArchiveFormat &&
+    typeof header.orgId === 'string' &&
+    typeof header.checkpoint === 'string' &&
+    Array.isArray(header.consistency) &&
+    Array.isArray(header.edge) &&
+    header.edge.every(({ hash, leaves }) => typeof hash === 'string' && Number.isSafeInteger(leaves)) &&
+    [header.start, header.size].every(Number.isSafeInteger)
+  if (!isWhole) throw new SkerryError('malformed_archive', 'line 1: is not the header of an archive of the audit trail')
+  return header as AuditArchiveHeader
+}
+
+function objectOf(line: string, number: number): object {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {}
+  throw new SkerryError('malformed_archive', `line ${number}: is no JSON object`)
+}
+
+/** Longer than any line that a server writes. */
+const lineCharactersMax = 4 * 1024 * 1024
+
+async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {
+  const utf8 = new TextDecoder()
+  let rest = ''
+  for await (const piece of pieces) {
+    const lines = (rest + utf8.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > lineCharactersMax) throw new SkerryError('malformed_archive', 'has a line that is too long')
+    yield* lines
+  }
+  if (rest !== '') throw new SkerryError('malformed_archive', 'its last line does not end')
+  return undefined
+}

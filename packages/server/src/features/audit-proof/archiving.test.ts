@@ -1,0 +1,215 @@
+import { createReadStream } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { audit } from '@skerry/contract/audit'
+import { auditProof } from '@skerry/contract/audit-proof'
+import { logSink } from '@skerry/contract/log-sink'
+import { readAuditArchive } from '@skerry/sdk/audit-archive'
+import { type ProvenArchive, verifyTrail } from '@skerry/sdk/audit-proof'
+import { createClient } from '@skerry/sdk/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { restoreHere } from '../../../test/moved.ts'
+import { newApp, newMember, signUp, type Tenant } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { archiveTrail } from './archiving.ts'
+import { seal } from './seal.ts'
+
+let world: World
+let folder: string
+beforeAll(async () => {
+  world = await openWorld()
+  await world.server.context.queue.stop()
+  folder = await mkdtemp(join(tmpdir(), 'skerry-archiving-'))
+})
+afterAll(async () => {
+  await world.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const sealed = () => seal(world.server.context)
+const db = () => world.server.context.db
+const now = () => world.clock.now()
+const byHand = (sql: string) =>
+  db().script(`alter table audit_entries disable trigger user; ${sql}; alter table audit_entries enable trigger user;`)
+
+/** An organization with entries from before an instant and after it, all of them sealed. */
+async function withPast() {
+  const of = await signUp(world)
+  for (let n = 0; n < 7; n++) await newApp(world, of)
+  world.clock.advance(3600)
+  const before = now().toISOString()
+  for (let n = 0; n < 3; n++) await newApp(world, of)
+  await sealed()
+  return { of, before, ids: (await leavesOf(of)).map(({ entryId }) => entryId) }
+}
+
+const leavesOf = async (of: Tenant) =>
+  (await world.call(auditProof.leaves, { as: of.admin.as, params: { orgId: of.orgId } })).body.leaves
+const verify = ({ orgId, admin }: Tenant, archives: ProvenArchive[] = []) => {
+  const client = createClient({ baseUrl: world.url, credential: { bearer: admin.as.replace('Bearer ', '') } })
+  return verifyTrail(client, orgId, undefined, archives)
+}
+const publicKey = async () => (await world.call(auditProof.exportKey)).body.publicKey
+let files = 0
+const newPath = () => join(folder, `trail-${++files}.jsonl`)
+const archive = async (of: Tenant, before: string, path = newPath()) => ({
+  path,
+  ...(await archiveTrail({ db: db(), now }, { id: of.orgId }, { before, path })),
+})
+const read = async (path: string) => readAuditArchive(createReadStream(path), await publicKey())
+const entriesOf = async (of: Tenant) =>
+  (await world.call(audit.list, { as: of.admin.as, params: { orgId: of.orgId }, query: { limit: 200 } })).body.entries
+
+describe('an archive of the trail', () => {
+  test('holds the entries from before, which are gone afterwards; what is left and what is gone can be proven', async () => {
+    const { of, before, ids } = await withPast()
+    const { path, entries } = await archive(of, before)
+    expect(entries).toBe(ids.length - 3)
+    const lines = (await readFile(path, 'utf8')).trim().split('\n').slice(1)
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(ids.slice(0, -3))
+    const [made, ...left] = await entriesOf(of)
+    expect(made).toMatchObject({ action: 'audit.archived', actorType: 'system', metadata: { from: 0, to: entries } })
+    expect(left.map(({ id }) => id)).toEqual(ids.slice(-3).reverse())
+
+    // Before that entry is sealed, and after.
+    for (const isSealed of [false, true]) {
+      if (isSealed) await sealed()
+      expect(await verify(of)).toMatchObject({ findings: [], archived: { entries, unread: entries } })
+      expect(await verify(of, [await read(path)])).toMatchObject({ findings: [], archived: { entries, unread: 0 } })
+    }
+    const query = { entry: ids[0] as string }
+    const proof = await world.call(auditProof.inclusion, { as: of.admin.as, params: { orgId: of.orgId }, query })
+    expect(proof.body.proof).toMatchObject({ index: 0 })
+  })
+
+  test('goes on where the one before ended, and the archived note about that one is no loss', async () => {
+    const { of, before } = await withPast()
+    const first = await archive(of, before)
+    world.clock.advance(3600)
+    await newApp(world, of)
+    await sealed()
+    const second = await archive(of, now().toISOString())
+    await sealed()
+    const archives = [await read(first.path), await read(second.path)]
+    expect(archives[1]).toMatchObject({ start: first.entries, size: first.entries + second.entries })
+    expect(await readFile(second.path, 'utf8')).toContain('"action":"audit.archived"')
+    const entries = first.entries + second.entries
+    expect(await verify(of, archives)).toMatchObject({ findings: [], archived: { entries, unread: 0 } })
+    expect(await verify(of, archives.slice(1))).toMatchObject({ archived: { unread: first.entries } })
+  })
+
+  test('with one byte changed is refused, and so is one of another trail or key', async () => {
+    const { of, before } = await withPast()
+    const other = await withPast()
+    const { path } = await archive(of, before)
+    const text = await readFile(path, 'utf8')
+    const [header, entry] = text.split('\n') as [string, string]
+    const cases: [string, RegExp][] = [
+      [text.replace('"Acme', '"Bcme').replace('app_', 'app-'), /not those that the server has signed/],
+      [text.replace(`${entry}\n`, ''), /has \d+ entries, and not/],
+      [text.slice(0, -1), /does not end/],
+      [text.replace(entry, '{'), /line 2: is no JSON/],
+      [text.replace(header, '{}'), /line 1/],
+      [text.replace('"start":0', '"start":1'), /line 1/],
+    ]
+    for (const [changed, reason] of cases) {
+      const bad = newPath()
+      await writeFile(bad, changed)
+      await expect(read(bad), String(reason)).rejects.toThrow(reason)
+    }
+    const stranger = Buffer.alloc(32, 1).toString('base64url')
+    await expect(readAuditArchive(createReadStream(path), stranger)).rejects.toThrow('not signed with the key')
+    const { findings } = await verify(other.of, [await read(path)])
+    expect(findings).toMatchObject([{ kind: 'other_archive' }])
+  })
+})
+
+test('cut off between the file and the removal, entries are in both, and another archive can be made', async () => {
+  const { of, before } = await withPast()
+  const path = newPath()
+  const cutOff = Object.create(db(), { transaction: { value: () => Promise.reject(new Error('cut off')) } })
+  await expect(archiveTrail({ db: cutOff, now }, { id: of.orgId }, { before, path })).rejects.toThrow('cut off')
+  const [first, size] = [await read(path), (await leavesOf(of)).length]
+  expect(await verify(of, [first])).toMatchObject({ findings: [], size, archived: { entries: 0 } })
+  const { path: again, entries } = await archive(of, before)
+  expect(await read(again)).toEqual(first)
+  expect(await verify(of)).toMatchObject({ findings: [], archived: { entries } })
+})
+
+test('an organization that is restored elsewhere keeps its archives, and goes on from them', async () => {
+  const { of, before } = await withPast()
+  const { path, entries } = await archive(of, before)
+  // Hashes of tokens are in no export, so a person asks.
+  const person = { ...of, admin: await newMember(world, of, 'admin') }
+  await sealed()
+  await restoreHere(world, of)
+  await sealed()
+  expect(await verify(person, [await read(path)])).toMatchObject({ findings: [], archived: { entries, unread: 0 } })
+  world.clock.advance(60)
+  await sealed()
+  const next = await archive(of, now().toISOString())
+  expect(await read(next.path)).toMatchObject({ start: entries })
+})
+
+describe('what no archive holds is still missed', () => {
+  test('an entry removed by hand after older ones were archived', async () => {
+    const { of, before, ids } = await withPast()
+    await archive(of, before)
+    await sealed()
+    const last = ids.at(-1) as string
+    await byHand(`delete from audit_entries where id = '${last}'`)
+    expect((await verify(of)).findings).toMatchObject([{ kind: 'removed', entryId: last }])
+  })
+
+  test('an entry removed or changed by hand keeps an archive from being made, and nothing is lost', async () => {
+    for (const sql of [(id: string) => `delete from audit_entries where id = '${id}'`, change]) {
+      const { of, before, ids } = await withPast()
+      await byHand(sql(ids[2] as string))
+      const path = newPath()
+      await expect(archive(of, before, path)).rejects.toThrow(ids[2])
+      await expect(readFile(path)).rejects.toThrow('ENOENT')
+      expect((await verify(of)).findings).toMatchObject([{ entryId: ids[2], index: 2 }])
+    }
+  })
+
+  test('an entry that somebody only says to have archived', async () => {
+    const { of, ids } = await withPast()
+    await byHand(`delete from audit_entries where id = '${ids[1]}';
+      insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
+      values ('${of.orgId}', 'aud_${'F'.repeat(22)}', 'audit.archived', 'system', 'organization',
+              '{"from": 0, "to": 5, "root": "${'A'.repeat(43)}="}', '${now().toISOString()}')`)
+    await sealed()
+    expect((await verify(of)).findings).toMatchObject([{ kind: 'removed', entryId: ids[1] }])
+  })
+
+  test('the database lets no other entry go', async () => {
+    const { of, before, ids } = await withPast()
+    await archive(of, before)
+    await expect(db().rows(`delete from audit_entries where id = '${ids.at(-1)}'`)).rejects.toThrow('append-only')
+  })
+})
+
+describe('nothing is archived', () => {
+  test('twice, over a file that is there, or without anything from before', async () => {
+    const { of, before } = await withPast()
+    const { path } = await archive(of, before)
+    await expect(archive(of, before)).rejects.toThrow('no sealed entries from before')
+    const { of: other, before: then } = await withPast()
+    await expect(archive(other, then, path)).rejects.toThrow('EEXIST')
+    expect((await verify(other)).archived.entries).toBe(0)
+  })
+
+  test('that the log sink has yet to send', async () => {
+    const of = await signUp(world)
+    const body = { endpoint: 'https://10.0.0.1/v1/logs' }
+    await world.call(logSink.set, { as: of.admin.as, params: { orgId: of.orgId }, body })
+    await sealed()
+    world.clock.advance(60)
+    const path = newPath()
+    await expect(archive(of, now().toISOString(), path)).rejects.toThrow('the log sink has sent only the first 0')
+    await expect(readFile(path)).rejects.toThrow('ENOENT')
+  })
+})
+
+const change = (id: string) => `update audit_entries set actor_id = 'usr_else' where id = '${id}'`
