@@ -86,6 +86,9 @@ export function redactionsOf({ config }: Core, secrets: Injected[]) {
   }
 }
 
-export function tell({ warn }: Core, counts: ReadonlyMap<string, number>, host: string): void {
-  for (const [name, times] of counts) warn(`${host} sent ${name} back: replaced ${times} times`)
+export function tell({ warn, telemetry }: Core, counts: ReadonlyMap<string, number>, host: string): void {
+  for (const [name, times] of counts) {
+    warn(`${host} sent ${name} back: replaced ${times} times`)
+    telemetry?.redacted(host, name, times)
+  }
 }
