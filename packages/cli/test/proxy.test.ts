@@ -1,4 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseConfig } from '@skerry/proxy/config/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -77,6 +79,23 @@ describe.skipIf(isQuick)('by the command line', () => {
       const { stdout, stderr } = await machine.shell('skerry proxy run -- java Ask.java')
       expect(stdout, stderr).toBe('200\ntrue\n')
       expect(got[0]?.authorization).toBe(`Bearer ${value}`)
+    })
+
+    it('tells a collector of OpenTelemetry what passes, where one is set', async () => {
+      await machine.write('skerry-proxy.toml', fileRules)
+      const told: string[] = []
+      const collector = createServer((request, response) => {
+        told.push(request.url!)
+        request.resume().on('end', () => response.end('{}'))
+      })
+      await new Promise<void>((done) => collector.listen(0, '127.0.0.1', done))
+      const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+      const run = ['proxy', 'run', '--', 'curl', '-sS', origin]
+      expect((await machine.skerry(run)).code).toBe(0)
+      expect(told).toEqual([])
+      expect((await machine.skerry(run, { env: { OTEL_EXPORTER_OTLP_ENDPOINT } })).code).toBe(0)
+      expect(told.sort()).toEqual(['/v1/metrics', '/v1/traces'])
+      collector.close()
     })
 
     it('ends as the program ends', async () => {

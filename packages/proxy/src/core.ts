@@ -5,6 +5,7 @@ import type { Policies } from './policies.ts'
 import type { Ratchet } from './ratchet.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import type { Upstreams } from './upstream.ts'
 
 /** What every plane works with. */
@@ -18,6 +19,8 @@ export interface Core {
   approvals: Approvals | null
   /** Null where nothing is reported. */
   activity: Activity | null
+  /** Null where nobody watches. */
+  telemetry: Telemetry | null
   upstreams: Upstreams
   /** For whoever runs the proxy. Never told a value, a token or a path. */
   warn: (message: string) => void

@@ -10,6 +10,7 @@ import { Refusal } from './refusal.ts'
 import { hidden, type Injected, pass } from './response.ts'
 import { checkSigned, isStream, signed } from './signing.ts'
 import type { Body } from './sigv4/resign.ts'
+import type { Observed, Permission } from './telemetry/telemetry.ts'
 import { authorityOf, type Sending, type Target, upstreamFailure } from './upstream.ts'
 
 /** A request of any plane, and where it wants to go. */
@@ -26,30 +27,53 @@ export interface Incoming {
 
 /** One request, from what the client has sent to the upstream's answer or a refusal. */
 export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
-  await answered(core, incoming, response, async (signal) => {
-    const { sending, secrets } = await permit(core, incoming, signal)
-    const { body, ...head } = sending
+  await answered(core, incoming, response, async (signal, observed) => {
+    const { sending, secrets, permission } = await permit(core, incoming, signal)
+    const { body, ...head } = traced(core, sending, observed)
+    observed?.permitted(permission)
+    observed?.sent()
     const answer = isStream(body)
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
+    observed?.heard()
     pass(core, answer, response, secrets, incoming.to.host)
   })
+}
+
+/** The upstream's own trace then goes on where the proxy's ends. */
+export function traced<S extends { headers: Headers }>(
+  { config }: Core,
+  sending: S,
+  observed: Observed | undefined,
+): S {
+  if (!config.propagateTraceUpstream || observed === undefined) return sending
+  const others = sending.headers.filter(([name]) => name.toLowerCase() !== 'traceparent')
+  return { ...sending, headers: [...others, ['traceparent', observed.traceparent]] }
 }
 
 /** Does the work, and turns whatever goes wrong into an answer. */
 export async function answered(
   core: Core,
-  { request, to }: Incoming,
+  { request, to, route }: Incoming,
   response: ServerResponse,
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal, observed: Observed | undefined) => Promise<void>,
 ): Promise<void> {
   const gone = new AbortController()
-  response.once('close', () => gone.abort())
+  const observed = core.telemetry?.begin({
+    method: request.method!,
+    host: to.host,
+    routePrefix: route?.prefix,
+  })
+  response.once('close', () => {
+    gone.abort()
+    observed?.end(response.statusCode)
+  })
   try {
-    await work(gone.signal)
+    await work(gone.signal, observed)
   } catch (error) {
     if (gone.signal.aborted) return
     const refusal = upstreamFailure(error)
+    observed?.refused(refusal)
     core.warn(`${request.method} ${to.host}: ${refusal.message}`)
     refuse(request, response, refusal)
   }
@@ -58,6 +82,7 @@ export async function answered(
 interface Permitted {
   sending: Omit<Sending, 'body'> & { body: Body }
   secrets: Injected[]
+  permission: Permission
 }
 
 /** Everything that has to be asked before a request may go out -> what is sent. */
@@ -90,7 +115,8 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   core.ratchet.advance(session.run, { host: to.host, method, path })
   const secrets = found.secrets.map(({ name }) => name)
   core.activity?.record({ host: to.host, method, decision: 'allow', ruleIndex, version, secrets })
-  return { sending, secrets: found.secrets }
+  const permission = { agent: session.agent, policyVersion: version, ruleIndex, secrets }
+  return { sending, secrets: found.secrets, permission }
 }
 
 /** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */

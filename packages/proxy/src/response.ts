@@ -6,6 +6,7 @@ import { DecompressionError, decompression } from './redaction/decompress.ts'
 import { type Redactor, redaction, redactStream } from './redaction/redactor.ts'
 import { Refusal } from './refusal.ts'
 import type { Secrets } from './secrets.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 /** A value that went out with a request, by its name. */
 export interface Injected {
@@ -20,6 +21,7 @@ export interface Redacting {
   secrets: Pick<Secrets, 'all'>
   /** Never told a value. */
   warn: (message: string) => void
+  telemetry?: Pick<Telemetry, 'redacted'> | null
 }
 
 /** Sends an upstream's answer to the client; values that are not to come back are replaced on the way. */
@@ -96,6 +98,9 @@ export function redactionsOf({ config }: Redacting, secrets: Injected[]) {
   }
 }
 
-export function tell({ warn }: Redacting, counts: ReadonlyMap<string, number>, host: string): void {
-  for (const [name, times] of counts) warn(`${host} sent ${name} back: replaced ${times} times`)
+export function tell({ warn, telemetry }: Redacting, counts: ReadonlyMap<string, number>, host: string): void {
+  for (const [name, times] of counts) {
+    warn(`${host} sent ${name} back: replaced ${times} times`)
+    telemetry?.redacted(host, name, times)
+  }
 }

@@ -18,6 +18,7 @@ import { openRatchet } from './ratchet.ts'
 import { reverseServer } from './reverse.ts'
 import { openSecrets } from './secrets.ts'
 import { openSessions } from './sessions.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { openUpstreams } from './upstream.ts'
 
 /** What a proxy is given by whoever starts it. */
@@ -33,6 +34,7 @@ export interface Means {
   controlToken?: string | undefined
   /** Told of each request that waits for a person, with a signal that it does no longer. */
   onHeld?: ((held: Held, settled: AbortSignal) => void) | undefined
+  telemetry?: Telemetry | undefined
   /** In the place of the system's; for upstreams of one's own. */
   upstreamCa?: string | undefined
   lookUp?: Resolve | undefined
@@ -79,7 +81,7 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
     for (const server of servers) server.closeAllConnections()
     await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
     core.upstreams.close()
-    await core.activity?.flush()
+    await Promise.all([core.activity?.flush(), core.telemetry?.close()])
   }
   try {
     const { forward, control } = config
@@ -107,12 +109,13 @@ export async function startProxy(config: Config, means: Means): Promise<RunningP
 }
 
 function assemble(config: Config, means: Means): Core {
-  const { client, warn, now = Date.now, sources, upstreamCa, lookUp = systemResolve } = means
+  const { client, warn, now = Date.now, sources, telemetry = null, upstreamCa, lookUp = systemResolve } = means
   const { activity, approval } = config
   const [agentRef] = config.agents
   return {
     config,
     warn,
+    telemetry,
     sessions: openSessions({ config, client, now, warn }),
     policies: openPolicies(config, sources, warn),
     secrets: openSecrets(means.resolved, means.resolve, warn),

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Core } from './core.ts'
-import { answered, type Incoming, permit } from './handle.ts'
+import { answered, type Incoming, permit, traced } from './handle.ts'
 import { type Headers, pairs } from './headers.ts'
 import { hidden, pass, redactionsOf, tell } from './response.ts'
 import type { Upgraded } from './upstream.ts'
@@ -25,13 +25,17 @@ export function responseOn(request: IncomingMessage, socket: Duplex): ServerResp
  */
 export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
   const response = responseOn(incoming.request, socket)
-  await answered(core, incoming, response, async (signal) => {
-    const { sending, secrets } = await permit(core, incoming, signal)
-    const found = await core.upstreams.upgrade(incoming.to, { ...sending, body: null }, signal)
+  await answered(core, incoming, response, async (signal, observed) => {
+    const { sending, secrets, permission } = await permit(core, incoming, signal)
+    observed?.permitted(permission)
+    observed?.sent()
+    const found = await core.upstreams.upgrade(incoming.to, { ...traced(core, sending, observed), body: null }, signal)
+    observed?.heard()
     if (!('head' in found)) {
       pass(core, found, response, secrets, incoming.to.host)
       return
     }
+    observed?.end(101)
     response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0])
     const wanted = hidden(core, secrets)
     const redactions = wanted.length === 0 ? null : redactionsOf(core, wanted)

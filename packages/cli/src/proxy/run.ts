@@ -95,6 +95,7 @@ async function start(config: Config, session: Session, isAlone: boolean): Promis
     sources: await sourcesOf(config, session, cache),
     controlToken: SKERRY_PROXY_CONTROL_TOKEN || SEEKRIT_PROXY_CONTROL_TOKEN,
     // A program behind the proxy has the terminal for itself.
+    telemetry: await telemetryOf(process.env),
     onHeld: isAlone && canAsk() ? askOnTerminal(settle) : undefined,
     warn,
   }
@@ -102,6 +103,13 @@ async function start(config: Config, session: Session, isAlone: boolean): Promis
     throw new Failure(toFailure(error).kind, `the proxy was not started: ${toFailure(error).message}`)
   })
   return running
+}
+
+/** Loaded where it is asked for: no other run pays for it. */
+async function telemetryOf(env: NodeJS.ProcessEnv): Promise<Means['telemetry']> {
+  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_SDK_DISABLED === 'true') return undefined
+  const { openTelemetry } = await import('@skerry/proxy/telemetry/otlp')
+  return openTelemetry(env, warn)
 }
 
 async function sourcesOf(

@@ -4,8 +4,6 @@ import type { Check, Written } from './written.ts'
 
 /** What no single value shows: where and why the settings contradict each other. */
 const checks: readonly Check[] = [
-  ({ propagateTraceUpstream }) =>
-    propagateTraceUpstream && ['propagate_trace_upstream', 'this proxy makes no traces that it could pass on'],
   ({ route, forward }) => route.length === 0 && forward === null && ['', 'there is neither a [[route]] nor [forward]'],
   ({ route }) => {
     const prefixes = route.map(({ prefix }) => prefix.replace(/\/+$/, ''))
