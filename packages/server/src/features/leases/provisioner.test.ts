@@ -1,3 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { leases } from '@skerry/contract/leases'
 import { provisioner } from '@skerry/contract/provisioner'
 import { tokens } from '@skerry/contract/tokens'
@@ -168,10 +171,13 @@ describe('work', () => {
     const gone = new AbortController()
     const url = `${world.url}/v1/provisioner/jobs/claim`
     const headers = { authorization: token.as, 'content-type': 'application/json' }
+    const arrival = arrivalAt('/v1/provisioner/jobs/claim')
     const waiting = fetch(url, { method: 'POST', headers, body: '{"waitSeconds":25}', signal: gone.signal })
-    await new Promise((done) => setTimeout(done, 100))
+    const { socket } = await arrival
+    const closed = once(socket, 'close')
     gone.abort()
     await expect(waiting).rejects.toThrow()
+    await closed
     await made()
   })
 
@@ -188,6 +194,20 @@ describe('work', () => {
     expect((await answer).status).toBe(201)
   })
 })
+
+/** The next request that the server in this process takes at a path. */
+function arrivalAt(path: string): Promise<IncomingMessage> {
+  const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+  const channel = 'http.server.request.start'
+  const look = (message: unknown) => {
+    const { request } = message as { request: IncomingMessage }
+    if (request.url !== path) return
+    unsubscribe(channel, look)
+    resolve(request)
+  }
+  subscribe(channel, look)
+  return promise
+}
 
 describe('a lease that a provisioner makes', () => {
   test('is answered once it is there, and its verifier is kept no longer', async () => {
