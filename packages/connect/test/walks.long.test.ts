@@ -26,13 +26,14 @@ async function leave(visitor: Visitor): Promise<void> {
 
 test('a login with the setup key of an authenticator app is connected, and opened by the executor alone', async () => {
   const secret = 'planted-password-77'
+  const username = 'planted-name-77'
   const visitor = await stage.arrive()
   const { page } = visitor
   const { path, connectionId } = await stage.link({ providerId: 'shop' })
   await agree(visitor, path, /Connect your Corner Shop account/)
   await screen(visitor, 'Sign in to Corner Shop')
   await page.getByText('what you sign in with at shop.example').waitFor()
-  await page.getByLabel('User name or e-mail').fill('ada')
+  await page.getByLabel('User name or e-mail').fill(username)
   await page.getByLabel('Password').first().fill(secret)
   await page.getByText('I also enter a code from an app').click()
   await page.getByLabel('Setup key of the app').first().fill('123456')
@@ -42,9 +43,9 @@ test('a login with the setup key of an authenticator app is connected, and opene
   await page.getByLabel('Setup key of the app').first().fill('otpauth://totp/Shop?secret=JBSWY3DPEHPK3PXP')
   await press(visitor, 'Connect')
   await screen(visitor, 'Corner Shop is connected')
-  const login = { username: 'ada', password: secret, totpSecret: 'JBSWY3DPEHPK3PXP' }
+  const login = { username, password: secret, totpSecret: 'JBSWY3DPEHPK3PXP' }
   expect(JSON.parse(await executor.read(connectionId, 'login'))).toEqual(login)
-  expect(await leaksOf(stage, visitor, secret)).toEqual([])
+  for (const part of [secret, username]) expect(await leaksOf(stage, visitor, part)).toEqual([])
   await leave(visitor)
 })
 

@@ -20,7 +20,7 @@ export function LoginForm({ session, flow }: WayProps) {
   const submit = () => {
     const read = readLogin(fields)
     setErrors('errors' in read ? read.errors : {})
-    if ('value' in read) run(() => flow.submit('login', JSON.stringify(read.value), read.value.username.slice(0, 200)))
+    if ('value' in read) run(() => flow.submit('login', JSON.stringify(read.value)))
   }
   return (
     <form
