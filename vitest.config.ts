@@ -114,6 +114,8 @@ const rows: Row[] = [
   {
     name: 'executor',
     include: ['packages/executor/**/*.test.ts'],
+    // How it is set up seldom changes.
+    late: ['packages/executor/test/commands.test.ts'],
     setup: 'server/test/setup-embedded.ts',
     more: shared,
   },

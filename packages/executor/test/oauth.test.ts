@@ -1,4 +1,5 @@
 import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { clientError } from '@skerry/sdk/errors'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { auditRows } from '../../server/test/state.ts'
 import { consented, newLink, open, sent } from '../../server/test/vault-scene.ts'
@@ -159,6 +160,25 @@ test('of write-backs that meet, the other one is taken: what somebody wrote mean
   }
   expect((await call(connectionId)).status).toBe(200)
   expect(sentToken()).toBe('Bearer token-of-the-other')
+})
+
+test('a token that the server could not be given serves meanwhile, and is written with the next use', async () => {
+  const connectionId = await connect()
+  hour()
+  const { credentials } = running.executor
+  const { write } = credentials
+  credentials.write = async () => {
+    throw clientError('unavailable')
+  }
+  expect((await call(connectionId)).status).toBe(200)
+  const meanwhile = sentToken()
+  credentials.write = write
+  expect(await openJournal(scene.state).open()).toEqual([connectionId])
+  expect((await connectionOf(scene, connectionId)).slots).toMatchObject([{ revision: 1 }])
+  expect((await call(connectionId)).status).toBe(200)
+  expect([sentToken(), provider.grants.refresh_token]).toEqual([meanwhile, 1])
+  expect((await connectionOf(scene, connectionId)).slots).toMatchObject([{ revision: 2 }])
+  expect(await openJournal(scene.state).open()).toEqual([])
 })
 
 test('a refresh token that the provider no longer takes asks for its person, who repairs the connection', async () => {

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { until } from '../../server/test/until.ts'
+import { consented } from '../../server/test/vault-scene.ts'
+import { openJournal } from '../src/oauth/journal.ts'
+import { client, signIn, startProvider } from './provider.ts'
+import { backend, connectionOf, openScene, page, token } from './scene.ts'
+import { startUpstream } from './upstream.ts'
+
+/** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
+const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
+
+const scene = await openScene()
+const upstream = await startUpstream()
+// Good for less than what is left for use: each request refreshes.
+const provider = await startProvider(`${scene.origin}/oauth/callback`, 5)
+afterAll(() => provider.close())
+await scene.newSettings({
+  allowNetworks: ['127.0.0.0/8'],
+  providers: [
+    {
+      ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
+      ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
+      scopes: ['openid', 'offline_access', 'things'],
+      authorizationParameters: { prompt: 'consent' },
+      rules: [{ host: upstream.host }],
+    },
+  ],
+})
+await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+
+const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+
+/** As an operator runs it: a process of its own. */
+async function launch(): Promise<ChildProcess> {
+  const env = { ...process.env, SKERRY_EXECUTOR_TOKEN: token, MAIL_CLIENT_SECRET: client.secret }
+  const args = [main, 'serve', '--config', scene.settingsFile(), '--state', scene.state]
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const out: string[] = []
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => out.push(text))
+  await until('the executor listens', () => {
+    if (child.exitCode !== null) throw new Error(`the executor ended: ${out.join('')}`)
+    return out.join('').includes('listens on')
+  })
+  return child
+}
+
+let child: ChildProcess | undefined
+afterAll(() => child && kill9(child))
+
+async function kill9(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+async function connect(more: object = {}): Promise<string> {
+  const { claimToken } = await consented(scene.world, scene, { providerId: 'mail', ...more })
+  const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+  const { headers } = await fetch(await signIn(String(body.authorizationUrl)), { redirect: 'manual' })
+  const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+  const done = await page(scene, '/connect/oauth/finish', { claimToken, flow })
+  expect(done.status).toBe(200)
+  return String(done.body.connectionId)
+}
+
+const call = (connectionId: string) =>
+  backend(scene, '/v1/fetch', {
+    ...{ userRef: 'user-1', connectionId },
+    request: {
+      ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
+      headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
+    },
+  })
+
+/** At which point of a refresh the executor is killed. */
+const cutOff = {
+  /** The provider has been reached, and may or may not go on by itself. */
+  async asked(connectionId: string) {
+    const [asked, killed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    provider.before = () => {
+      asked.resolve()
+      return killed.promise
+    }
+    const answer = call(connectionId).catch(() => undefined)
+    await asked.promise
+    await kill9(child!)
+    killed.resolve()
+    await answer
+  },
+  /** The provider has replaced the token, and its answer finds nobody. */
+  async replaced(connectionId: string) {
+    provider.losesAnswer = () => child?.kill('SIGKILL') === true
+    await call(connectionId).catch(() => undefined)
+    provider.losesAnswer = () => false
+    await kill9(child!)
+  },
+  /** The answer is on disk, and being written back. */
+  async answered(connectionId: string) {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    const answer = call(connectionId).then(over, over)
+    const journal = openJournal(scene.state)
+    while (!isOver && (await journal.read(connectionId))?.sealed === undefined)
+      await new Promise((resolve) => setImmediate(resolve))
+    await kill9(child!)
+    await answer
+  },
+  async over(connectionId: string) {
+    await call(connectionId)
+    await kill9(child!)
+  },
+}
+const points = ['asked', 'replaced', 'answered', 'over'] as const
+
+test(`no refresh token is lost in silence in ${rounds} rounds of kill -9 during refresh and write-back`, async () => {
+  child = await launch()
+  const connectionId = await connect()
+  for (let round = 0; round < rounds; round++) {
+    const point = points[round % points.length]!
+    await cutOff[point](connectionId)
+    provider.before = async () => {}
+    child = await launch()
+    const { status, body } = await call(connectionId)
+    const connection = await connectionOf(scene, connectionId)
+    // What the provider has replaced and nobody has is said; all else is finished by the next start. Whether a provider goes on
+    // with a request whose sender has gone, it alone decides.
+    const isLost = point === 'replaced' || (point === 'asked' && status === 409)
+    const expected = isLost ? [409, 'reauth_required'] : [200, 'active']
+    expect([point, status, connection.status]).toEqual([point, ...expected])
+    if (isLost) {
+      expect(body.error?.code).toBe('reauth_required')
+      expect(connection.statusReason).toBe('refresh_outcome_unknown')
+      expect(await connect({ purpose: 'reconnect', connectionId })).toBe(connectionId)
+    }
+    expect(await openJournal(scene.state).open()).toEqual([])
+  }
+}, 900_000)
