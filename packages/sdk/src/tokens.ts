@@ -1,7 +1,8 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { honeyTokens } from '@skerry/contract/honey-tokens'
 import type { tokens } from '@skerry/contract/tokens'
-import { newToken, type ParsedToken, type TokenFormat } from '@skerry/crypto/token'
+import { tokenHash } from '@skerry/crypto/digest'
+import { newToken, type ParsedToken, parseToken, type TokenFormat } from '@skerry/crypto/token'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
@@ -46,6 +47,58 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
   const { token: serviceToken } = await client.tokens.create({ params: { orgId }, body })
   return { token, parsed, serviceToken }
+}
+
+/** What a server has to know of a token. Nothing of it is secret. */
+export interface TokenRegistration {
+  tokenId: string
+  /** Base64url SHA-256 of the bearer. */
+  tokenHash: string
+  publicKeyJwk: string
+}
+
+/**
+ * Of a token that was made earlier. Asks nobody.
+ *
+ * @throws CryptoError `malformed_token`.
+ * @example const registration = await registrationOf(token)
+ */
+export async function registrationOf(token: string): Promise<TokenRegistration> {
+  const { tokenId, bearer, publicKeyJwk } = await parseToken(token)
+  return { tokenId, tokenHash: await tokenHash(bearer), publicKeyJwk }
+}
+
+/**
+ * Registers a token again in an organization that was restored from its archive, which has no hashes of tokens. Name, role
+ * and environment stay what they were.
+ *
+ * @throws SkerryError `not_found` where the organization has no such token; RefusedError `conflict` where it is registered
+ *   already, or had another key.
+ * @example await registerRestored(client, orgId, await registrationOf(token))
+ */
+export async function registerRestored(
+  client: Client,
+  orgId: string,
+  registration: TokenRegistration,
+): Promise<ServiceToken> {
+  const known = await findToken(client, orgId, registration.tokenId)
+  const { name, role, environmentId } = known
+  const body = { ...registration, name, role, environmentId }
+  return (await client.tokens.create({ params: { orgId }, body })).token
+}
+
+async function findToken(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {
+  let cursor: string | null = null
+  do {
+    const page: Answer<typeof tokens.list> = await client.tokens.list({
+      params: { orgId },
+      query: cursor === null ? {} : { cursor },
+    })
+    const found = page.tokens.find(({ id }) => id === tokenId)
+    if (found) return found
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  throw new SkerryError('not_found', `the organization has no token ${tokenId}`)
 }
 
 /**

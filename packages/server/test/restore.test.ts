@@ -10,7 +10,7 @@ import { type Client, createClient } from '@skerry/sdk/client'
 import { createEnvironment } from '@skerry/sdk/environments'
 import { type EnvironmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
 import { createSkerry } from '@skerry/sdk/skerry'
-import { type CreatedServiceToken, createServiceToken } from '@skerry/sdk/tokens'
+import { type CreatedServiceToken, createServiceToken, registerRestored, registrationOf } from '@skerry/sdk/tokens'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
@@ -206,7 +206,8 @@ test('people read every secret there, and tokens do once they are registered aga
   await expect(here.tokens.create({ params, body: { ...body, role: 'admin' } })).rejects.toMatchObject({
     code: 'conflict',
   })
-  await here.tokens.create({ params, body })
+  const registered = await registerRestored(here, tenant.orgId, await registrationOf(reader.token))
+  expect(registered).toMatchObject({ id: tokenId, name: 'web', environmentId: place.id })
   expect((await byToken()).values.STABLE).toBe('was there before')
   await expect(here.tokens.create({ params, body })).rejects.toMatchObject({ code: 'conflict' })
 })

@@ -15,6 +15,7 @@ import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
   name: string
@@ -46,6 +47,10 @@ export function register(command: Command): void {
   leaf(command, 'list', 'List tokens, revoked ones too').action(list)
   leaf(command, 'show <id>', 'One token').action(show)
   leaf(command, 'rename <id> <name>', 'Give a token another name; everything else about it is fixed').action(rename)
+  leaf(command, 'register', 'Register a token again after its organization was restored; it is read from stdin')
+    .option('--request', 'print what an admin needs for that, without any server; nothing of it is secret')
+    .option('--from <path>', 'what `--request` has printed, instead of the token; - for stdin')
+    .action(registerAgain)
   confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused')).action(revoke)
   confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants')).action(remove)
 }

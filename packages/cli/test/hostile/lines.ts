@@ -41,6 +41,7 @@ export const lines: Record<string, string> = {
   'token create': '--name made --app shop --env development',
   'token list': '',
   'token show': '{token}',
+  'token register': '--request --from x',
   'token rename': '{token} t',
   'client create': '--name made',
   'client list': '',

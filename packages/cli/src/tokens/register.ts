@@ -1,0 +1,37 @@
+import { registerRestored, registrationOf, type TokenRegistration } from '@skerry/sdk/tokens'
+import { Failure, usage } from '../failure.ts'
+import { readCredential, readTextFile } from '../input.ts'
+import { note, writeJson } from '../output.ts'
+import { pin } from '../pins.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+interface Options extends Flags {
+  request?: boolean
+  from?: string
+}
+
+/** A holder who gives the token to nobody runs it with `--request`, and an admin with what that printed. */
+export async function registerAgain({ request, from, ...flags }: Options): Promise<void> {
+  if (request && from !== undefined) throw usage('--request excludes --from')
+  const registration =
+    from === undefined ? await registrationOf(await readCredential('Service token')) : readRequest(from)
+  if (request) return writeJson(registration)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const token = await registerRestored(session.client, orgId, registration)
+  pin(session, orgId, { principalId: token.id, name: token.id, publicKeyJwk: registration.publicKeyJwk })
+  if (flags.json) return writeJson({ token })
+  note(`token ${token.id} (${token.name}) is registered again, with the key and the role that it had`)
+}
+
+function readRequest(path: string): TokenRegistration {
+  try {
+    const { tokenId, tokenHash, publicKeyJwk } = JSON.parse(readTextFile(path))
+    if ([tokenId, tokenHash, publicKeyJwk].every((one) => typeof one === 'string'))
+      return { tokenId, tokenHash, publicKeyJwk }
+  } catch (error) {
+    if (error instanceof Failure) throw error
+  }
+  throw usage(`${path} is not what \`skerry token register --request\` prints`)
+}
