@@ -17,7 +17,7 @@ export interface BenchOnPostgres extends Bench {
 /** A line of the output: what it is called, what it has to be, and the function of `figures/` that measures it. */
 export type Figure = {
   name: string
-  unit: 'ratio' | 'MB' | 'requests'
+  unit: 'ratio' | 'MB' | 'requests' | 'seconds' | 'connections'
   required: { min: number } | { max: number }
 } & (
   | { needsPostgres: false; measure: (bench: Bench) => Promise<number> }
@@ -33,3 +33,6 @@ export const onDatabase = (databaseUrl: string) => ({
 })
 
 export const withoutCache = { SKERRY_RESOLVE_CACHE_MB: '0' }
+
+/** On PostgreSQL a server has none unless it is given. */
+export const withServerKey = { SKERRY_SERVER_KEY: Buffer.alloc(32, 7).toString('base64url') }

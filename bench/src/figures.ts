@@ -9,7 +9,8 @@ import {
 } from './figures/export.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
-import { leaseMint } from './figures/lease-mint.ts'
+import { leaseEnd, leaseEndAfterDowntime, leaseEndConnections, leaseEndTogether } from './figures/lease-end.ts'
+import { leaseMint, leaseMintAtMany } from './figures/lease-mint.ts'
 import { proxyRoute } from './figures/proxy-route.ts'
 import { redaction } from './figures/redaction.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
@@ -21,7 +22,7 @@ import {
 } from './figures/resolve-cached.ts'
 import { resolveUncached } from './figures/resolve-uncached.ts'
 import { secretPut } from './figures/secret-put.ts'
-import { syncRun } from './figures/sync.ts'
+import { syncBurst, syncBurstMemory, syncChange, syncRun } from './figures/sync.ts'
 
 // A new figure is a row here, a file in figures/ that measures it, and a row in README.md.
 
@@ -35,11 +36,19 @@ export const figures: Figure[] = [
   { name: 'resolve_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: resolveUncached },
   { name: 'secret_put', unit: 'ratio', required: { min: 0.4 }, needsPostgres: true, measure: secretPut },
   { name: 'lease_mint', unit: 'ratio', required: { min: 0.33 }, needsPostgres: true, measure: leaseMint },
+  { name: 'lease_mint_at_2000', unit: 'ratio', required: { max: 1.5 }, needsPostgres: true, measure: leaseMintAtMany },
+  { name: 'lease_end_s', unit: 'seconds', required: { max: 5 }, needsPostgres: true, measure: leaseEnd },
+  { name: 'lease_end_500_s', unit: 'seconds', required: { max: 60 }, needsPostgres: true, measure: leaseEndTogether },
+  { name: 'lease_end_500_connections', unit: 'connections', required: { max: 4 }, needsPostgres: true, measure: leaseEndConnections },
+  { name: 'lease_end_after_downtime_s', unit: 'seconds', required: { max: 10 }, needsPostgres: true, measure: leaseEndAfterDowntime },
   { name: 'resolve_at_1M_secrets', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: resolveAtOneMillion },
   { name: 'cli_run', unit: 'ratio', required: { max: 4.6 }, needsPostgres: false, measure: cliRun },
   { name: 'kms_encrypt', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: kmsEncrypt },
   { name: 'redaction', unit: 'ratio', required: { min: 0.25 }, needsPostgres: false, measure: redaction },
   { name: 'sync_run', unit: 'requests', required: { max: 0 }, needsPostgres: false, measure: syncRun },
+  { name: 'sync_change_s', unit: 'seconds', required: { max: 5 }, needsPostgres: true, measure: syncChange },
+  { name: 'sync_burst', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: syncBurst },
+  { name: 'sync_burst_memory_mb', unit: 'MB', required: { max: 100 }, needsPostgres: true, measure: syncBurstMemory },
   { name: 'export_memory_mb_postgres', unit: 'MB', required: { max: 300 }, needsPostgres: true, measure: exportMemoryPostgres },
   { name: 'export_others_postgres', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: exportOthersPostgres },
   { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },

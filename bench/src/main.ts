@@ -32,6 +32,8 @@ async function main(): Promise<void> {
   }
 }
 
+const decimals: Record<Figure['unit'], number> = { ratio: 2, MB: 0, requests: 0, seconds: 1, connections: 0 }
+
 /** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
 async function report(figure: Figure, bench: Bench): Promise<boolean> {
   const { name, unit, required } = figure
@@ -42,7 +44,7 @@ async function report(figure: Figure, bench: Bench): Promise<boolean> {
   say(`${name} ...`)
   const startedAt = performance.now()
   const value = await figure.measure(bench as BenchOnPostgres)
-  process.stdout.write(`${name} ${value.toFixed(unit === 'ratio' ? 2 : 0)}\n`)
+  process.stdout.write(`${name} ${value.toFixed(decimals[unit])}\n`)
   const [met, wanted] =
     'min' in required
       ? [value >= required.min, `at least ${required.min}`]

@@ -60,6 +60,18 @@ export async function makeTenant(url: string, secretCount: number): Promise<Tena
   return { orgId: org.id, environmentId, admin, member }
 }
 
+/** More environments of the organization, each of an application of its own -> their ids. */
+export async function newEnvironments(url: string, { orgId, admin }: Tenant, count: number): Promise<string[]> {
+  const made = Array.from({ length: count }, async (_, i) => {
+    const post = <T>(path: string, body: object) =>
+      call<T>(url, 'POST', `/v1/orgs/${orgId}${path}`, `Bearer ${admin.bearer}`, body)
+    const { app } = await post<{ app: { id: string } }>('/apps', { name: `App ${i}`, slug: `app-${i}` })
+    const body = { name: 'Production', slug: 'production', wrappedDek: wrappedKey() }
+    return (await post<{ environment: { id: string } }>(`/apps/${app.id}/envs`, body)).environment.id
+  })
+  return Promise.all(made)
+}
+
 interface SignedUp {
   org: { id: string }
   m2m: { clientId: string; clientSecret: string }

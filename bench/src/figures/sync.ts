@@ -1,19 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../../packages/crypto/src/random.ts'
 import { type Dek, importDek, newDek, sealSecret } from '../../../packages/crypto/src/secret.ts'
 import { wrapKey } from '../../../packages/crypto/src/wrap.ts'
 import { type AppPlatform, startAppPlatform } from '../../../packages/server/test/services/app-platform.ts'
-import { startServer } from '../child.ts'
+import { type Child, startServer } from '../child.ts'
+import { each } from '../each.ts'
+import { type BenchOnPostgres, onDatabase, withServerKey } from '../figure.ts'
 import { say } from '../measure.ts'
 import { call, makeTenant } from '../tenant.ts'
 
 const unchangedCount = 500
-const writersAtOnce = 16
+
+const bindingCount = 200
+const changesEach = 5
+const burstMaxMs = 180_000
+const lookMs = 50
 
 /** A run over many names of which none has changed. The figure is the requests that it wrote with. */
 export async function syncRun(): Promise<number> {
   await using scene = await openScene()
   const names = Object.fromEntries(Array.from({ length: unchangedCount }, (_, i) => [`NAME_${i}`, `value ${i}`]))
-  const bindingId = await scene.bind('unchanged', names)
+  const { bindingId } = await scene.bind('unchanged', 'manual', names)
   const run = () => scene.api<{ run: Run }>('POST', `/sync/bindings/${bindingId}/run`, {})
   const first = await run()
   if (first.run.pushed.length !== unchangedCount) throw new Error(`${first.run.pushed.length} names were pushed`)
@@ -25,69 +32,133 @@ export async function syncRun(): Promise<number> {
   return scene.platform.pushes.length - before
 }
 
+/** What comes of 1,000 changes in 200 environments that are bound, each to a destination of its own. */
+interface Burst {
+  /** From one change alone, before them, to its value being there. */
+  changeSeconds: number
+  /** The share of changes that had no push of their own, because it went with another. */
+  joined: number
+  /** The server's memory at most, over what it had before the changes. */
+  grownMb: number
+}
+
+export const syncChange = async (bench: BenchOnPostgres) => (await burstOnce(bench)).changeSeconds
+export const syncBurst = async (bench: BenchOnPostgres) => (await burstOnce(bench)).joined
+export const syncBurstMemory = async (bench: BenchOnPostgres) => (await burstOnce(bench)).grownMb
+
+/** Measured once, for three figures. */
+let measured: Promise<Burst> | undefined
+const burstOnce = (bench: BenchOnPostgres): Promise<Burst> => (measured ??= burst(bench))
+
+async function burst({ plan, postgres }: BenchOnPostgres): Promise<Burst> {
+  await using scene = await openScene({ ...onDatabase(await postgres.createDatabase('sync_burst')), ...withServerKey })
+  const { platform, server } = scene
+  const appOf = (i: number) => `app-${i}`
+  const bounds: Bound[] = []
+  await each(bindingCount, async (i) => {
+    bounds[i] = await scene.bind(appOf(i), 'auto', { VALUE: 'begin' })
+  })
+  const haveAll = (value: string) => () => bounds.every((_, i) => platform.values(appOf(i)).get('VALUE') === value)
+  await watch(server, haveAll('begin'))
+  await sleep(plan.idleMs)
+  const changedAt = performance.now()
+  await put(bounds[0] as Bound, 'VALUE', 'alone')
+  await watch(server, () => platform.values(appOf(0)).get('VALUE') === 'alone')
+  const changeSeconds = (performance.now() - changedAt) / 1000
+  const [before, idleMb, startedAt] = [platform.pushes.length, await server.residentMb(), performance.now()]
+  // In rounds, so that the last change of each is known.
+  const writing = async () => {
+    for (let round = 1; round <= changesEach; round++)
+      await each(bindingCount, (i) => put(bounds[i] as Bound, 'VALUE', `${round}`))
+    return performance.now()
+  }
+  const [wroteAt, peakMb] = await Promise.all([writing(), watch(server, haveAll(`${changesEach}`))])
+  const changes = bindingCount * changesEach
+  const pushes = platform.pushes.length - before
+  say(
+    `  ${changes} changes in ${seconds(wroteAt - startedAt)}; the last was there ${seconds(performance.now() - wroteAt)} later`,
+  )
+  say(`  ${pushes} pushes; ${idleMb.toFixed(0)} MB before, ${peakMb.toFixed(0)} MB at most`)
+  if (platform.atOnceMax() > 1)
+    throw new Error(`${platform.atOnceMax()} calls were under way at one destination at once`)
+  return { changeSeconds, joined: 1 - pushes / changes, grownMb: peakMb - idleMb }
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+/** The most memory that the server has until something is so. */
+async function watch(server: Child, isSo: () => boolean): Promise<number> {
+  const deadline = performance.now() + burstMaxMs
+  let peakMb = 0
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`destinations have no final values after ${burstMaxMs / 1000} s`)
+    peakMb = Math.max(peakMb, await server.residentMb())
+    await sleep(lookMs)
+  }
+  return Math.max(peakMb, await server.residentMb())
+}
+
 interface Run {
   status: string
   pushed: string[]
   unchanged: number
 }
 
+type Api = <T>(method: string, path: string, body?: object) => Promise<T>
+
+/** An environment that is bound, with what it takes to write in it. */
+interface Bound {
+  api: Api
+  environmentId: string
+  dek: Dek
+  bindingId: string
+}
+
 interface Scene extends AsyncDisposable {
   platform: AppPlatform
-  api: <T>(method: string, path: string, body?: object) => Promise<T>
-  /** A new environment with these values, bound to an app of that name; pushed when asked for -> the binding. */
-  bind: (appName: string, values: Record<string, string>) => Promise<string>
+  server: Child
+  api: Api
+  /** A new environment with these values, bound to an app of that name. */
+  bind: (appName: string, mode: 'manual' | 'auto', values: Record<string, string>) => Promise<Bound>
 }
 
 /** A server, a platform of one kind of destination, and a connection between them. */
-async function openScene(): Promise<Scene> {
+async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
   const platform = await startAppPlatform()
-  const server = await startServer(platform.settings)
+  const server = await startServer({ ...platform.settings, ...settings })
   const { orgId, admin } = await makeTenant(server.url, 0)
-  const api: Scene['api'] = (method, path, body) =>
+  const api: Api = (method, path, body) =>
     call(server.url, method, `/v1/orgs/${orgId}${path}`, `Bearer ${admin.bearer}`, body)
   const connectionId = newId('syncConnection')
   const { publicKeyJwk } = await api<{ publicKeyJwk: string }>('GET', `/sync/connections/${connectionId}/public-key`)
   const wrappedCredential = await wrapKey(new TextEncoder().encode(platform.token), publicKeyJwk)
   const config = { provider: 'app-platform-c' }
   await api('POST', '/sync/connections', { id: connectionId, name: 'bench', config, wrappedCredential })
-  const bind: Scene['bind'] = async (appName, values) => {
+  const bind: Scene['bind'] = async (appName, mode, values) => {
     const key = newDek()
     const [dek, wrappedDek] = await Promise.all([importDek(key), wrapKey(key, publicKeyJwk)])
     const { app } = await api<{ app: { id: string } }>('POST', '/apps', { name: appName, slug: appName })
     const envBody = { name: 'Production', slug: 'production', wrappedDek }
     const { environment } = await api<{ environment: { id: string } }>('POST', `/apps/${app.id}/envs`, envBody)
-    const environmentId = environment.id
+    const bound = { api, environmentId: environment.id, dek, bindingId: '' }
     const entries = Object.entries(values)
-    await each(entries.length, (i) => put(api, { environmentId, dek }, ...(entries[i] as [string, string])))
+    await each(entries.length, (i) => put(bound, ...(entries[i] as [string, string])))
     const { binding } = await api<{ binding: { id: string } }>('POST', '/sync/bindings', {
-      ...{ connectionId, environmentId, mode: 'manual', acknowledgedDecryption: true },
+      ...{ connectionId, environmentId: environment.id, mode, acknowledgedDecryption: true },
       destination: { provider: 'app-platform-c', appName },
-      wrappedDeks: [{ environmentId, wrappedDek }],
+      wrappedDeks: [{ environmentId: environment.id, wrappedDek }],
     })
-    return binding.id
+    return { ...bound, bindingId: binding.id }
   }
   const close = async () => {
     await server[Symbol.asyncDispose]()
     await platform.stop()
   }
-  return { platform, api, bind, [Symbol.asyncDispose]: close }
+  return { platform, server, api, bind, [Symbol.asyncDispose]: close }
 }
 
-async function put(
-  api: Scene['api'],
-  { environmentId, dek }: { environmentId: string; dek: Dek },
-  name: string,
-  value: string,
-): Promise<unknown> {
+/** A value gets another version, sealed as clients do. */
+async function put({ api, environmentId, dek }: Bound, name: string, value: string): Promise<void> {
   const ciphertext = await sealSecret(value, dek, environmentId, name)
-  return api('PUT', `/envs/${environmentId}/secrets/${name}`, { ciphertext })
-}
-
-/** So many, some at once. */
-async function each(count: number, work: (i: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const worker = async () => {
-    for (let i = next++; i < count; i = next++) await work(i)
-  }
-  await Promise.all(Array.from({ length: writersAtOnce }, worker))
+  await api('PUT', `/envs/${environmentId}/secrets/${name}`, { ciphertext })
 }

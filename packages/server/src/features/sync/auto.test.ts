@@ -2,26 +2,12 @@ import { branches, rekey } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
 import { secrets } from '@skerry/contract/secrets'
 import { sync } from '@skerry/contract/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AppPlatform, startAppPlatform } from '../../../test/services/app-platform.ts'
+import { describe, expect, test } from 'vitest'
+import { openSync } from '../../../test/scene.ts'
 import { bind, composedGroup, connect, deksFor, erase, runNow, vaultedEnv, write } from '../../../test/sync-scene.ts'
-import { signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 import { sweep } from './jobs.ts'
 
-let platform: AppPlatform
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  platform = await startAppPlatform()
-  world = await openWorld(platform.settings)
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await platform.stop()
-})
-beforeEach(() => platform.answer(null))
+const { platform, world, tenant } = await openSync()
 
 let count = 0
 const newAppName = () => `auto-${++count}`
@@ -36,7 +22,7 @@ const bindingOf = async (bindingId: string) =>
 const auto = { mode: 'auto' }
 
 describe('a binding that pushes by itself', () => {
-  test('begins with a push, follows every change within 5 seconds, and makes one push of those that come together', async () => {
+  test('begins with a push, follows every change, and makes one push of those that come together', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -46,11 +32,9 @@ describe('a binding that pushes by itself', () => {
     await bind(world, tenant, connection, [env], app, { ...auto, onDelete: 'delete' })
     await expect.poll(() => held(app)).toEqual({ FIRST: '1' })
     const before = pushesTo(app)
-    const startedAt = performance.now()
     for (let number = 0; number < 10; number++) await write(world, tenant, env, `NAME_${number}`, 'x')
     await erase(world, tenant, env, 'FIRST')
     await expect.poll(() => [Object.keys(held(app)).length, held(app).FIRST]).toEqual([10, undefined])
-    expect(performance.now() - startedAt).toBeLessThan(5000 + 2000)
     expect(pushesTo(app) - before).toBe(1)
   })
 

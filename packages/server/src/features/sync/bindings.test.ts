@@ -4,8 +4,9 @@ import { envs } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { composition } from '@skerry/contract/groups'
 import { sync } from '@skerry/contract/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AppPlatform, startAppPlatform } from '../../../test/services/app-platform.ts'
+import { describe, expect, test } from 'vitest'
+import { engine } from '../../../test/engine.ts'
+import { openSync } from '../../../test/scene.ts'
 import {
   bind,
   bindingBody,
@@ -21,23 +22,12 @@ import {
   wrapped,
   write,
 } from '../../../test/sync-scene.ts'
-import { newMember, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { newMember, signUp } from '../../../test/tenant.ts'
+import { openWorld } from '../../../test/world.ts'
+import { newId } from '../../kernel/context.ts'
 import { forget } from './jobs.ts'
 
-let platform: AppPlatform
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  platform = await startAppPlatform()
-  world = await openWorld(platform.settings)
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await platform.stop()
-})
-beforeEach(() => platform.answer(null))
+const { platform, world, tenant } = await openSync()
 
 let count = 0
 const newAppName = () => `store-${++count}`
@@ -69,6 +59,24 @@ describe('a connection', () => {
     const again = await connectionBody(world, tenant, platform.token, 'the shop')
     expect((await world.call(sync.createConnection, { ...inOrg(), body: again.body })).status).toBe(409)
     expect((await world.call(sync.createConnection, { ...inOrg(), body: { ...body, name: 'x' } })).status).toBe(409)
+  })
+
+  // An embedded database always has one.
+  test.runIf(engine() === 'postgres')('is refused by a server that has no server key', async () => {
+    const keyless = await openWorld({ ...platform.settings, SKERRY_SERVER_KEY: '' })
+    try {
+      const { orgId, admin } = await signUp(keyless)
+      const { as } = admin
+      const connectionId = newId('syncConnection')
+      const asked = await keyless.call(sync.publicKey, { as, params: { orgId, connectionId } })
+      const { body } = await connectionBody(world, tenant, platform.token)
+      const created = await keyless.call(sync.createConnection, { as, params: { orgId }, body })
+      for (const { status, error } of [asked, created])
+        expect([status, error?.message]).toEqual([409, 'this server has no server key'])
+      expect((await keyless.call(sync.connections, { as, params: { orgId } })).body.connections).toEqual([])
+    } finally {
+      await keyless.close()
+    }
   })
 
   test('with a credential that is not wrapped to its key, or with no id, is refused', async () => {

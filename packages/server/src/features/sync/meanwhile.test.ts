@@ -1,28 +1,14 @@
 import { rekey } from '@skerry/contract/envs'
 import { composition } from '@skerry/contract/groups'
 import { sync } from '@skerry/contract/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { protect } from '../../../test/guarded.ts'
-import { type AppPlatform, startAppPlatform } from '../../../test/services/app-platform.ts'
+import { openSync } from '../../../test/scene.ts'
 import { bind, composedGroup, connect, deksFor, runNow, vaultedEnv, write } from '../../../test/sync-scene.ts'
-import { signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
 // What happens to an environment while it is bound, or while a run is at work.
 
-let platform: AppPlatform
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  platform = await startAppPlatform()
-  world = await openWorld(platform.settings)
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await platform.stop()
-})
-beforeEach(() => platform.answer(null))
+const { platform, world, tenant } = await openSync()
 
 const asAdmin = () => ({ as: tenant.admin.as })
 const bindingOf = async (bindingId: string) => {

@@ -1,6 +1,7 @@
 import { sync } from '@skerry/contract/sync'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Answered, type AppPlatform, type Asked, startAppPlatform } from '../../../test/services/app-platform.ts'
+import { describe, expect, test } from 'vitest'
+import { openSync } from '../../../test/scene.ts'
+import type { Answered, Asked } from '../../../test/services/app-platform.ts'
 import { tableDump } from '../../../test/state.ts'
 import {
   bind,
@@ -12,22 +13,8 @@ import {
   vaultedEnv,
   write,
 } from '../../../test/sync-scene.ts'
-import { signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 
-let platform: AppPlatform
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  platform = await startAppPlatform()
-  world = await openWorld(platform.settings)
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await platform.stop()
-})
-beforeEach(() => platform.answer(null))
+const { platform, world, tenant } = await openSync()
 
 let apps = 0
 const newAppName = () => `shop-${++apps}`
