@@ -40,12 +40,12 @@ const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts']
 
 const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.
-const looks = ['entrance', 'matrix-size', 'pages', 'screenshots', 'serving', 'sign-in-time'].map(
+const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screenshots', 'serving', 'sign-in-time'].map(
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 
 /** Walks that are long, and of what seldom changes. */
-const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies'].map(
+const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies', 'proxy-approvals'].map(
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 

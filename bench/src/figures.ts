@@ -11,6 +11,7 @@ import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseEnd, leaseEndAfterDowntime, leaseEndConnections, leaseEndTogether } from './figures/lease-end.ts'
 import { leaseMint, leaseMintAtMany } from './figures/lease-mint.ts'
+import { policyDecide } from './figures/policy-decide.ts'
 import { proxyRoute } from './figures/proxy-route.ts'
 import { redaction } from './figures/redaction.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
@@ -53,6 +54,7 @@ export const figures: Figure[] = [
   { name: 'export_others_postgres', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: exportOthersPostgres },
   { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },
   { name: 'export_others_embedded', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: exportOthersEmbedded },
+  { name: 'policy_decide', unit: 'µs', required: { max: 50 }, needsPostgres: false, measure: policyDecide },
   { name: 'proxy_route', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: proxyRoute },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },

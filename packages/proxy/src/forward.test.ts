@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { curl } from '../test/curl.ts'
@@ -229,6 +230,30 @@ test('a WebSocket opens with the secret, and its frames pass in both directions'
   const refused = new WebSocket(`${world.reverse!.replace('http', 'ws')}/ws/other`, { headers })
   const [, answer] = await once(refused, 'unexpected-response')
   expect([answer.statusCode, answer.headers['x-skerry-refusal']]).toEqual([403, 'path_not_allowed'])
+})
+
+test('a WebSocket inside of CONNECT opens with the secret, over TLS that the client has checked', async () => {
+  const { upstream, ...world } = await intercepted()
+  const server = new WebSocketServer({ server: upstream.server })
+  let seen: string | undefined
+  server.on('connection', (socket, request) => {
+    seen = request.headers.authorization
+    socket.on('message', (data) => socket.send(`echo ${data}`))
+  })
+  const { hostname, port } = new URL(world.forward!)
+  const asked = connectTcp(Number(port), hostname)
+  asked.write(`CONNECT ${name}:${upstream.port} HTTP/1.1\r\nHost: ${name}:${upstream.port}\r\n\r\n`)
+  expect(String(await once(asked, 'data'))).toMatch(/^HTTP\/1\.1 200 /)
+  const socket = connectTls({ socket: asked, servername: name, ca: await readFile(world.certificatePath!) })
+  const client = new WebSocket(`${upstream.origin.replace('http', 'ws')}/live`, {
+    headers: { authorization: 'Bearer {{skerry:API_KEY}}' },
+    createConnection: () => socket,
+  })
+  await once(client, 'open')
+  client.send('hello')
+  const [data] = await once(client, 'message')
+  expect([seen, String(data)]).toEqual([`Bearer ${key}`, 'echo hello'])
+  client.terminate()
 })
 
 test('a protocol that nobody speaks here ends with a refusal and not with a connection', async () => {

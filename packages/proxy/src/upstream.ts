@@ -89,7 +89,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
   }
   const upgrade = async (to: Target, sending: Sending, signal: AbortSignal): Promise<IncomingMessage | Upgraded> => {
     const headers: Headers = [...sending.headers, ['Connection', 'Upgrade'], ['Upgrade', 'websocket']]
-    const sent = start(to, { ...sending, headers }, signal, { agent: false })
+    const sent = start(to, { ...sending, headers }, signal, { agent: false, ...(ca === undefined ? {} : { ca }) })
     const { promise, resolve } = Promise.withResolvers<Upgraded>()
     sent.on('upgrade', (response, socket, head) => resolve({ response, socket: socket as Socket, head }))
     return Promise.race([promise, answerOf(sent, null)])
