@@ -37,7 +37,10 @@ export default {
       name: 'clients-start-without-schemas',
       comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',
       severity: 'error',
-      from: { path: '^packages/((crypto|sdk|cli|proxy|executor)/src|(dashboard|connect)/app)/', pathNot: '\\.test\\.ts$' },
+      from: {
+        path: '^packages/((crypto|sdk|cli|proxy|executor)/src|(dashboard|connect)/app)/',
+        pathNot: '\\.test\\.ts$',
+      },
       to: {
         path: ours('contract'),
         pathNot: plainContract,
@@ -132,7 +135,8 @@ export default {
     },
     {
       name: 'browsers-too',
-      comment: 'contract, crypto, sdk, the dashboard and the Connect page run in browsers and workers; only sdk/src/node may use Node',
+      comment:
+        'contract, crypto, sdk, the dashboard and the Connect page run in browsers and workers; only sdk/src/node may use Node',
       severity: 'error',
       from: {
         path: '^packages/((contract|crypto|sdk)/src|(dashboard|connect)/app)/',

@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   }
 }
 
-const decimals: Record<Figure['unit'], number> = { ratio: 2, MB: 0, requests: 0, seconds: 1, connections: 0 }
+const decimals: Record<Figure['unit'], number> = { ratio: 2, MB: 0, requests: 0, seconds: 1, connections: 0, µs: 0 }
 
 /** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
 async function report(figure: Figure, bench: Bench): Promise<boolean> {

@@ -96,7 +96,7 @@ function steady(line: string, machine: Machine): string {
     .replaceAll(server.url, '<url>')
     .replaceAll(new URL(server.url).host, '<host>')
     .replaceAll(machine.home, '<home>')
-    .replace(/skt_\w{22}_[\w-]{40,}/g, '<secret>')
+    .replace(/(?:skt_\w{22}_|whsec_)[\w-]{40,}/g, '<secret>')
     .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replace(/\b(alice|bob)-\d+@/g, '$1@')

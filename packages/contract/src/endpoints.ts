@@ -38,6 +38,7 @@ import { vaultConnect } from './vault-connect.ts'
 import { vaultExecutor } from './vault-executor.ts'
 import { vaultPlatform } from './vault-platform.ts'
 import { vaultProjects } from './vault-projects.ts'
+import { vaultWebhooks } from './vault-webhooks.ts'
 
 /** The whole API, by the specification's headings. Server, SDK, OpenAPI document and reference page derive from it. */
 export const endpoints = {
@@ -82,6 +83,7 @@ export const endpoints = {
   agents,
   tasks,
   vaultProjects,
+  vaultWebhooks,
   vaultPlatform,
   vaultConnect,
   vaultExecutor,

@@ -108,6 +108,9 @@ export const limits = {
   vaultClaimTtlSeconds: 1800,
   vaultConnectionsDefault: 100,
   vaultWrappingKeysMax: 100,
+  /** In one project. */
+  vaultWebhooksMax: 10,
+  vaultDeliveriesDefault: 50,
   /** An environment is re-keyed in one request, which carries all that it holds. */
   rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

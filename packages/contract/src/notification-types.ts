@@ -20,6 +20,10 @@ export const notificationTypes = {
     byDefault: true,
     when: 'a collector refuses the audit trail of an organization that you administer',
   },
+  vault_webhook_disabled: {
+    byDefault: true,
+    when: 'a webhook of the vault fails for long in an organization that you administer',
+  },
   cli_session_approved: { byDefault: true, when: 'a CLI session is approved in your name' },
   recovery_opened: {
     byDefault: true,

@@ -42,6 +42,7 @@ import {
   VaultProvider,
   WrappingKey,
 } from './vault.ts'
+import { NewVaultWebhook, VaultDelivery, VaultWebhook, VaultWebhookTested } from './vault-webhooks.ts'
 
 /** A JSON Schema of the 2020-12 dialect, as OpenAPI 3.1 takes it. */
 export type JsonSchema = { [keyword: string]: unknown }
@@ -82,6 +83,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   MachineClient,
   Member,
   NewKmsGrant,
+  NewVaultWebhook,
   NamedAgent,
   NotificationPrefs: Prefs,
   Ok: shared.Ok,
@@ -118,12 +120,15 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   VaultConnectView,
   VaultConnection,
   VaultConnectionPage,
+  VaultDelivery,
   VaultDisplay,
   VaultExecutor,
   VaultKey,
   VaultManageView,
   VaultNewDisplay: NewVaultDisplay,
   VaultProject,
+  VaultWebhook,
+  VaultWebhookTested,
   VaultProvider,
   VaultWrappingKey: WrappingKey,
   Version: shared.Version,

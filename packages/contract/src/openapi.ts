@@ -54,6 +54,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   agents: 'Agents',
   tasks: 'Agent tasks and activity',
   vaultProjects: 'Credential vault: projects',
+  vaultWebhooks: 'Credential vault: webhooks',
   vaultPlatform: 'Credential vault: platform',
   vaultConnect: 'Credential vault: Connect page',
   vaultExecutor: 'Credential vault: executor',

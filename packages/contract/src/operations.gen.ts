@@ -287,6 +287,15 @@ export const operations = {
     connections: { method: 'GET', path: '/v1/orgs/:orgId/vault/projects/:projectId/connections', surface: 'principal' },
     revokeConnection: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/connections/:vaultConnectionId/revoke', surface: 'principal' },
   },
+  vaultWebhooks: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks', surface: 'principal' },
+    create: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks', surface: 'principal' },
+    update: { method: 'PATCH', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks/:vaultWebhookId', surface: 'principal' },
+    delete: { method: 'DELETE', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks/:vaultWebhookId', surface: 'principal' },
+    test: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks/:vaultWebhookId/test', surface: 'principal' },
+    deliveries: { method: 'GET', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks/:vaultWebhookId/deliveries', surface: 'principal' },
+    redeliver: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks/:vaultWebhookId/deliveries/:vaultDeliveryId/redeliver', surface: 'principal' },
+  },
   vaultPlatform: {
     createSession: { method: 'POST', path: '/v1/vault/connect-sessions', surface: 'platform' },
     session: { method: 'GET', path: '/v1/vault/connect-sessions/:connectSessionId', surface: 'platform' },
@@ -294,6 +303,10 @@ export const operations = {
     connection: { method: 'GET', path: '/v1/vault/connections/:vaultConnectionId', surface: 'platform' },
     revoke: { method: 'DELETE', path: '/v1/vault/connections/:vaultConnectionId', surface: 'platform' },
     createManageSession: { method: 'POST', path: '/v1/vault/manage-sessions', surface: 'platform' },
+    webhooks: { method: 'GET', path: '/v1/vault/webhooks', surface: 'platform' },
+    createWebhook: { method: 'POST', path: '/v1/vault/webhooks', surface: 'platform' },
+    deleteWebhook: { method: 'DELETE', path: '/v1/vault/webhooks/:vaultWebhookId', surface: 'platform' },
+    testWebhook: { method: 'POST', path: '/v1/vault/webhooks/:vaultWebhookId/test', surface: 'platform' },
   },
   vaultConnect: {
     claim: { method: 'POST', path: '/v1/vault/connect/claim', surface: 'none' },

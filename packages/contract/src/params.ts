@@ -71,6 +71,8 @@ const rules: Record<string, PathParamRule> = {
   vaultKeyId: id('vaultKey', 'platform key'),
   connectSessionId: id('vaultSession', 'session'),
   vaultConnectionId: id('vaultConnection', 'connection'),
+  vaultWebhookId: id('vaultWebhook', 'webhook'),
+  vaultDeliveryId: id('vaultDelivery', 'delivery'),
   slot: {
     schema: Type.String({
       pattern: `^(?:${Object.keys(vaultSlots).join('|')})$`,

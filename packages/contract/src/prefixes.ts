@@ -85,6 +85,8 @@ export const idPrefixes = {
   vaultExecutor: 'vex_',
   vaultSession: 'vcs_',
   vaultConnection: 'vcn_',
+  vaultWebhook: 'vwh_',
+  vaultDelivery: 'vwd_',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

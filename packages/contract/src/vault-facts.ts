@@ -40,6 +40,11 @@ export const vaultReauthReasons = [
 
 export const vaultRevokers = ['platform', 'end_user', 'org_admin', 'system'] as const
 
+/** What the webhooks of a project tell of. */
+export const vaultEventTypes = ['connection.ready', 'connection.reauth_required', 'connection.revoked'] as const
+export const vaultWebhookStatuses = ['active', 'disabled'] as const
+export const vaultDeliveryStatuses = ['pending', 'delivered', 'dead'] as const
+
 /** Which credential something is. */
 export interface VaultPlace {
   projectId: string

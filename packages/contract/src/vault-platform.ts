@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, post } from './endpoint.ts'
 import { limits } from './limits.ts'
-import { Id, Instant, Nullable, Strict } from './schema.ts'
+import { Id, Instant, Nullable, Ok, Strict } from './schema.ts'
 import {
   ConnectionsQuery,
   Method,
@@ -13,6 +13,7 @@ import {
   VaultConnectionPage,
 } from './vault.ts'
 import { vaultSessionPurposes, vaultSessionStatuses } from './vault-facts.ts'
+import { NewVaultWebhook, VaultWebhookCreated, VaultWebhookList, VaultWebhookTested } from './vault-webhooks.ts'
 
 const surface = 'platform'
 const oneConnection = Strict({ connection: VaultConnection })
@@ -108,5 +109,33 @@ export const vaultPlatform = {
       }),
     },
     audits: ['vault.manage_session.created'],
+  }),
+  webhooks: get('/v1/vault/webhooks', {
+    surface,
+    summary: 'Webhooks of the project',
+    responses: { 200: VaultWebhookList },
+  }),
+  createWebhook: post('/v1/vault/webhooks', {
+    surface,
+    summary: 'Have the events of the project sent to a URL; the signing secret is shown once',
+    body: NewVaultWebhook,
+    responses: { 201: VaultWebhookCreated },
+    refuses: ['conflict'],
+    audits: ['vault.webhook.created'],
+  }),
+  deleteWebhook: del('/v1/vault/webhooks/:vaultWebhookId', {
+    surface,
+    summary: 'Delete a webhook, and what still waits to be sent to it',
+    responses: { 200: Ok },
+    refuses: ['not_found'],
+    audits: ['vault.webhook.deleted'],
+  }),
+  testWebhook: post('/v1/vault/webhooks/:vaultWebhookId/test', {
+    surface,
+    unit: 'manual',
+    summary: 'Send a `ping` now; what became of it is the answer',
+    responses: { 200: VaultWebhookTested },
+    refuses: ['not_found', 'conflict'],
+    audits: ['vault.webhook.tested'],
   }),
 }

@@ -9,6 +9,8 @@ import { checkHeaders, send } from './transport.ts'
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
 export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 
+export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['endpoint']
+
 export interface VaultSettings extends Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
   /** A platform key, `skv_...`. For a product's backend: whoever has it makes links in the product's name. */
   key: string
@@ -43,6 +45,18 @@ export interface Vault {
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
+  webhooks: VaultWebhooks
+}
+
+/** Where the server tells of what happens to connections; `verifyWebhook` is for what it sends. */
+export interface VaultWebhooks {
+  /** `available` is false where the server cannot sign, and so sends nothing. */
+  list(): Promise<Answer<typeof vaultPlatform.webhooks>>
+  /** The secret is shown this once. */
+  create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
+  delete(webhookId: string): Promise<void>
+  /** Sends a `ping` now, and tells what came of it. */
+  test(webhookId: string): Promise<Answer<typeof vaultPlatform.testWebhook>>
 }
 
 /**
@@ -84,6 +98,12 @@ export function createVault(settings: VaultSettings): Vault {
     connections: (query = {}) => vaultPlatform.connections({ query }),
     connection: async (id) => (await vaultPlatform.connection({ params: { vaultConnectionId: id } })).connection,
     revoke: async (id) => (await vaultPlatform.revoke({ params: { vaultConnectionId: id } })).connection,
+    webhooks: {
+      list: () => vaultPlatform.webhooks(),
+      create: (body) => vaultPlatform.createWebhook({ body }),
+      delete: async (id) => void (await vaultPlatform.deleteWebhook({ params: { vaultWebhookId: id } })),
+      test: (id) => vaultPlatform.testWebhook({ params: { vaultWebhookId: id } }),
+    },
   }
 }
 

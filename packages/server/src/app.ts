@@ -58,6 +58,8 @@ import { routes as vaultConnect } from './features/vault/connect/routes.ts'
 import { routes as vaultExecutor } from './features/vault/executor/routes.ts'
 import { routes as vaultPlatform } from './features/vault/platform/routes.ts'
 import { routes as vaultProjects } from './features/vault/projects/routes.ts'
+import { jobs as vaultWebhookJobs, subscribers as vaultWebhookSubscribers } from './features/vault/webhooks/jobs.ts'
+import { routes as vaultWebhooks } from './features/vault/webhooks/routes.ts'
 import type { RawRoute } from './http/raw.ts'
 import type { Route } from './http/route.ts'
 import { jobs as housekeeping } from './jobs/housekeeping.ts'
@@ -96,6 +98,7 @@ export const routes: Route[] = [
   ...agents,
   ...tasks,
   ...vaultProjects,
+  ...vaultWebhooks,
   ...vaultPlatform,
   ...vaultConnect,
   ...vaultExecutor,
@@ -109,7 +112,7 @@ export const routes: Route[] = [
 /** And what it serves beside the API. */
 export const rawRoutes: RawRoute[] = [...rawSignIn, ...webhooks, ...dashboard, ...connectPage, ...docs]
 /** Everyone here who is told of events. */
-export const subscribers: Subscriber[] = [...notificationSubscribers]
+export const subscribers: Subscriber[] = [...notificationSubscribers, ...vaultWebhookSubscribers]
 
 /** Everything that this server does later, or by itself. */
 export const jobs: AnyJob[] = [
@@ -126,6 +129,7 @@ export const jobs: AnyJob[] = [
   ...agentJobs,
   ...taskJobs,
   ...vaultJobs,
+  ...vaultWebhookJobs,
   ...auditProofJobs,
   ...billingJobs,
   ...logSinkJobs,

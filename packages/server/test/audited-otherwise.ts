@@ -11,6 +11,7 @@ import { rotation } from '@skerry/contract/rotation'
 import { secrets } from '@skerry/contract/secrets'
 import { tokens } from '@skerry/contract/tokens'
 import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { newToken as wholeToken } from '@skerry/crypto/token'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -23,6 +24,7 @@ import { endDue } from '../src/features/leases/ending.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
+import { failuresMax } from '../src/features/vault/webhooks/deliver.ts'
 import { sha256 } from '../src/kernel/context.ts'
 import { system } from '../src/kernel/unit.ts'
 import { register } from '../src/operator/plan.ts'
@@ -35,6 +37,7 @@ import { startCollector } from './services/collector.ts'
 import type { Stripe } from './services/stripe.ts'
 import { newEntries } from './state.ts'
 import { invitePerson, newDecoy, newMember, newToken, signUp } from './tenant.ts'
+import { until } from './until.ts'
 import { openWorld, type World } from './world.ts'
 
 export const userAgent = 'audited/1.0 (a suite)'
@@ -277,6 +280,27 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       )
       const what = { action: 'vault.credential.release_denied', resourceId: params.vaultConnectionId }
       expect(entries).toMatchObject([{ ...what, actorType: 'vault_executor', actorId: executor.id }])
+    })
+
+    test('a webhook that failed often enough is disabled, which is recorded', async () => {
+      const { as } = place.tenant.admin
+      const { params } = place
+      const { vaultWebhookId } = params
+      const isDisabled = async () => {
+        const { endpoints } = (await world.call(vaultWebhooks.list, { as, params })).body
+        return endpoints.some(({ id, status }) => id === vaultWebhookId && status === 'disabled')
+      }
+      await world.call(vaultWebhooks.update, { as, params, body: { status: 'active' } })
+      const failing = 'update vault_webhooks set failure_count = $2 where id = $1'
+      await world.server.context.db.rows(failing, [vaultWebhookId, failuresMax - 1])
+      const entries = await newEntries(world, async () => {
+        await world.call(vaultWebhooks.redeliver, { as, params })
+        await until('it is disabled', isDisabled)
+      })
+      expect(entries).toMatchObject([
+        { action: 'vault.webhook.redelivered', actorId: place.tenant.admin.id },
+        { action: 'vault.webhook.disabled', actorType: 'system', resourceId: vaultWebhookId },
+      ])
     })
 
     test('a log sink whose collector refuses is disabled, which is recorded', async () => {

@@ -9,7 +9,7 @@ import { sinkBody } from './log-sink-steps.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { bindingBody, type Connected, connectionBody, deksFor, keyOf, vaultedEnv, wrapped } from './sync-scene.ts'
 import { newMember, newPerson } from './tenant.ts'
-import { registration, returnOrigin, sealed, slotOf } from './vault-scene.ts'
+import { registration, returnOrigin, sealed, slotOf, webhookBody } from './vault-scene.ts'
 import type { World } from './world.ts'
 
 /** A caller who passes the access of an endpoint, and a body with every field that is sound but for what a suite breaks. */
@@ -226,6 +226,7 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
   const link = { userRef: 'user-1', returnUrl: `${returnOrigin}/done`, expiresInSeconds: 60 }
   const repair = { providerId: 'acme', purpose: 'reconnect', connectionId: params.vaultConnectionId }
   const captured = { slots: [slotOf(vault)], accountLabel: 'Name' }
+  const webhook = { ...webhookBody(), events: ['connection.ready'] }
   const own = '/v1/vault/executor'
   const connection = `${own}/connections/:vaultConnectionId`
   return {
@@ -234,6 +235,9 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
     [`POST ${projects}/:projectId/keys`]: { as: reviewer, body: { name: 'Name' } },
     'POST /v1/vault/connect-sessions': { as: platform.as, body: { ...link, ...repair } },
     'POST /v1/vault/manage-sessions': { as: platform.as, body: link },
+    'POST /v1/vault/webhooks': { as: platform.as, body: webhook },
+    [`POST ${projects}/:projectId/webhooks`]: { as, body: webhook },
+    [`PATCH ${projects}/:projectId/webhooks/:vaultWebhookId`]: { as, body: { ...webhook, status: 'active' } },
     'POST /v1/vault/connect/claim': { as: undefined, body: { token: `vct_${bearerSecret()}` } },
     'POST /v1/vault/connect/consent': { as: connects, body: { consentVersion: 1 } },
     'POST /v1/vault/connect/submit': { as: connects, body: captured },

@@ -5,6 +5,7 @@ import { vaultExecutor } from '@skerry/contract/vault-executor'
 import type { VaultSlot } from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import type { Static } from 'typebox'
 import { sha256 } from '../src/kernel/context.ts'
 import { newKey } from './agent-steps.ts'
@@ -144,6 +145,18 @@ export async function newConnectionOf(world: World, vault: Vault, provider: Prov
   return answer.connectionId
 }
 
+/** An address that no server of a test may reach, so that nobody is asked. */
+export const webhookBody = () => ({ url: 'https://10.0.0.1/hook', description: 'Backend' })
+
+/** A webhook with a delivery. It is disabled: nothing is sent to it by itself. */
+async function newSending(world: World, { tenant: { orgId, admin }, projectId, platform }: Vault) {
+  const { endpoint } = await sent(world, vaultPlatform.createWebhook, { as: platform.as, body: webhookBody() })
+  const params = { orgId, projectId, vaultWebhookId: endpoint.id }
+  const { deliveryId } = await sent(world, vaultPlatform.testWebhook, { as: platform.as, params })
+  await sent(world, vaultWebhooks.update, { as: admin.as, params, body: { status: 'disabled' } })
+  return { vaultWebhookId: endpoint.id, vaultDeliveryId: deliveryId }
+}
+
 /** A vault with a credential for each of its surfaces. */
 export interface Surfaces extends Vault {
   /** Claim tokens of a link to connect, and of one to manage. */
@@ -159,7 +172,11 @@ export async function newSurfaces(world: World, tenant: Tenant): Promise<Surface
   const { as: connects, id: connectSessionId } = await consented(world, vault)
   const { as: manages } = await open(world, await newManageLink(world, vault))
   const { projectId, platform } = vault
-  const params = { projectId, vaultKeyId: platform.id, connectSessionId, vaultConnectionId, slot: 'api_key' }
+  const sending = await newSending(world, vault)
+  const params = {
+    ...{ projectId, vaultKeyId: platform.id, connectSessionId, vaultConnectionId, slot: 'api_key' },
+    ...sending,
+  }
   return { ...vault, connects, manages, params }
 }
 

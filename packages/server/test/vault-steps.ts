@@ -5,9 +5,10 @@ import { vaultExecutor } from '@skerry/contract/vault-executor'
 import type { VaultSlot } from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { only, type Seen, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
-import { catalog, newWrappingKey, registration, sealed, slotOf } from './vault-scene.ts'
+import { catalog, newWrappingKey, registration, sealed, slotOf, webhookBody } from './vault-scene.ts'
 
 type Ids = Record<string, string>
 
@@ -45,7 +46,13 @@ const act =
 
 /** A vault project from its beginning to its end, with all who take part in it. */
 export function vaulting(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
-  return [...settingUp(ids, tenant, admin), ...connecting(ids), ...keeping(ids), ...ending(ids, tenant)]
+  return [
+    ...settingUp(ids, tenant, admin),
+    ...telling(ids, tenant),
+    ...connecting(ids),
+    ...keeping(ids),
+    ...ending(ids, tenant),
+  ]
 }
 
 function settingUp(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
@@ -102,6 +109,50 @@ function settingUp(ids: Ids, tenant: Tenant, admin: Actor): Step[] {
       ...own,
       body: () => ({ wrappingKey: newWrappingKey() }),
     }),
+  ]
+}
+
+/** Webhooks, of the platform and of an admin. */
+function telling(ids: Ids, tenant: Tenant): Step[] {
+  const made = {
+    body: webhookBody,
+    notes: (seen: Seen) => {
+      ids.vaultWebhookId = seen.endpoint?.id as string
+    },
+  }
+  const byPlatform = {
+    ...{ as: 'platform', who: () => ({ type: 'vault_platform', id: ids.vaultKeyId as string }) },
+    about: 'vaultWebhookId',
+    params: () => ({ vaultWebhookId: ids.vaultWebhookId as string }),
+  }
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const inProject = { params: only(ids, { projectId: 'projectId' }) }
+  const place = {
+    params: only(ids, { projectId: 'projectId', vaultWebhookId: 'vaultWebhookId', vaultDeliveryId: 'vaultDeliveryId' }),
+    resource: () => ids.vaultWebhookId as string,
+  }
+  return [
+    act(ids)(vaultPlatform.createWebhook, ['vault.webhook.created'], { ...byPlatform, ...made }),
+    act(ids)(vaultPlatform.testWebhook, ['vault.webhook.tested'], byPlatform),
+    act(ids)(vaultPlatform.deleteWebhook, ['vault.webhook.deleted'], byPlatform),
+    step(vaultWebhooks.create, 'vault.webhook.created', byToken, {
+      ...inProject,
+      body: webhookBody,
+      resource: (seen) => {
+        made.notes(seen)
+        return ids.vaultWebhookId as string
+      },
+    }),
+    step(vaultWebhooks.update, 'vault.webhook.updated', byToken, { ...place, body: () => ({ description: 'Other' }) }),
+    step(vaultWebhooks.test, 'vault.webhook.tested', byToken, {
+      params: only(ids, { projectId: 'projectId', vaultWebhookId: 'vaultWebhookId' }),
+      resource: (seen) => {
+        ids.vaultDeliveryId = String(seen.deliveryId)
+        return ids.vaultWebhookId as string
+      },
+    }),
+    step(vaultWebhooks.redeliver, 'vault.webhook.redelivered', byToken, place),
+    step(vaultWebhooks.delete, 'vault.webhook.deleted', byToken, place),
   ]
 }
 

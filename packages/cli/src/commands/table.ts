@@ -79,6 +79,7 @@ export const commands: readonly CommandRow[] = [
   { name: 'org', summary: 'Organizations', load: () => import('./org.ts') },
   { name: 'members', summary: 'Members: roles, keys, removal', load: () => import('./members.ts') },
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
+  { name: 'vault', summary: 'Accounts that a product’s users connect', load: () => import('./vault.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   {
     name: 'export',

@@ -99,6 +99,7 @@ async function furnished(): Promise<Record<string, string>> {
     `kms sign releases-${n} --file template --out signature-${n}`,
     `lease target add hosts-${n} --file ca --yes`,
     `agent create agent-${n}`,
+    `vault project create product-${n}`,
     `sync connect fly.io --name fly-${n} --file platform --yes`,
     `secrets set A --env guarded-${n} --note why --random 8 --json`,
     'token create --name t --app shop --env development --json',
@@ -106,8 +107,9 @@ async function furnished(): Promise<Record<string, string>> {
     'client create --name m --json',
     `rotation create OTHER --every 30d --env spare-${n} --yes --json`,
     `sync bind fly-${n} --to appName=shop-${n} --env spare-${n} --mode manual --yes --json`,
+    `vault webhooks create https://127.0.0.1:1/ --project product-${n} --json`,
   ])
-  const [change, token, decoy, machine, rotated, bound] = made.slice(-6).map(({ stdout }) => JSON.parse(stdout))
+  const [change, token, decoy, machine, rotated, bound, hook] = made.slice(-7).map(({ stdout }) => JSON.parse(stdout))
   return {
     n,
     url: liar.url,
@@ -118,6 +120,7 @@ async function furnished(): Promise<Record<string, string>> {
     client: machine.client.id,
     rotation: rotated.rotation.id,
     binding: bound.binding.id,
+    webhook: hook.endpoint.id,
   }
 }
 

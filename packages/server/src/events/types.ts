@@ -9,6 +9,8 @@ export interface EventFacts {
   'vault.connection.ready': ConnectionFacts
   'vault.connection.reauth_required': ConnectionFacts
   'vault.connection.revoked': ConnectionFacts
+  /** After many failures in a row; `host` is that of its URL. */
+  'vault.webhook.disabled': { webhookId: string; host: string; error: string }
   'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string }
   'change_request.opened': ChangeRequestFacts
   /** Applied, rejected or superseded; `decidedById` is the principal that caused it. */

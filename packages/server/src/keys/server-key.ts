@@ -24,6 +24,7 @@ export const sealed = {
   keypair: { table: 'server_keypairs', key: ['org_id', 'purpose', 'owner_id'], column: 'sealed_private_key' },
   'export-key': { table: 'export_signing_keys', key: ['id'], column: 'sealed_private_key' },
   'log-sink-headers': { table: 'log_sinks', key: ['org_id'], column: 'sealed_headers' },
+  'vault-webhook-secret': { table: 'vault_webhooks', key: ['org_id', 'id'], column: 'sealed_secret' },
   // A cookie of a sign-in under way, which is over in ten minutes.
   'external-sign-in': null,
 } as const satisfies Record<string, { table: string; key: readonly string[]; column: string } | null>

@@ -300,4 +300,6 @@ export const withheldTables: Readonly<Record<string, string>> = {
   vault_sessions: vaultStays,
   vault_connections: vaultStays,
   vault_credentials: vaultStays,
+  vault_webhooks: vaultStays,
+  vault_deliveries: vaultStays,
 }

@@ -26,6 +26,7 @@ export interface Facts {
   sync_failed: { connection: string }
   lease_orphaned: { leaseId: string; target: string; account: string | null }
   log_sink_disabled: { endpoint: string; error: string }
+  vault_webhook_disabled: { host: string; error: string }
   cli_session_approved: {
     deviceLabel: string
     client: string | null
@@ -208,6 +209,15 @@ const mails: { [T in NotificationType]: Row<T> } = {
       'Nothing is lost: entries wait in the trail, and are sent once the log sink is enabled again.',
       '',
       `Correct the settings at ${baseUrl}, or with \`skerry log-sink set\`.`,
+    ],
+  },
+  vault_webhook_disabled: {
+    subject: (_, { orgName }) => `A webhook of the vault in ${orgName} was disabled`,
+    text: ({ host, error }, { baseUrl }) => [
+      `The webhook at ${host} failed many times in a row, the last time with: ${error}.`,
+      'It is sent nothing until an admin enables it again. What waits is sent then; new events are not kept for it.',
+      '',
+      `Correct the receiver, then enable the webhook at ${baseUrl}, or with \`skerry vault webhooks enable\`.`,
     ],
   },
   cli_session_approved: {

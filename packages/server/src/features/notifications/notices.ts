@@ -50,6 +50,11 @@ const notices = {
   'recovery_request.opened': ({ facts }) => ({ type: 'recovery_opened', to: 'adminsAndCustodians', facts }),
   'recovery_request.completed': ({ facts }) => ({ type: 'recovery_completed', to: 'adminsAndCustodians', facts }),
   'log_sink.disabled': ({ facts }) => ({ type: 'log_sink_disabled', to: { adminsExcept: null }, facts }),
+  'vault.webhook.disabled': ({ facts: { host, error } }) => ({
+    type: 'vault_webhook_disabled',
+    to: { adminsExcept: null },
+    facts: { host, error },
+  }),
   'token.exposed': ({ facts }) => ({ type: 'token_exposed', to: { adminsExcept: null }, facts }),
   'user.keys_replaced': ({ facts: { userId, person, environments } }) => ({
     type: 'keys_replaced',

@@ -277,6 +277,7 @@ describe('letters', () => {
     sync_failed: { connection: evil },
     lease_orphaned: { leaseId: 'lse_x', target: evil, account: evil },
     log_sink_disabled: { endpoint: evil, error: evil },
+    vault_webhook_disabled: { host: evil, error: evil },
     cli_session_approved: {
       deviceLabel: evil,
       client: evil.repeat(100),

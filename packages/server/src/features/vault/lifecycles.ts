@@ -1,8 +1,10 @@
 import type {
   vaultConnectionStatuses,
+  vaultDeliveryStatuses,
   vaultExecutorStatuses,
   vaultProjectStatuses,
   vaultSessionStatuses,
+  vaultWebhookStatuses,
 } from '@skerry/contract/vault-facts'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
@@ -10,6 +12,8 @@ export type ProjectStatus = (typeof vaultProjectStatuses)[number]
 export type ExecutorStatus = (typeof vaultExecutorStatuses)[number]
 export type SessionStatus = (typeof vaultSessionStatuses)[number]
 export type ConnectionStatus = (typeof vaultConnectionStatuses)[number]
+export type WebhookStatus = (typeof vaultWebhookStatuses)[number]
+export type DeliveryStatus = (typeof vaultDeliveryStatuses)[number]
 
 /** A disabled project releases nothing and opens no link. What it has stays, and can be revoked. */
 export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 'use'>('project', [
@@ -48,4 +52,21 @@ export const connectionLifecycle = lifecycle<
   ['reauth_required', 'capture', 'active'],
   ['reauth_required', 'reactivate', 'active'],
   ['reauth_required', 'revoke', 'revoked'],
+])
+
+/** One that is disabled is sent nothing. */
+export const webhookLifecycle = lifecycle<WebhookStatus, 'send' | 'disable' | 'enable'>('webhook', [
+  ['active', 'send', 'active'],
+  ['active', 'disable', 'disabled'],
+  ['disabled', 'enable', 'active'],
+])
+
+/** What is dead was tried as often as there are pauses, and stays until someone has it sent again. */
+export const deliveryLifecycle = lifecycle<DeliveryStatus, 'accept' | 'retry' | 'give_up' | 'redeliver'>('delivery', [
+  ['pending', 'accept', 'delivered'],
+  ['pending', 'retry', 'pending'],
+  ['pending', 'give_up', 'dead'],
+  ['pending', 'redeliver', 'pending'],
+  ['delivered', 'redeliver', 'pending'],
+  ['dead', 'redeliver', 'pending'],
 ])

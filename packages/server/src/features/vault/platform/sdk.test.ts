@@ -44,3 +44,12 @@ test('the SDK makes links that work, and sees and revokes what came of them', as
     code: 'invalid_request',
   })
 })
+
+test('the SDK adds, tests and deletes webhooks', async () => {
+  const { endpoint, secret } = await sdk.webhooks.create({ url: 'https://10.0.0.1/hook', events: ['connection.ready'] })
+  expect(secret).toMatch(/^whsec_[\w-]{43}$/)
+  expect(await sdk.webhooks.list()).toEqual({ available: true, endpoints: [endpoint] })
+  expect(await sdk.webhooks.test(endpoint.id)).toMatchObject({ delivered: false, queued: false })
+  await sdk.webhooks.delete(endpoint.id)
+  expect((await sdk.webhooks.list()).endpoints).toEqual([])
+})

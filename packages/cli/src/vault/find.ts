@@ -1,0 +1,51 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { vaultProjects } from '@skerry/contract/vault-projects'
+import { Failure, usage } from '../failure.ts'
+import type { Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+
+export type Project = Answer<typeof vaultProjects.create>['project']
+
+/** Options of a command on a project. */
+export interface InProject extends Flags {
+  project?: string
+}
+
+export interface Place {
+  orgId: string
+  projectId: string
+}
+
+const pageLimit = 200
+
+export async function listProjects(session: Session): Promise<{ orgId: string; projects: Project[] }> {
+  const { id: orgId } = await session.org()
+  const page = (cursor?: string) =>
+    session.client.vaultProjects.list({ params: { orgId }, query: { limit: pageLimit, ...(cursor && { cursor }) } })
+  const projects: Project[] = []
+  for (let next = await page(); ; next = await page(next.nextCursor)) {
+    projects.push(...next.projects)
+    if (next.nextCursor === null) return { orgId, projects }
+  }
+}
+
+/** By id, or by a name that one project alone has. */
+export async function findProject(session: Session, wanted: string): Promise<{ place: Place; project: Project }> {
+  const { orgId, projects } = await listProjects(session)
+  const found = projects.filter(({ id, name }) => id === wanted || name === wanted)
+  if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'name one by its id')
+  return placed(orgId, found[0], `there is no vault project ${wanted} here that you may see`)
+}
+
+/** The one that an option names, or the only one that there is. */
+export async function projectOf(session: Session, flags: InProject): Promise<{ place: Place; project: Project }> {
+  if (flags.project !== undefined) return findProject(session, flags.project)
+  const { orgId, projects } = await listProjects(session)
+  if (projects.length > 1) throw usage('there are several vault projects', 'name one with --project')
+  return placed(orgId, projects[0], 'there is no vault project here that you may see')
+}
+
+function placed(orgId: string, project: Project | undefined, message: string): { place: Place; project: Project } {
+  if (!project) throw new Failure('notFound', message, 'see `skerry vault project list`')
+  return { place: { orgId, projectId: project.id }, project }
+}

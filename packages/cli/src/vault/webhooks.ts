@@ -1,0 +1,154 @@
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import { vaultEventTypes } from '@skerry/contract/vault-facts'
+import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { Failure, usage } from '../failure.ts'
+import { parseLimit } from '../options.ts'
+import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { openSession, type Session } from '../session.ts'
+import { type InProject, type Place, projectOf } from './find.ts'
+
+type Webhook = Answer<typeof vaultWebhooks.list>['endpoints'][number]
+type DeliveryPage = Answer<typeof vaultWebhooks.deliveries>
+type Delivery = DeliveryPage['deliveries'][number]
+type Confirmed = InProject & { yes?: boolean }
+
+interface Created extends InProject {
+  event?: string[]
+  description?: string
+}
+
+type Events = NonNullable<Body<typeof vaultWebhooks.create>['events']>
+
+function eventsOf({ event }: Created): Events | undefined {
+  const unknown = event?.find((one) => !(vaultEventTypes as readonly string[]).includes(one))
+  if (unknown !== undefined) throw usage(`there is no event ${unknown}`, `there are ${vaultEventTypes.join(', ')}`)
+  return event as Events | undefined
+}
+
+export async function create(url: string, flags: Created): Promise<void> {
+  const events = eventsOf(flags)
+  const session = await openSession(flags)
+  const { place, project } = await projectOf(session, flags)
+  const { description } = flags
+  const body = { url, ...(events && { events }), ...(description !== undefined && { description }) }
+  const { endpoint, secret } = await session.client.vaultWebhooks.create({ params: place, body })
+  if (flags.json) writeJson({ endpoint, secret })
+  else writeLine(secret)
+  note(`added webhook ${endpoint.id} of ${project.name}; its signing secret is shown this once`)
+}
+
+export async function list(flags: InProject): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const { endpoints, available } = await session.client.vaultWebhooks.list({ params: place })
+  if (flags.json) return writeJson({ endpoints, available })
+  if (!available) warn('the server has no server key: it sends nothing')
+  writeTable(
+    ['id', 'url', 'status', 'last delivery'],
+    endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? one.lastDeliveryAt ?? 'never']),
+  )
+}
+
+async function findWebhook(session: Session, place: Place, wanted: string): Promise<Webhook> {
+  const { endpoints } = await session.client.vaultWebhooks.list({ params: place })
+  const found = endpoints.find(({ id }) => id === wanted)
+  if (found) return found
+  throw new Failure('notFound', `there is no webhook ${wanted}`, 'see `skerry vault webhooks list`')
+}
+
+export async function show(id: string, flags: InProject): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const endpoint = await findWebhook(session, place, id)
+  if (flags.json) return writeJson({ endpoint })
+  writeTable(
+    ['what', 'value'],
+    [
+      ['url', endpoint.url],
+      ['events', endpoint.events.join(', ')],
+      ['description', endpoint.description ?? ''],
+      ['status', endpoint.status],
+      ['failures in a row', String(endpoint.failureCount)],
+      ['last delivery', endpoint.lastDeliveryAt ?? 'never'],
+      ['last answer', String(endpoint.lastDeliveryStatus ?? '')],
+      ['last error', endpoint.lastError ?? ''],
+    ],
+  )
+}
+
+export const enable = (id: string, flags: InProject): Promise<void> => setStatus(id, 'active', flags)
+export const disable = (id: string, flags: Confirmed): Promise<void> => setStatus(id, 'disabled', flags)
+
+async function setStatus(id: string, status: Webhook['status'], flags: Confirmed): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const { url } = await findWebhook(session, place, id)
+  if (status === 'disabled') await confirmOrRefuse(`send nothing to ${url} any more`, flags)
+  const params = { ...place, vaultWebhookId: id }
+  const { endpoint } = await session.client.vaultWebhooks.update({ params, body: { status } })
+  if (flags.json) writeJson({ endpoint })
+  note(`webhook ${id} is ${endpoint.status}`)
+}
+
+export async function remove(id: string, flags: Confirmed): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const { url } = await findWebhook(session, place, id)
+  await confirmOrRefuse(`delete the webhook to ${url}, and what still waits for it`, flags)
+  await session.client.vaultWebhooks.delete({ params: { ...place, vaultWebhookId: id } })
+  note(`deleted webhook ${id}`)
+  if (flags.json) writeJson({ ok: true })
+}
+
+export async function test(id: string, flags: InProject): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const result = await session.client.vaultWebhooks.test({ params: { ...place, vaultWebhookId: id } })
+  if (flags.json) writeJson(result)
+  if (!result.delivered) throw new Failure('unavailable', `the receiver did not take it: ${result.error}`)
+  if (!flags.json) writeLine(`the receiver answered ${result.status}`)
+}
+
+export async function deliveries(
+  id: string,
+  flags: InProject & { status?: Delivery['status']; limit: string },
+): Promise<void> {
+  const most = parseLimit(flags.limit, 0) || Number.POSITIVE_INFINITY
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const params = { ...place, vaultWebhookId: id }
+  const found: Delivery[] = []
+  let cursor: string | null = null
+  do {
+    const limit = Math.min(most - found.length, pageLimit)
+    const query = { limit, ...(flags.status && { status: flags.status }), ...(cursor === null ? {} : { cursor }) }
+    const page: DeliveryPage = await session.client.vaultWebhooks.deliveries({ params, query })
+    found.push(...page.deliveries)
+    cursor = page.nextCursor
+  } while (cursor !== null && found.length < most)
+  if (flags.json) return writeJson({ deliveries: found })
+  writeTable(
+    ['id', 'event', 'connection', 'status', 'tries', 'error'],
+    found.map((one) => [
+      one.id,
+      one.type,
+      one.connectionId ?? '',
+      one.status,
+      String(one.attempts),
+      one.lastError ?? '',
+    ]),
+  )
+  if (cursor !== null) note('there are more; see them with --limit 0')
+}
+
+const pageLimit = 1000
+
+export async function redeliver(id: string, vaultDeliveryId: string, flags: InProject): Promise<void> {
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  const params = { ...place, vaultWebhookId: id, vaultDeliveryId }
+  const { delivery } = await session.client.vaultWebhooks.redeliver({ params })
+  if (flags.json) writeJson({ delivery })
+  note(`delivery ${delivery.id} is sent again`)
+}

@@ -1,0 +1,91 @@
+import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { describe, expect, test } from 'vitest'
+import { bearerSecret } from '../../../test/blobs.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { consented, newSurfaces, registration } from '../../../test/vault-scene.ts'
+import { type RateName, rates } from '../../kernel/rate-limits.ts'
+
+const { world, tenant } = await openTenant({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
+const vault = await newSurfaces(world, tenant)
+
+interface Sent {
+  status: number
+  headers: Headers
+  error: { code: string } | undefined
+}
+
+/** How many are answered before one is refused. A few more than the burst come through, for what trickles back meanwhile. */
+async function answeredBefore(send: () => Promise<Sent>, rate: RateName): Promise<number> {
+  const { burst, perSecond } = rates[rate]
+  for (let count = 0; count < burst * 3; count++) {
+    const answer = await send()
+    if (answer.status !== 429) continue
+    expect(answer.error?.code).toBe('rate_limited')
+    const seconds = Number(answer.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(Math.max(1, 1 / perSecond))
+    return count
+  }
+  throw new Error('never refused')
+}
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
+describe('guesses', () => {
+  test.each([
+    [
+      'vaultClaim',
+      (address: string) =>
+        world.call(vaultConnect.claim, { ...from(address), body: { token: `vct_${bearerSecret()}` } }),
+    ],
+    [
+      'vaultRegister',
+      (address: string) =>
+        world.call(vaultExecutor.register, { ...from(address), body: registration(`vrc_${bearerSecret()}`) }),
+    ],
+  ] as const)('of %s are ten a minute for an address, and others are not held up', async (rate, send) => {
+    expect(rates[rate]).toEqual({ burst: 10, perSecond: 10 / 60 })
+    const address = rate === 'vaultClaim' ? '192.0.2.1' : '192.0.2.2'
+    expect(await answeredBefore(() => send(address), rate)).toBeGreaterThanOrEqual(10)
+    expect((await send('198.51.100.1')).status).not.toBe(429)
+  })
+})
+
+/** Many at once, when what may come at once has been used up. */
+async function refusedWhenUsedUp(rate: RateName, key: string, send: () => Promise<Sent>): Promise<Sent> {
+  const { limiter } = world.server.context
+  for (let tries = 0; tries < 10; tries++) {
+    while (limiter.admits(rate, key, {}));
+    const answers = await Promise.all(Array.from({ length: 20 + 5 * rates[rate].perSecond }, send))
+    const refused = answers.find(({ status }) => status === 429)
+    if (refused) return refused
+  }
+  throw new Error('never refused')
+}
+
+test('a person on the Connect page has sixty requests a minute, and the next person their own', async () => {
+  expect(rates.vaultConnect).toEqual({ burst: 60, perSecond: 1 })
+  const ask = (as: string) => () => world.call(vaultConnect.session, { as })
+  const { as, session } = await consented(world, vault)
+  expect((await refusedWhenUsedUp('vaultConnect', session.id, ask(as))).error?.code).toBe('rate_limited')
+  expect((await ask(vault.connects)()).status).toBe(200)
+})
+
+test('a platform has 600 requests a minute for a key', async () => {
+  expect(rates.vaultPlatform).toEqual({ burst: 600, perSecond: 10 })
+  const { id, as } = vault.platform
+  const list = () => world.call(vaultPlatform.connections, { as })
+  const refused = await refusedWhenUsedUp('vaultPlatform', id, list)
+  expect(Number(refused.headers.get('retry-after'))).toBe(1)
+})
+
+test('an executor has 1,200 releases a minute, and what else it does is counted apart', async () => {
+  expect(rates.vaultRelease).toEqual({ burst: 1200, perSecond: 20 })
+  const { id, as } = vault.executor
+  const { params } = vault
+  const refused = await refusedWhenUsedUp('vaultRelease', id, () => world.call(vaultExecutor.release, { as, params }))
+  expect(Number(refused.headers.get('retry-after'))).toBe(1)
+  expect((await world.call(vaultExecutor.me, { as })).status).toBe(200)
+})
