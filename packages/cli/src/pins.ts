@@ -129,7 +129,7 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
     return new Failure(
       'refused',
       `the key of ${name}, which reads for the server, is another than before; nothing was changed`,
-      'ask whoever runs the server whether its key was replaced; --drop-readers leaves it out',
+      'ask the operator of the server whether its key was replaced; --drop-readers leaves it out',
     )
   return new Failure(
     'refused',

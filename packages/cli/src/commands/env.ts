@@ -169,7 +169,7 @@ async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): P
   )
   for (const one of lost) note(`  ${one.principalId} lost access`)
   note('what this cannot undo:')
-  note('  whoever had access may have kept the old key, and what it opened: change the values themselves')
+  note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')
   note('  versions from before stay in the history, and can no longer be restored')
   if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)

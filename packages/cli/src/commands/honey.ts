@@ -37,7 +37,7 @@ async function create(flags: CreateOptions): Promise<void> {
   if (flags.json) writeJson({ token, honeyToken })
   else writeLine(token)
   note(`made decoy ${honeyToken.id}; it is shown this once, and never works`)
-  note('plant it where only someone who looks for secrets finds it; whoever presents it is told what anyone is told')
+  note('plant it where only someone who looks for secrets finds it; its finder is told nothing unusual')
 }
 
 async function list(flags: Flags): Promise<void> {

@@ -132,5 +132,5 @@ const gone = () =>
   new Failure(
     'refused',
     'the server no longer has the keys that were used on this machine',
-    'do not make new ones: ask whoever runs the server to bring them back',
+    'do not make new ones: ask the operator of the server to bring them back',
   )

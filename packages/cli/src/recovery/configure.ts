@@ -149,7 +149,7 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   if (!(await isKnown(session, recoveryPublicKeyJwk))) {
     note(`shown by the server now: ${words}`)
     await confirmOrRefuse(
-      'has whoever made the recovery key told you these words, other than through this server, and take it',
+      'has the person who made the recovery key told you these words, other than through this server, and take it',
       flags,
     )
     await keepRecoveryKey(session, recoveryPublicKeyJwk)

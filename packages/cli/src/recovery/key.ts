@@ -35,7 +35,7 @@ export async function checkRecoveryKey(session: Session, publicKeyJwk: string): 
     throw new Failure(
       'refused',
       'the recovery key of this organization is another than before; nothing was changed',
-      'ask whoever rotated it for the words of `skerry recovery status`, then run `skerry recovery trust`',
+      'ask the person who rotated it for the words of `skerry recovery status`, then run `skerry recovery trust`',
     )
   }
   if (state === 'new') {

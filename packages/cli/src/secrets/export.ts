@@ -45,6 +45,6 @@ function warnSourced(names: Iterable<string>): void {
   for (const name of names) {
     const reason = loadingReason(name)
     if (reason !== undefined)
-      warn(`whoever sources this gives every program ${name}: ${reason}; --except ${name} leaves it out`)
+      warn(`a shell that sources this gives every program ${name}: ${reason}; --except ${name} leaves it out`)
   }
 }

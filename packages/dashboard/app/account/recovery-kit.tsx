@@ -33,7 +33,7 @@ function Kit({ email, words, encryptedPrivateKey }: { email: string; words: stri
       </Text>
       <Text mt="md">
         The sealed key below opens your keyring with your passphrase, also when the server’s copy no longer does: unlock
-        your keyring, choose “Use my recovery kit”, and scan or type it. Whoever has both can read what you can read.
+        your keyring, choose “Use my recovery kit”, and scan or type it. Anyone who has both can read what you can read.
       </Text>
       <Title order={2} mt="lg">
         Passphrase

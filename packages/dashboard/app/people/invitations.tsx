@@ -36,7 +36,7 @@ export function Invitations() {
   return (
     <Section
       title="Invitations"
-      description="Whoever signs in with the address can accept. They make their own key first; then you can grant them keys."
+      description="Anyone who signs in with the address can accept. They make their own key first; then you can grant them keys."
     >
       <List
         label="Invitations"

@@ -29,7 +29,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label="E-mail"
-        description="Whoever reads its mail or signs in with it can accept, within seven days."
+        description="Anyone who reads its mail or signs in with it can accept, within seven days."
         type="email"
         autoComplete="off"
         data-autofocus

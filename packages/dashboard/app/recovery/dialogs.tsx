@@ -46,10 +46,12 @@ function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () 
       disabled={!compared || !checked}
       size="lg"
     >
-      <Text size="sm">Whoever made the recovery key was shown these words. Ask them, not through this server.</Text>
+      <Text size="sm">
+        The person who made the recovery key was shown these words. Ask them, not through this server.
+      </Text>
       {checked && (
         <Fingerprint
-          holder="whoever made the recovery key"
+          holder="the person who made the recovery key"
           checked={checked}
           compared={compared}
           onCompared={setCompared}

@@ -111,7 +111,7 @@ function DrillDialog({ onClose }: { onClose: () => void }) {
 function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const { drill, targetId, targetPublicKeyJwk, reason, requestedById } = request
-  const target = drill ? 'whoever began the drill' : nameOf(targetId ?? '')
+  const target = drill ? 'the person who began the drill' : nameOf(targetId ?? '')
   const holder = { principalId: drill ? `drill/${request.id}` : (targetId ?? ''), publicKeyJwk: targetPublicKeyJwk }
   const checked = useChecked([holder])?.[0]
   const [compared, setCompared] = useState(false)

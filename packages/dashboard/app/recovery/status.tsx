@@ -53,9 +53,9 @@ function NotSetUp({ onSetUp }: { onSetUp: () => void }) {
   return (
     <Section title="Recovery key">
       <Empty title="Recovery is not set up" action={<Button onClick={onSetUp}>Set it up</Button>}>
-        Whoever forgets a passphrase loses what they could read, and where nobody else holds a key, its secrets are lost
-        for good. With recovery, several custodians together can open them again; none of them can alone, and neither
-        can this server.
+        A person who forgets a passphrase loses what they could read, and where nobody else holds a key, its secrets are
+        lost for good. With recovery, several custodians together can open them again; none of them can alone, and
+        neither can this server.
       </Empty>
     </Section>
   )
@@ -100,7 +100,8 @@ function RecoveryKey(props: {
         )}
         {checked?.status === 'changed' && (
           <Alert color="red" variant="light" role="alert" title="This is another recovery key than before">
-            Ask whoever rotated it, not through this server, and compare the words before anything is covered by it.
+            Ask the person who rotated it, not through this server, and compare the words before anything is covered by
+            it.
           </Alert>
         )}
         {coverage.custodiansGone > 0 && (

@@ -111,7 +111,7 @@ function Fact({ name, unverified = false, children }: { name: string; unverified
         <Group gap="xs">
           <span>{children}</span>
           {unverified && (
-            <Badge color="orange" variant="light" size="sm" title="Whoever asks can write here what they like">
+            <Badge color="orange" variant="light" size="sm" title="Anyone who asks can write here what they like">
               unverified
             </Badge>
           )}
