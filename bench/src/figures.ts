@@ -24,6 +24,7 @@ import {
 import { resolveUncached } from './figures/resolve-uncached.ts'
 import { secretPut } from './figures/secret-put.ts'
 import { syncBurst, syncBurstMemory, syncChange, syncRun } from './figures/sync.ts'
+import { vaultRelease, vaultReleaseAtOneMillion } from './figures/vault-release.ts'
 
 // A new figure is a row here, a file in figures/ that measures it, and a row in README.md.
 
@@ -55,6 +56,8 @@ export const figures: Figure[] = [
   { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },
   { name: 'export_others_embedded', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: exportOthersEmbedded },
   { name: 'policy_decide', unit: 'µs', required: { max: 50 }, needsPostgres: false, measure: policyDecide },
+  { name: 'vault_release', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: vaultRelease },
+  { name: 'vault_release_at_1M_connections', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: vaultReleaseAtOneMillion },
   { name: 'proxy_route', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: proxyRoute },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
