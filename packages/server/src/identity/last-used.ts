@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
-import { upsertVaultUse } from './vault-store.ts'
+import { upsertVaultUses, type VaultUse } from './vault-store.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -39,6 +39,21 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
       notedAtMs.delete(id)
       log.warn('could not note the use of a token', describe(error))
     })
+  // An executor uses many connections in a second: those that are noted during one write go with the next.
+  const waiting = new Map<string, VaultUse>()
+  let isWriting = false
+  const writeVaultUses = async () => {
+    isWriting = true
+    while (waiting.size > 0) {
+      const uses = [...waiting.values()]
+      waiting.clear()
+      await upsertVaultUses(db, uses).catch((error) => {
+        for (const { id } of uses) notedAtMs.delete(id)
+        log.warn('could not note the use of a vault', describe(error))
+      })
+    }
+    isWriting = false
+  }
   return {
     note(token, nowMs) {
       if (isDue(token.id, nowMs)) write(token.id, upsertTokenUse(db, token, new Date(nowMs).toISOString()))
@@ -50,7 +65,9 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
       if (isDue(client.id, nowMs)) write(client.id, upsertMachineClientUse(db, client, new Date(nowMs).toISOString()))
     },
     noteVault(one, nowMs) {
-      if (isDue(one.id, nowMs)) write(one.id, upsertVaultUse(db, one, new Date(nowMs).toISOString()))
+      if (!isDue(one.id, nowMs)) return
+      waiting.set(one.id, { orgId: one.orgId, id: one.id, at: new Date(nowMs).toISOString() })
+      if (!isWriting) void writeVaultUses()
     },
   }
 }

@@ -24,9 +24,17 @@ export const findClaim = (db: Sql, claimHash: string, now: string) =>
     [claimHash, now],
   )
 
-export const upsertVaultUse = (db: Sql, one: { orgId: string; id: string }, at: string) =>
+export interface VaultUse {
+  orgId: string
+  id: string
+  at: string
+}
+
+/** In the order of their ids, so that servers that write the same ones do not lock each other out. */
+export const upsertVaultUses = (db: Sql, uses: VaultUse[]) =>
   db.rows(
-    `insert into vault_uses (org_id, id, last_used_at) values ($1, $2, $3)
-     on conflict (org_id, id) do update set last_used_at = greatest(vault_uses.last_used_at, $3)`,
-    [one.orgId, one.id, at],
+    `insert into vault_uses (org_id, id, last_used_at)
+     select org_id, id, at from jsonb_to_recordset($1::jsonb) as used (org_id text, id text, at timestamptz) order by id
+     on conflict (org_id, id) do update set last_used_at = greatest(vault_uses.last_used_at, excluded.last_used_at)`,
+    [JSON.stringify(uses.map(({ orgId, id, at }) => ({ org_id: orgId, id, at })))],
   )
