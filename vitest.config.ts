@@ -45,7 +45,7 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 )
 
 /** Walks that are long, and of what seldom changes. */
-const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies', 'proxy-approvals'].map(
+const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies', 'proxy-approvals', 'vault'].map(
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 

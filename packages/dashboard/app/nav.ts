@@ -23,6 +23,7 @@ import {
   IconSquareTerminal,
   IconUserPlus,
   IconUsers,
+  IconVault,
 } from './ui/icons.ts'
 
 // Every place that one can go to. A new section is a route file and a row here; a group without rows is not shown.
@@ -106,6 +107,13 @@ export const navGroups: NavGroup[] = [
         admins: true,
       },
       { label: 'Agents', icon: IconBot, to: '/orgs/$org/agents', also: 'policy proxy tasks activity ai', admins: true },
+      {
+        label: 'Vault',
+        icon: IconVault,
+        to: '/orgs/$org/vault',
+        also: 'connect accounts credentials projects executor webhooks',
+        admins: true,
+      },
     ],
   },
   {
@@ -144,6 +152,7 @@ export const createEntries: NavEntry[] = [
   { label: 'Connect a destination', icon: IconPlus, to: '/orgs/$org/sync/connections', also: 'new sync', admins: true },
   { label: 'Bind an environment', icon: IconPlus, to: '/orgs/$org/sync', also: 'new sync push', admins: true },
   { label: 'New agent', icon: IconPlus, to: '/orgs/$org/agents', also: 'create identity policy', admins: true },
+  { label: 'New vault project', icon: IconPlus, to: '/orgs/$org/vault', also: 'create connect', admins: true },
 ]
 
 /** A person's own pages: entries of their menu, and tabs of one another. */

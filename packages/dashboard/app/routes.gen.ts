@@ -50,6 +50,8 @@ import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/or
 import { Route as AppOrgsOrgSyncIndexRouteImport } from './routes/_app/orgs.$org/sync/index.tsx'
 import { Route as AppOrgsOrgSyncConnectionsRouteImport } from './routes/_app/orgs.$org/sync/connections.tsx'
 import { Route as AppOrgsOrgSyncRunsRouteImport } from './routes/_app/orgs.$org/sync/runs.tsx'
+import { Route as AppOrgsOrgVaultIndexRouteImport } from './routes/_app/orgs.$org/vault/index.tsx'
+import { Route as AppOrgsOrgVaultProjectRouteImport } from './routes/_app/orgs.$org/vault/$project.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
 import { Route as AppOrgsOrgAppsAppSettingsRouteImport } from './routes/_app/orgs.$org/apps/$app/settings.tsx'
 import { Route as AppOrgsOrgEnvsEnvIndexRouteImport } from './routes/_app/orgs.$org/envs/$env/index.tsx'
@@ -265,6 +267,16 @@ const AppOrgsOrgSyncRunsRoute = AppOrgsOrgSyncRunsRouteImport.update({
   path: '/sync/runs',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgVaultIndexRoute = AppOrgsOrgVaultIndexRouteImport.update({
+  id: '/vault/',
+  path: '/vault/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgVaultProjectRoute = AppOrgsOrgVaultProjectRouteImport.update({
+  id: '/vault/$project',
+  path: '/vault/$project',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgAppsAppIndexRoute = AppOrgsOrgAppsAppIndexRouteImport.update({
   id: '/',
   path: '/',
@@ -338,6 +350,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/orgs/$org/vault/$project': typeof AppOrgsOrgVaultProjectRoute
   '/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
@@ -347,6 +360,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
+  '/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -384,6 +398,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/orgs/$org/vault/$project': typeof AppOrgsOrgVaultProjectRoute
   '/orgs/$org/agents': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps': typeof AppOrgsOrgAppsIndexRoute
   '/orgs/$org/changes': typeof AppOrgsOrgChangesIndexRoute
@@ -393,6 +408,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/recovery': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
+  '/orgs/$org/vault': typeof AppOrgsOrgVaultIndexRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -435,6 +451,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/_app/orgs/$org/vault/$project': typeof AppOrgsOrgVaultProjectRoute
   '/_app/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
   '/_app/orgs/$org/changes/': typeof AppOrgsOrgChangesIndexRoute
@@ -444,6 +461,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
+  '/_app/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -486,6 +504,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
+    | '/orgs/$org/vault/$project'
     | '/orgs/$org/agents/'
     | '/orgs/$org/apps/'
     | '/orgs/$org/changes/'
@@ -495,6 +514,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/recovery/'
     | '/orgs/$org/settings/'
     | '/orgs/$org/sync/'
+    | '/orgs/$org/vault/'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -532,6 +552,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
+    | '/orgs/$org/vault/$project'
     | '/orgs/$org/agents'
     | '/orgs/$org/apps'
     | '/orgs/$org/changes'
@@ -541,6 +562,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/recovery'
     | '/orgs/$org/settings'
     | '/orgs/$org/sync'
+    | '/orgs/$org/vault'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -582,6 +604,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/sync/connections'
     | '/_app/orgs/$org/sync/runs'
+    | '/_app/orgs/$org/vault/$project'
     | '/_app/orgs/$org/agents/'
     | '/_app/orgs/$org/apps/'
     | '/_app/orgs/$org/changes/'
@@ -591,6 +614,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/recovery/'
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/sync/'
+    | '/_app/orgs/$org/vault/'
     | '/_app/orgs/$org/apps/$app/settings'
     | '/_app/orgs/$org/envs/$env/branches'
     | '/_app/orgs/$org/envs/$env/composition'
@@ -896,6 +920,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgSyncRunsRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/vault/': {
+      id: '/_app/orgs/$org/vault/'
+      path: '/vault'
+      fullPath: '/orgs/$org/vault/'
+      preLoaderRoute: typeof AppOrgsOrgVaultIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/vault/$project': {
+      id: '/_app/orgs/$org/vault/$project'
+      path: '/vault/$project'
+      fullPath: '/orgs/$org/vault/$project'
+      preLoaderRoute: typeof AppOrgsOrgVaultProjectRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/apps/$app/': {
       id: '/_app/orgs/$org/apps/$app/'
       path: '/'
@@ -1000,6 +1038,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
   AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
+  AppOrgsOrgVaultProjectRoute: typeof AppOrgsOrgVaultProjectRoute
   AppOrgsOrgAgentsIndexRoute: typeof AppOrgsOrgAgentsIndexRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
   AppOrgsOrgChangesIndexRoute: typeof AppOrgsOrgChangesIndexRoute
@@ -1009,6 +1048,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgRecoveryIndexRoute: typeof AppOrgsOrgRecoveryIndexRoute
   AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
   AppOrgsOrgSyncIndexRoute: typeof AppOrgsOrgSyncIndexRoute
+  AppOrgsOrgVaultIndexRoute: typeof AppOrgsOrgVaultIndexRoute
 }
 
 const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
@@ -1031,6 +1071,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
   AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,
+  AppOrgsOrgVaultProjectRoute: AppOrgsOrgVaultProjectRoute,
   AppOrgsOrgAgentsIndexRoute: AppOrgsOrgAgentsIndexRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
   AppOrgsOrgChangesIndexRoute: AppOrgsOrgChangesIndexRoute,
@@ -1040,6 +1081,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgRecoveryIndexRoute: AppOrgsOrgRecoveryIndexRoute,
   AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
   AppOrgsOrgSyncIndexRoute: AppOrgsOrgSyncIndexRoute,
+  AppOrgsOrgVaultIndexRoute: AppOrgsOrgVaultIndexRoute,
 }
 
 const AppOrgsOrgRouteWithChildren = AppOrgsOrgRoute._addFileChildren(

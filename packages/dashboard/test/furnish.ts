@@ -9,6 +9,8 @@ import { invites, members, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
 import { sync } from '@skerry/contract/sync'
 import { tokens } from '@skerry/contract/tokens'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
@@ -18,6 +20,15 @@ import type { AppPlatform } from '../../server/test/services/app-platform.ts'
 import { bind, connectionBody, runNow, type Vaulted } from '../../server/test/sync-scene.ts'
 import type { Tenant } from '../../server/test/tenant.ts'
 import { until } from '../../server/test/until.ts'
+import {
+  newCode,
+  newConnection,
+  newExecutor,
+  newPlatformKey,
+  returnOrigin,
+  sent,
+  webhookBody,
+} from '../../server/test/vault-scene.ts'
 import type { World } from '../../server/test/world.ts'
 import { joins, type Place, putSecret } from './org-journey.ts'
 import type { Team } from './teams.ts'
@@ -28,6 +39,7 @@ export interface Furnished {
   orgId: string
   envId: string
   branchId: string
+  projectId: string
   changeId: string
 }
 
@@ -56,7 +68,9 @@ export async function furnish(world: World, platform: AppPlatform, as: () => str
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
   await syncTo(world, platform, as(), team, [production, shared])
-  return { team, orgId, envId: production.envId, branchId, changeId: await propose(world, as(), team, production) }
+  const projectId = await connectAccounts(world, as(), team, orgId)
+  const changeId = await propose(world, as(), team, production)
+  return { team, orgId, envId: production.envId, branchId, projectId, changeId }
 }
 
 /** A new environment's key, wrapped to the person. */
@@ -160,6 +174,23 @@ async function syncTo(
   platform.values(destination).set(rotated, 'theirs')
   const binding = await bind(world, tenant, key, [env, group], destination, { exclude: ['LOG_*'] })
   await runNow(world, tenant, binding)
+}
+
+/** A vault project with an executor, a webhook and two connections, one of them revoked -> its id. */
+async function connectAccounts(world: World, as: string, { product }: Team, orgId: string): Promise<string> {
+  const tenant = { orgId, admin: { as } } as Tenant
+  const display = { ...product, returnOrigins: [returnOrigin] }
+  const made = await sent(world, vaultProjects.create, { as, params: { orgId }, body: { name: product.name, display } })
+  const params = { orgId, projectId: made.project.id }
+  const person = { as, id: '' }
+  const platform = await newPlatformKey(world, tenant, params.projectId, person)
+  const executor = await newExecutor(world, await newCode(world, tenant, params.projectId, person))
+  const vault = { tenant, person, projectId: params.projectId, platform, executor }
+  await sent(world, vaultWebhooks.create, { as, params, body: webhookBody() })
+  await newConnection(world, vault)
+  const vaultConnectionId = await newConnection(world, vault, { userRef: 'user-2' })
+  await sent(world, vaultProjects.revokeConnection, { as, params: { ...params, vaultConnectionId } })
+  return params.projectId
 }
 
 /** Protects the first environment, in which what is written from then on waits -> the first change. */

@@ -163,6 +163,14 @@ const dialogs: Row[] = [
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 
+/** What is looked at in the long run alone. */
+const ofVault: Row[] = [
+  { name: 'vault-empty', path: '/orgs/acme-co/vault', shows: 'No vault project yet' },
+  { name: 'vault-projects', path: at('vault'), shows: 'in use' },
+  { name: 'vault-project', path: projectOf, shows: 'user-1', step: steps.openDeliveries },
+  { name: 'vault-edit', path: projectOf, shows: 'user-1', step: steps.press('Edit…') },
+]
+
 const stepUp: Row = {
   name: 'step-up',
   path: '/cli',
@@ -185,7 +193,7 @@ const historyOf = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => (
 export const scenes: Scene[] = [
   ...historyOf('stranger', entrances),
   ...historyOf('newcomer', beginnings),
-  ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs]),
+  ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs, ...ofVault]),
   ...filled.map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
   ...historyOf('member', notAllowed),
   // The last: time goes on for it.
@@ -234,6 +242,9 @@ function envPart(part: string) {
 }
 function branchOf(place: Furnished) {
   return at(`envs/${place.branchId}`)(place)
+}
+function projectOf(place: Furnished) {
+  return at(`vault/${place.projectId}`)(place)
 }
 function changeOf(place: Furnished) {
   return at(`changes/${place.changeId}`)(place)

@@ -105,6 +105,12 @@ export async function openDetails(page: Page) {
   await page.getByText('Public key of the authority').waitFor()
 }
 
+/** Of the last list, the webhooks. */
+export async function openDeliveries(page: Page) {
+  await page.getByRole('button', { name: 'Show details' }).last().click()
+  await page.getByText('connection.revoked', { exact: true }).waitFor()
+}
+
 export async function openRun(page: Page) {
   await page.getByRole('button', { name: 'Show details' }).first().click()
   await page.getByText('was not written by this binding').waitFor()

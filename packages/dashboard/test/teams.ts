@@ -21,6 +21,8 @@ export interface Team {
   rotated: string
   /** An app at a platform to which the first environment is pushed. */
   destination: string
+  /** Whose users connect accounts. */
+  product: { name: string; accent: string }
   /** What is proposed where it is protected. */
   proposals: { name: string; value: string; note: string }[]
 }
@@ -66,6 +68,7 @@ export const harbour: Team = {
   target: 'hosts of the shop',
   rotated: 'SESSION_SECRET',
   destination: 'harbour-shop',
+  product: { name: 'Northwind', accent: '#3366cc' },
   placements: ['.env.old in the archive', 'wiki, page “Deploying by hand”'],
   proposals: [
     {
@@ -107,6 +110,7 @@ export const longNames: Team = {
   target: long('targetwithalongname'),
   rotated: long('SECRET_WITH_A_VERY_LONG_NAME_', 90),
   destination: long('destination-with-a-long-name', 60),
+  product: { name: long('productwithoutspaces', 120), accent: '#ffe066' },
   placements: [long('placementwithoutspaces', 120)],
   proposals: [
     { name: long('PROPOSED_SECRET_', 90), value: long('proposed', 300), note: long('reasonwithoutaspace', 200) },

@@ -44,4 +44,5 @@ export { default as IconSquareTerminal } from 'lucide-react/icons/square-termina
 export { default as IconTriangleAlert } from 'lucide-react/icons/triangle-alert'
 export { default as IconUserPlus } from 'lucide-react/icons/user-plus'
 export { default as IconUsers } from 'lucide-react/icons/users'
+export { default as IconVault } from 'lucide-react/icons/vault'
 export { default as IconX } from 'lucide-react/icons/x'

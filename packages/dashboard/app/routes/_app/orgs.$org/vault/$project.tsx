@@ -1,0 +1,103 @@
+import { Alert, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useAction } from '../../../../action.ts'
+import { api } from '../../../../api.ts'
+import { ForAdmins } from '../../../../ui/for-admins.tsx'
+import { AnchorLink } from '../../../../ui/links.tsx'
+import { Loaded } from '../../../../ui/loaded.tsx'
+import { Page, Section } from '../../../../ui/page.tsx'
+import { ProblemAlert } from '../../../../ui/problem.tsx'
+import { Connections } from '../../../../vault/connections.tsx'
+import { ExecutorSection } from '../../../../vault/executor.tsx'
+import { PlatformKeys } from '../../../../vault/platform-keys.tsx'
+import { Preview } from '../../../../vault/preview.tsx'
+import type { ProjectDialogKind } from '../../../../vault/project-dialogs.tsx'
+import { type Executor, type Project, projectQuery, reloadVault } from '../../../../vault/queries.ts'
+import { Webhooks } from '../../../../vault/webhooks.tsx'
+
+// Loaded when first asked for.
+const ProjectDialog = lazy(async () => ({
+  default: (await import('../../../../vault/project-dialogs.tsx')).ProjectDialog,
+}))
+
+export const Route = createFileRoute('/_app/orgs/$org/vault/$project')({
+  loader: ({ context: { queryClient, org }, params: { project } }) => {
+    if (org.role !== 'member') void queryClient.prefetchQuery(projectQuery(org.id, project))
+  },
+  component: ProjectPage,
+})
+
+function ProjectPage() {
+  const { org } = Route.useRouteContext()
+  const { project: id } = Route.useParams()
+  const query = useQuery({ ...projectQuery(org.id, id), enabled: org.role !== 'member' })
+  if (query.data) return <Found {...query.data} />
+  return (
+    <Page title="Vault project">
+      <ForAdmins>
+        <Loaded query={query}>{() => null}</Loaded>
+      </ForAdmins>
+    </Page>
+  )
+}
+
+function Found({ project, executor }: { project: Project; executor: Executor | null }) {
+  const { org } = Route.useRouteContext()
+  const [open, setOpen] = useState<ProjectDialogKind | null>(null)
+  const isDisabled = project.status === 'disabled'
+  const enable = useAction(async () => {
+    await api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body: { status: 'active' } })
+    await reloadVault(org.id)
+  })
+  const button = (label: string, kind: ProjectDialogKind) => (
+    <Button variant="default" onClick={() => setOpen(kind)}>
+      {label}
+    </Button>
+  )
+  return (
+    <Page
+      title={project.name}
+      part="Vault"
+      description={
+        <AnchorLink to="/orgs/$org/vault" params={{ org: org.slug }} size="sm">
+          Vault
+        </AnchorLink>
+      }
+      actions={
+        isDisabled ? (
+          <Button variant="default" loading={enable.pending} onClick={() => enable.run()}>
+            Enable
+          </Button>
+        ) : (
+          button('Disable…', 'disable')
+        )
+      }
+    >
+      <ProblemAlert error={enable.error} />
+      {isDisabled && (
+        <Alert color="red" variant="light" mb="lg" title="This project is disabled">
+          The executor gets no credential, and nobody can connect an account.
+        </Alert>
+      )}
+      <Section
+        title="Connect page"
+        description={`How people see it who connect an account. ${originsText(project)}`}
+        actions={button('Edit…', 'edit')}
+      >
+        <Preview display={project.display} />
+      </Section>
+      <ExecutorSection project={project} executor={executor} />
+      <PlatformKeys project={project} />
+      <Connections project={project} />
+      <Webhooks project={project} />
+      <Suspense>{open && <ProjectDialog kind={open} project={project} onClose={() => setOpen(null)} />}</Suspense>
+    </Page>
+  )
+}
+
+const originsText = ({ display: { returnOrigins } }: Project) =>
+  returnOrigins.length === 0
+    ? 'There is no origin yet to which they can be sent back.'
+    : `They can be sent back to ${returnOrigins.join(', ')}.`

@@ -1,0 +1,141 @@
+import { Badge, Group, NativeSelect, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { limits } from '@skerry/contract/limits'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Connection, type ConnectionFilter, connectionsQuery, type Project, reloadVault } from './queries.ts'
+
+type Status = Connection['status']
+
+const typingMs = 300
+
+/** The accounts that people have connected, the oldest first. */
+export function Connections({ project }: { project: Project }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [text, setText] = useState('')
+  const [status, setStatus] = useState<Status | ''>('')
+  const [userRef] = useDebouncedValue(text.trim(), typingMs)
+  const filter: ConnectionFilter = { ...(userRef && { userRef }), ...(status && { status }) }
+  const query = useInfiniteQuery(connectionsQuery(org.id, project.id, filter))
+  const [revoking, setRevoking] = useState<Connection | null>(null)
+  const revoke = async ({ id }: Connection) => {
+    const params = { orgId: org.id, projectId: project.id, vaultConnectionId: id }
+    await api.vaultProjects.revokeConnection({ params })
+    await reloadVault(org.id)
+  }
+  return (
+    <Section title="Connections" description="The accounts that people have connected.">
+      <Group gap="xs" mb="sm">
+        <TextInput
+          label="Person"
+          description="The whole id that your product has for them."
+          maxLength={limits.vaultUserRefCharacters}
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label="State"
+          description="What it is now."
+          data={[
+            { value: '', label: 'Any' },
+            ...Object.entries(states).map(([value, { says }]) => ({ value, label: says })),
+          ]}
+          value={status}
+          onChange={(event) => setStatus(event.currentTarget.value as Status | '')}
+        />
+      </Group>
+      <List
+        label="Connections"
+        query={query}
+        rows={({ pages }) => pages.flatMap(({ connections }) => connections)}
+        columns={columns}
+        minWidth={760}
+        rowId={({ id }) => id}
+        rowName={nameOf}
+        action={(one) =>
+          one.status === 'revoked' ? null : { label: 'Revoke', danger: true, onClick: () => setRevoking(one) }
+        }
+        empty={
+          Object.keys(filter).length > 0 ? (
+            <Empty title="No connection fits" />
+          ) : (
+            <Empty title="Nobody has connected an account yet">Your backend makes the links for it.</Empty>
+          )
+        }
+      />
+      {revoking && (
+        <ConfirmDelete
+          title={`Revoke ${nameOf(revoking)}?`}
+          confirm="Revoke"
+          opened
+          onClose={() => setRevoking(null)}
+          onConfirm={() => revoke(revoking)}
+        >
+          Its credentials are deleted for good. {revoking.userRef} has to connect the account again. At the provider
+          they stay valid until they are revoked there.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+const nameOf = ({ providerName, userRef }: Connection) => `${providerName} of ${userRef}`
+
+const states: Record<Status, { color: string; says: string }> = {
+  active: { color: 'sea', says: 'connected' },
+  reauth_required: { color: 'yellow', says: 'to be repaired' },
+  revoked: { color: 'gray', says: 'revoked' },
+}
+
+const revokers: Record<NonNullable<Connection['revokedBy']>, string> = {
+  platform: 'the product',
+  end_user: 'the person',
+  org_admin: 'an admin',
+  system: 'the server',
+}
+
+/** No column can be sorted: the server has more pages. */
+const columns: ListColumn<Connection>[] = [
+  {
+    header: 'Person',
+    cell: ({ userRef, id }) => <TwoLines main={userRef} below={<span className="mono">{id}</span>} belowTitle={id} />,
+    width: '34%',
+  },
+  {
+    header: 'Account',
+    cell: ({ providerName, accountLabel, providerId }) => (
+      <TwoLines main={providerName} below={accountLabel ?? <span className="mono">{providerId}</span>} />
+    ),
+  },
+  { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />, width: 120 },
+  { header: 'Connected', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 120 },
+  { header: 'State', cell: (connection) => <State connection={connection} />, width: 170 },
+]
+
+function State({ connection: { status, statusReason, revokedBy, revokedAt } }: { connection: Connection }) {
+  const { color, says } = states[status]
+  return (
+    <>
+      <Badge color={color} variant="light">
+        {says}
+      </Badge>
+      <Text size="xs" c="dimmed" component="div">
+        {statusReason?.replaceAll('_', ' ')}
+        {revokedBy && (
+          <>
+            by {revokers[revokedBy]}, <RelativeTime at={revokedAt} />
+          </>
+        )}
+      </Text>
+    </>
+  )
+}

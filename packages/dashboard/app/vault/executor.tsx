@@ -1,0 +1,133 @@
+import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { usePlaintext } from '../keyring.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type Executor, type Project, reloadVault } from './queries.ts'
+
+// Loaded when first asked for.
+const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
+
+/** The program that can open what people enter, and how it is registered. */
+export function ExecutorSection({ project, executor }: { project: Project; executor: Executor | null }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [code, setCode, wasCleared] = usePlaintext<string | null>(null)
+  const [disabling, setDisabling] = useState(false)
+  const params = { orgId: org.id, projectId: project.id }
+  const mint = useAction(async () => setCode((await api.vaultProjects.createRegistrationCode({ params })).code))
+  const done = () => {
+    setCode(null)
+    void reloadVault(org.id)
+  }
+  const disable = async () => {
+    await api.vaultProjects.disableExecutor({ params })
+    await reloadVault(org.id)
+  }
+  return (
+    <Section
+      title="Executor"
+      description="It runs in your network, and is the only program that can open credentials."
+      actions={
+        executor && (
+          <Button variant="default" onClick={() => setDisabling(true)}>
+            Disable the executor…
+          </Button>
+        )
+      }
+    >
+      <ProblemAlert error={mint.error} />
+      {executor ? (
+        <ExecutorCard executor={executor} />
+      ) : (
+        <Empty
+          title="No executor is registered"
+          action={
+            <Button loading={mint.pending} onClick={() => mint.run()}>
+              Register an executor
+            </Button>
+          }
+        >
+          Nobody can connect an account before one is. You get a command to run where the executor runs, good once and
+          for ten minutes.
+        </Empty>
+      )}
+      <Suspense>
+        {(code !== null || wasCleared) && (
+          <ShownOnce
+            title="Register the executor"
+            what="command"
+            token={code && `skerry-executor register --server ${location.origin} --code ${code}`}
+            onClose={done}
+          >
+            Run it on the machine of the executor within ten minutes, beside its vault.config.ts. The code works once.
+          </ShownOnce>
+        )}
+      </Suspense>
+      {disabling && executor && (
+        <ConfirmDelete
+          title="Disable the executor?"
+          confirm="Disable"
+          opened
+          onClose={() => setDisabling(false)}
+          onConfirm={disable}
+        >
+          The server refuses {executor.origin} from now on, and it cannot be enabled again. Nobody can read a credential
+          until an executor that has its keys is registered.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+function ExecutorCard({ executor }: { executor: Executor }) {
+  const { origin, sdkVersion, lastSeenAt, createdAt, keys, catalog, status } = executor
+  return (
+    <Paper p="md">
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <Fact name="Origin">
+          <Group gap="xs">
+            <span className="mono">{origin}</span>
+            <Badge color={status === 'active' ? 'sea' : 'red'} variant="light">
+              {status}
+            </Badge>
+          </Group>
+        </Fact>
+        <Fact name="Last seen">
+          <RelativeTime at={lastSeenAt} />
+        </Fact>
+        <Fact name="Registered">
+          <RelativeTime at={createdAt} />, as {sdkVersion}
+        </Fact>
+        <Fact name="Providers">
+          {catalog.providers.map(({ displayName }) => displayName).join(', ') || 'none in its catalog'}
+        </Fact>
+        <Fact name="Keys">
+          {keys.map(({ thumbprint, current }) => (
+            <div key={thumbprint}>
+              <span className="mono">{thumbprint}</span> {current ? '(current)' : '(earlier)'}
+            </div>
+          ))}
+        </Fact>
+      </SimpleGrid>
+    </Paper>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Stack gap={2}>
+      <Text size="xs" c="dimmed">
+        {name}
+      </Text>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </Stack>
+  )
+}

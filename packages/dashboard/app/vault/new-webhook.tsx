@@ -1,0 +1,60 @@
+import { Checkbox, Stack, TextInput } from '@mantine/core'
+import type { Body } from '@skerry/contract/endpoint'
+import { vaultEventTypes } from '@skerry/contract/vault-facts'
+import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { type Project, reloadVault } from './queries.ts'
+
+type Values = Body<typeof vaultWebhooks.create>
+type EventType = (typeof vaultEventTypes)[number]
+
+const meanings: Record<EventType, string> = {
+  'connection.ready': 'An account is connected, repaired, or works again.',
+  'connection.reauth_required': 'The person must repair the connection.',
+  'connection.revoked': 'A connection is revoked, by any side.',
+}
+
+const initialValues: Values = { url: '', events: [...vaultEventTypes], description: '' }
+
+/** An empty text is no description. */
+const prepare = ({ description, ...values }: Values): Values => (description ? { ...values, description } : values)
+
+export function NewWebhookDialog(props: { project: Project; onClose: () => void; onMade: (secret: string) => void }) {
+  const { project, onClose, onMade } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('vaultWebhooks', 'create', initialValues, prepare)
+  const create = async (body: Values) => {
+    const { secret } = await api.vaultWebhooks.create({ params: { orgId: org.id, projectId: project.id }, body })
+    onMade(secret)
+    await reloadVault(org.id)
+  }
+  return (
+    <FormDialog title="New webhook" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+      <TextInput
+        label="Address"
+        description="Of your backend, https and reachable from this server."
+        placeholder="https://api.example.com/hooks"
+        classNames={{ input: 'mono' }}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('url')}
+      />
+      <TextInput
+        label="Description"
+        description="For people. It may be left empty."
+        autoComplete="off"
+        {...form.getInputProps('description')}
+      />
+      <Checkbox.Group label="Events" {...form.getInputProps('events')}>
+        <Stack gap="xs" mt="xs">
+          {vaultEventTypes.map((type) => (
+            <Checkbox key={type} value={type} label={type} description={meanings[type]} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,28 @@
+import { Textarea } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** Where people may be sent back to, one origin a line. */
+export function OriginsField(props: {
+  value: string[]
+  error?: ReactNode
+  onChange: (origins: string[]) => void
+  onBlur?: () => void
+}) {
+  const { value, onChange, ...more } = props
+  return (
+    <Textarea
+      label="Return origins"
+      description="Where people may be sent back to once they have connected an account, one origin on each line."
+      placeholder="https://app.example.com"
+      classNames={{ input: 'mono' }}
+      autosize
+      minRows={2}
+      maxRows={8}
+      autoComplete="off"
+      spellCheck={false}
+      value={value.join('\n')}
+      onChange={(event) => onChange(event.currentTarget.value.split('\n'))}
+      {...more}
+    />
+  )
+}

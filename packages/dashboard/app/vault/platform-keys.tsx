@@ -1,0 +1,127 @@
+import { Badge, Button, Code, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { usePlaintext } from '../keyring.ts'
+import { TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { List, type ListColumn } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { type PlatformKey, type Project, projectQuery, reloadVault } from './queries.ts'
+
+// Loaded when first asked for.
+const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
+
+/** Keys of the product's backend. */
+export function PlatformKeys({ project }: { project: Project }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(projectQuery(org.id, project.id))
+  const [creating, setCreating] = useState(false)
+  const [revoking, setRevoking] = useState<PlatformKey | null>(null)
+  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const params = { orgId: org.id, projectId: project.id }
+  const revoke = async (vaultKeyId: string) => {
+    await api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId } })
+    await reloadVault(org.id)
+  }
+  return (
+    <Section
+      title="Platform keys"
+      description="The backend of your product makes links with one, and reads which accounts are connected, never a credential."
+      actions={<Button onClick={() => setCreating(true)}>New platform key</Button>}
+    >
+      <List
+        label="Platform keys"
+        query={query}
+        rows={({ keys }) => keys}
+        columns={columns}
+        minWidth={620}
+        rowId={({ id }) => id}
+        rowName={({ name }) => name}
+        action={(key) =>
+          key.revokedAt === null ? { label: 'Revoke', danger: true, onClick: () => setRevoking(key) } : null
+        }
+        empty={
+          <Empty title="No platform key yet">
+            Your backend needs one before it can ask people to connect accounts.
+          </Empty>
+        }
+      />
+      {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={setSecret} />}
+      <Suspense>
+        {(secret !== null || wasCleared) && (
+          <ShownOnce title="The new platform key" what="key" token={secret} onClose={() => setSecret(null)}>
+            Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
+          </ShownOnce>
+        )}
+      </Suspense>
+      {revoking && (
+        <ConfirmDelete
+          title={`Revoke ${revoking.name}?`}
+          confirm="Revoke"
+          opened
+          onClose={() => setRevoking(null)}
+          onConfirm={() => revoke(revoking.id)}
+        >
+          Its next request is refused, and it can never be used again. Connections stay as they are.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+function NewKeyDialog(props: {
+  params: { orgId: string; projectId: string }
+  onClose: () => void
+  onMade: (secret: string) => void
+}) {
+  const { params, onClose, onMade } = props
+  const form = useApiForm('vaultProjects', 'createKey', { name: '' })
+  const create = async (body: { name: string }) => {
+    const { secret } = await api.vaultProjects.createKey({ params, body })
+    onMade(secret)
+    await reloadVault(params.orgId)
+  }
+  return (
+    <FormDialog title="New platform key" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+      <TextInput
+        label="Name"
+        description="Where it is used."
+        placeholder="backend"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormDialog>
+  )
+}
+
+const columns: ListColumn<PlatformKey>[] = [
+  {
+    header: 'Platform key',
+    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
+    sort: ({ name }) => name,
+    width: '42%',
+  },
+  {
+    header: 'State',
+    cell: ({ revokedAt }) => (
+      <Badge color={revokedAt === null ? 'sea' : 'gray'} variant="light">
+        {revokedAt === null ? 'in use' : 'revoked'}
+      </Badge>
+    ),
+    sort: ({ revokedAt }) => revokedAt,
+    width: 120,
+  },
+  {
+    header: 'Last used',
+    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+    sort: ({ lastUsedAt }) => lastUsedAt,
+  },
+  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+]

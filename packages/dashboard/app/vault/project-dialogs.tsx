@@ -1,0 +1,146 @@
+import { TextInput } from '@mantine/core'
+import type { Body } from '@skerry/contract/endpoint'
+import type { vaultProjects } from '@skerry/contract/vault-projects'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { LogoField } from './logo-field.tsx'
+import { OriginsField } from './origins-field.tsx'
+import { Preview } from './preview.tsx'
+import { type Project, reloadVault } from './queries.ts'
+
+export type ProjectDialogKind = 'edit' | 'disable'
+
+export function ProjectDialog(props: { kind: ProjectDialogKind; project: Project; onClose: () => void }) {
+  const { kind, ...more } = props
+  return kind === 'edit' ? <EditDialog {...more} /> : <DisableDialog {...more} />
+}
+
+export function NewProjectDialog({ onClose }: { onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('vaultProjects', 'create', valuesOf(null), prepare)
+  const create = async (body: Values) => {
+    await api.vaultProjects.create({ params: { orgId: org.id }, body })
+    await reloadVault(org.id)
+  }
+  return (
+    <FormDialog
+      title="New vault project"
+      submit="Create"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={create}
+      size="lg"
+    >
+      <ProjectFields form={form} />
+    </FormDialog>
+  )
+}
+
+function EditDialog({ project, onClose }: { project: Project; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('vaultProjects', 'update', valuesOf(project), prepare)
+  const update = async (body: Values) => {
+    await api.vaultProjects.update({ params: { orgId: org.id, projectId: project.id }, body })
+    await reloadVault(org.id)
+  }
+  return (
+    <FormDialog
+      title={`Edit ${project.name}`}
+      submit="Save"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={update}
+      size="lg"
+    >
+      <ProjectFields form={form} />
+    </FormDialog>
+  )
+}
+
+/** As the endpoint takes them, once `prepare` has left out what is empty. */
+type Values = Body<typeof vaultProjects.create> & { display: { returnOrigins: string[] } }
+
+const valuesOf = (project: Project | null): Values => ({
+  name: project?.name ?? '',
+  display: {
+    name: project?.display.name ?? '',
+    logoUrl: project?.display.logoUrl ?? '',
+    accent: project?.display.accent ?? '',
+    returnOrigins: project?.display.returnOrigins ?? [],
+  },
+})
+
+/** What is left out is taken away where it was set; without a name for people, they are shown the project's own. */
+function prepare({ name, display }: Values): Values {
+  const [shownName, logoUrl, accent] = [display.name, display.logoUrl, display.accent].map((text) => text?.trim() ?? '')
+  return {
+    name,
+    display: {
+      name: shownName || name,
+      ...(logoUrl && { logoUrl }),
+      ...(accent && { accent }),
+      returnOrigins: display.returnOrigins.map((origin) => origin.trim()).filter((origin) => origin !== ''),
+    },
+  }
+}
+
+function ProjectFields({ form }: { form: ApiForm<Values> }) {
+  const { name, display } = form.values
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="What the project is called here."
+        placeholder="Northwind"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <TextInput
+        label="Name that people are shown"
+        description="The product that asks them to connect an account. Without one, the name above."
+        placeholder={name}
+        autoComplete="off"
+        {...form.getInputProps('display.name')}
+      />
+      <TextInput
+        label="Color"
+        description="Of buttons, as six hexadecimal digits."
+        placeholder="#1c5fd4"
+        classNames={{ input: 'mono' }}
+        autoComplete="off"
+        {...form.getInputProps('display.accent')}
+      />
+      <LogoField value={display.logoUrl ?? ''} {...form.getInputProps('display.logoUrl')} />
+      <OriginsField
+        value={display.returnOrigins}
+        {...form.getInputProps('display.returnOrigins')}
+        error={originsError(form.errors)}
+      />
+      <Preview display={{ ...display, name: display.name.trim() || name.trim() }} />
+    </>
+  )
+}
+
+/** Of the field as a whole, or of one of its lines. */
+const originsError = (errors: ApiForm<Values>['errors']) =>
+  Object.entries(errors).find(([path]) => path.startsWith('display.returnOrigins'))?.[1] ?? null
+
+function DisableDialog({ project: { id, name }, onClose }: { project: Project; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const disable = async () => {
+    await api.vaultProjects.update({ params: { orgId: org.id, projectId: id }, body: { status: 'disabled' } })
+    await reloadVault(org.id)
+  }
+  return (
+    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" opened onClose={onClose} onConfirm={disable}>
+      Until it is enabled again, the executor gets no credential and nobody can connect an account. Connections are
+      kept.
+    </ConfirmDelete>
+  )
+}

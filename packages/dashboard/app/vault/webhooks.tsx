@@ -1,0 +1,147 @@
+import { Alert, Badge, Button, Code, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { usePlaintext } from '../keyring.ts'
+import { TwoLines } from '../ui/cells.tsx'
+import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { showErrorToast, showToast } from '../ui/toast.ts'
+import { Deliveries } from './deliveries.tsx'
+import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
+
+// Loaded when first asked for.
+const NewWebhookDialog = lazy(async () => ({ default: (await import('./new-webhook.tsx')).NewWebhookDialog }))
+const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
+
+/** Where the server tells the product what happens to connections. */
+export function Webhooks({ project }: { project: Project }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(webhooksQuery(org.id, project.id))
+  const [creating, setCreating] = useState(false)
+  const [removing, setRemoving] = useState<Webhook | null>(null)
+  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const { test, setStatus, remove } = useWebhookActions(org.id)
+  const actions = (webhook: Webhook): RowAction[] => [
+    { label: 'Send a test', disabled: test.pending, onClick: () => void test.run(webhook) },
+    {
+      label: webhook.status === 'active' ? 'Pause' : 'Enable',
+      disabled: setStatus.pending,
+      onClick: () => void setStatus.run(webhook),
+    },
+    { label: 'Delete…', danger: true, onClick: () => setRemoving(webhook) },
+  ]
+  return (
+    <Section
+      title="Webhooks"
+      description="Addresses of your backend that are told when an account is connected, needs to be repaired or is revoked."
+      actions={
+        <Button disabled={query.data?.available === false} onClick={() => setCreating(true)}>
+          New webhook
+        </Button>
+      }
+    >
+      {query.data?.available === false && (
+        <Alert color="yellow" variant="light" mb="sm" title="This server has no server key">
+          Without one it can sign nothing, and so sends nothing. Its operator sets SKERRY_SERVER_KEY.
+        </Alert>
+      )}
+      <ProblemAlert error={test.error ?? setStatus.error} />
+      <List
+        label="Webhooks"
+        query={query}
+        rows={({ endpoints }) => endpoints}
+        columns={columns}
+        minWidth={760}
+        rowId={({ id }) => id}
+        rowName={({ url }) => url}
+        actions={actions}
+        details={(webhook) => <Deliveries webhook={webhook} />}
+        empty={
+          <Empty
+            title="No webhook yet"
+            command={`skerry vault webhooks create https://api.example.com/hooks --project ${project.id} --org ${org.slug}`}
+          />
+        }
+      />
+      <Suspense>
+        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={setSecret} />}
+        {(secret !== null || wasCleared) && (
+          <ShownOnce title="The signing secret" what="secret" token={secret} onClose={() => setSecret(null)}>
+            With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
+            <Code>@skerry/sdk/vault</Code> does that.
+          </ShownOnce>
+        )}
+      </Suspense>
+      {removing && (
+        <ConfirmDelete
+          title={`Delete the webhook to ${removing.url}?`}
+          confirm="Delete"
+          opened
+          onClose={() => setRemoving(null)}
+          onConfirm={() => remove(removing)}
+        >
+          What still waits to be sent to it is deleted, too.
+        </ConfirmDelete>
+      )}
+    </Section>
+  )
+}
+
+function useWebhookActions(orgId: string) {
+  const paramsOf = ({ projectId, id }: Webhook) => ({ orgId, projectId, vaultWebhookId: id })
+  const test = useAction(async (webhook: Webhook) => {
+    const { delivered, status, error } = await api.vaultWebhooks.test({ params: paramsOf(webhook) })
+    if (delivered) showToast(`The receiver accepted the test with status ${status}.`)
+    else showErrorToast('The receiver did not accept the test', error ?? '')
+    await reloadVault(orgId)
+  })
+  const setStatus = useAction(async (webhook: Webhook) => {
+    const status = webhook.status === 'active' ? 'disabled' : 'active'
+    await api.vaultWebhooks.update({ params: paramsOf(webhook), body: { status } })
+    await reloadVault(orgId)
+  })
+  const remove = async (webhook: Webhook) => {
+    await api.vaultWebhooks.delete({ params: paramsOf(webhook) })
+    await reloadVault(orgId)
+  }
+  return { test, setStatus, remove }
+}
+
+const columns: ListColumn<Webhook>[] = [
+  {
+    header: 'Address',
+    cell: ({ url, description, events }) => <TwoLines main={url} below={description ?? events.join(', ')} />,
+    sort: ({ url }) => url,
+    width: '48%',
+  },
+  {
+    header: 'Last delivery',
+    cell: ({ lastDeliveryAt }) => <RelativeTime at={lastDeliveryAt} />,
+    sort: ({ lastDeliveryAt }) => lastDeliveryAt,
+    width: 150,
+  },
+  { header: 'State', cell: (webhook) => <State webhook={webhook} />, sort: ({ status }) => status },
+]
+
+function State({ webhook: { status, lastError, failureCount } }: { webhook: Webhook }) {
+  const isFailing = failureCount > 0
+  return (
+    <>
+      <Badge color={status === 'disabled' ? 'gray' : isFailing ? 'red' : 'sea'} variant="light">
+        {status === 'disabled' ? 'paused' : isFailing ? 'failing' : 'active'}
+      </Badge>
+      {lastError && (
+        <Text size="xs" c="red" lineClamp={2} title={lastError}>
+          {lastError}
+        </Text>
+      )}
+    </>
+  )
+}

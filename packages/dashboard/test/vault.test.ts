@@ -1,0 +1,232 @@
+import { limits } from '@skerry/contract/limits'
+import { me } from '@skerry/contract/me'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { describe, expect, test } from 'vitest'
+import { newConnection, newExecutor, returnOrigin, type Vault } from '../../server/test/vault-scene.ts'
+import { dialogOf, openOrg } from './apps-journey.ts'
+import { storedText } from './browser.ts'
+import { row } from './changes-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose } from './org-journey.ts'
+import { beginWalk } from './walk.ts'
+
+// The vault of a product, set up by an admin: what only a browser with a fresh second factor can mint, and what it is for.
+
+const { world, owner, page } = await beginWalk()
+const factor = await journey.setUpAuthenticator(page, world)
+await page.getByRole('button', { name: 'I have kept them' }).click()
+await openOrg(page)
+const { body: own } = await world.call(me.get, { as: owner.bearer() })
+const orgId = own.orgs[0]?.id as string
+
+const dialog = () => dialogOf(page)
+const press = (name: string) => dialog().getByRole('button', { name, exact: true }).click()
+const confirm = async (name: string) => {
+  await press(name)
+  await dialog().waitFor({ state: 'detached' })
+}
+const onPage = (name: string) => page.getByRole('button', { name, exact: true }).first()
+const projectId = () => page.url().split('/').at(-1) as string
+const params = () => ({ orgId, projectId: projectId() })
+const shown = () => dialog().locator('[data-secret]').innerText()
+/** As after a while: the second factor is not fresh any more. */
+const later = () => world.clock.advance(limits.mfaFreshSeconds + 1)
+
+const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const pixel = () =>
+  page
+    .locator('canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => canvas.getContext('2d')?.getImageData(40, 40, 1, 1).data[3])
+
+describe('a vault project', () => {
+  test('is made with what people are shown of it, which the dialog draws', async () => {
+    await journey.goTo(page, 'Vault')
+    await page.getByText('No vault project yet').waitFor()
+    await onPage('New project').click()
+    await dialog().getByLabel('Name', { exact: true }).fill('Northwind staging')
+    await dialog().getByLabel('Name that people are shown').fill('Northwind')
+    await dialog().getByLabel('Return origins').fill(`${returnOrigin}\nhttp://app.example.com`)
+    await dialog().getByLabel('Color').fill('blue')
+    await dialog()
+      .locator('input[type=file]')
+      .setInputFiles({
+        name: 'logo.png',
+        mimeType: 'image/png',
+        buffer: Buffer.from(picture, 'base64'),
+      })
+    await expect.poll(pixel).toBeGreaterThan(0)
+    expect(await axeProblems(page)).toEqual([])
+    await press('Create')
+    await dialog().getByText('This has a character that is not allowed.').waitFor()
+    await dialog().getByLabel('Color').fill('#3366cc')
+    await press('Create')
+    await dialog().getByRole('alert').getByText('https').waitFor()
+    await dialog().getByLabel('Return origins').fill(returnOrigin)
+    await confirm('Create')
+    await page.getByRole('link', { name: 'Northwind staging' }).click()
+    await page.getByRole('heading', { name: 'Northwind staging', level: 1 }).waitFor()
+    await expect.poll(pixel).toBeGreaterThan(0)
+    const { body } = await world.call(vaultProjects.get, { as: owner.bearer(), params: params() })
+    expect(body.project).toMatchObject({
+      name: 'Northwind staging',
+      display: { name: 'Northwind', accent: '#3366cc', returnOrigins: [returnOrigin] },
+    })
+  })
+
+  test('is edited, and what is emptied is taken away', async () => {
+    await onPage('Edit…').click()
+    await dialog().getByLabel('Name', { exact: true }).fill('Northwind')
+    await dialog().getByLabel('Color').fill('')
+    await press('Remove the picture')
+    await confirm('Save')
+    await page.getByRole('heading', { name: 'Northwind', level: 1, exact: true }).waitFor()
+    const { body } = await world.call(vaultProjects.get, { as: owner.bearer(), params: params() })
+    expect(body.project).toMatchObject({ name: 'Northwind', display: { logoUrl: null, accent: null } })
+  })
+
+  test('is disabled and enabled', async () => {
+    await onPage('Disable…').click()
+    await confirm('Disable')
+    await page.getByText('This project is disabled').waitFor()
+    await onPage('Enable').click()
+    await page.getByText('This project is disabled').waitFor({ state: 'detached' })
+  })
+})
+
+const vault = {} as Pick<Vault, 'platform' | 'executor'>
+
+describe('who takes part', () => {
+  test('a platform key is minted after a fresh second factor, and shown once', async () => {
+    later()
+    await onPage('New platform key').click()
+    await dialog().getByLabel('Name').fill('backend')
+    await press('Create')
+    await journey.enterSecondFactor(page, world, factor)
+    await page.getByRole('dialog', { name: 'The new platform key' }).waitFor()
+    const secret = await shown()
+    expect(secret).toMatch(/^skv_/)
+    vault.platform = { id: '', as: `Bearer ${secret}` }
+    await confirm('I have kept it')
+    await row(page, /backend/)
+      .getByText('in use')
+      .waitFor()
+    expect(await page.content()).not.toContain(secret)
+    expect(await storedText(owner)).not.toContainEqual(expect.stringContaining(secret))
+  })
+
+  test('an executor registers with the command that is shown once, and is seen', async () => {
+    later()
+    await onPage('Register an executor').click()
+    await journey.enterSecondFactor(page, world, factor)
+    await page.getByRole('dialog', { name: 'Register the executor' }).waitFor()
+    const command = await shown()
+    const [, server, code] = /^skerry-executor register --server (\S+) --code (vrc_\S+)$/.exec(command) ?? []
+    expect(server).toBe(new URL(page.url()).origin)
+    vault.executor = await newExecutor(world, code as string)
+    await confirm('I have kept it')
+    await page.getByText('https://executor.example.com').waitFor()
+    await page.getByText(vault.executor.key.thumbprint).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('a platform key that is revoked is refused', async () => {
+    await onPage('New platform key').click()
+    await dialog().getByLabel('Name').fill('laptop')
+    await press('Create')
+    await page.getByRole('dialog', { name: 'The new platform key' }).waitFor()
+    await confirm('I have kept it')
+    await onPage('Revoke laptop').click()
+    await confirm('Revoke')
+    await row(page, /laptop/)
+      .getByText('revoked')
+      .waitFor()
+    const { body } = await world.call(vaultProjects.get, { as: owner.bearer(), params: params() })
+    expect(body.keys.map(({ name, revokedAt }) => [name, revokedAt !== null])).toContainEqual(['laptop', true])
+  })
+})
+
+describe('a webhook', () => {
+  const address = 'https://10.0.0.1/hook'
+
+  test('is added with the events that it is told of, and its secret is shown once', async () => {
+    await onPage('New webhook').click()
+    await dialog().getByLabel('Address').fill('https://10.0.0.1/hook#part')
+    await dialog().getByLabel('connection.ready').uncheck()
+    await press('Create')
+    await dialog().getByText('Has a fragment').waitFor()
+    await dialog().getByLabel('Address').fill(address)
+    await press('Create')
+    await page.getByRole('dialog', { name: 'The signing secret' }).waitFor()
+    expect(await shown()).toMatch(/^whsec_/)
+    await confirm('I have kept it')
+    await row(page, /10\.0\.0\.1/)
+      .getByText('connection.reauth_required, connection.revoked')
+      .waitFor()
+  })
+
+  test('is tested, and shows what became of a delivery, which is sent again', async () => {
+    await choose(page, address, 'Send a test')
+    await page.getByText('The receiver did not accept the test').waitFor()
+    await row(page, /10\.0\.0\.1/)
+      .getByRole('button', { name: 'Show details' })
+      .click()
+    const ping = page.getByRole('table', { name: `Deliveries to ${address}` }).getByRole('row', { name: /ping/ })
+    await ping.getByText('given up').waitFor()
+    await ping.getByRole('button', { name: /^Send again/ }).click()
+    await ping.getByText('waits').waitFor()
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is paused and enabled', async () => {
+    await choose(page, address, 'Pause')
+    await row(page, /10\.0\.0\.1/)
+      .first()
+      .getByText('paused')
+      .waitFor()
+    await choose(page, address, 'Enable')
+    await row(page, /10\.0\.0\.1/)
+      .first()
+      .getByText('paused')
+      .waitFor({ state: 'detached' })
+  })
+})
+
+describe('connections', () => {
+  test('are found by their person and state, and revoked', async () => {
+    const place = { ...vault, projectId: projectId() } as Vault
+    for (const userRef of ['user-1', 'user-2']) await newConnection(world, place, { userRef })
+    await page.reload()
+    await row(page, /user-1/).waitFor()
+    await page.getByLabel('Person').fill('user-2')
+    await row(page, /user-1/).waitFor({ state: 'detached' })
+    await onPage('Revoke Acme of user-2').click()
+    await confirm('Revoke')
+    await row(page, /user-2/)
+      .getByText('by an admin')
+      .waitFor()
+    await page.getByLabel('State').selectOption('connected')
+    await page.getByText('No connection fits').waitFor()
+    await page.getByLabel('Person').fill('')
+    await row(page, /user-1/).waitFor()
+    expect(await row(page, /user-2/).count()).toBe(0)
+  })
+
+  test('tell the webhook of their end', async () => {
+    await row(page, /10\.0\.0\.1/)
+      .getByRole('button', { name: 'Show details' })
+      .click()
+    await row(page, /connection\.revoked vcn_/).waitFor()
+    await choose(page, 'https://10.0.0.1/hook', 'Delete…')
+    await confirm('Delete')
+    await page.getByText('No webhook yet').waitFor()
+  })
+})
+
+test('the executor is disabled, and another may register', async () => {
+  await onPage('Disable the executor…').click()
+  await confirm('Disable')
+  await onPage('Register an executor').waitFor()
+})
+
+test('nothing was complained about', () => expect(owner.complaints).toEqual([]))
