@@ -20,7 +20,7 @@ const above = (...folders) =>
 
 /** Names, limits and patterns: what clients need of the contract at run time. */
 const plainContract =
-  '^packages/contract/src/(archive-check|archive-format|audit-actions|audit-archive|errors|headers|kms-specs|lease-facts|limits|notification-types|operations\\.gen|patterns|policy-body|prefixes|readers|rotation-facts|sync-names|vault-facts)\\.ts$'
+  '^packages/contract/src/(archive-check|archive-format|audit-actions|audit-archive|audit-groups|errors|headers|kms-specs|lease-facts|limits|notification-types|operations\\.gen|patterns|policy-body|prefixes|readers|rotation-facts|sync-names|vault-facts)\\.ts$'
 
 export default {
   forbidden: [
@@ -33,6 +33,13 @@ export default {
     only('cli', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
     only('connect', 'contract', 'crypto'),
+    {
+      name: 'examples-imports',
+      comment: 'An example shows what a product writes, so it has no more than a product has',
+      severity: 'error',
+      from: { path: '^examples/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(?!(sdk|executor)/)' },
+    },
     {
       name: 'clients-start-without-schemas',
       comment: 'A schema loads TypeBox: clients take types, names, limits and patterns, and a schema only by import()',

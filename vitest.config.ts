@@ -36,7 +36,7 @@ const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
 // Its people bring claims about second factors, which the issuer of tests makes.
-const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts']
+const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts', '**/me/keys-factor.test.ts']
 
 const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.
@@ -45,9 +45,17 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 )
 
 /** Walks that are long, and of what seldom changes. */
-const longWalks = ['branches', 'exchange', 'external', 'keypair', 'names', 'policies', 'proxy-approvals', 'vault'].map(
-  (name) => `packages/dashboard/test/${name}.test.ts`,
-)
+const longWalks = [
+  'agent-run',
+  'branches',
+  'exchange',
+  'external',
+  'keypair',
+  'names',
+  'policies',
+  'proxy-approvals',
+  'vault',
+].map((name) => `packages/dashboard/test/${name}.test.ts`)
 
 interface Row {
   name: string
@@ -98,7 +106,7 @@ const rows: Row[] = [
     name: 'provider',
     include: people,
     // Moves the clock by days, and a real provider has one of its own.
-    exclude: ['**/invites.test.ts', ...claims],
+    exclude: ['**/*invites.test.ts', ...claims],
     quick: [],
     setup: 'server/test/setup-provider.ts',
     more: shared,
@@ -115,11 +123,17 @@ const rows: Row[] = [
     name: 'executor',
     include: ['packages/executor/**/*.test.ts'],
     // How it is set up seldom changes.
-    late: ['packages/executor/test/commands.test.ts'],
+    late: ['browser', 'commands'].map((name) => `packages/executor/test/${name}.test.ts`),
     setup: 'server/test/setup-embedded.ts',
     more: shared,
   },
-  { name: 'browser', include: browser, late: longWalks, setup: 'dashboard/test/setup.ts', more: shared },
+  {
+    name: 'browser',
+    include: [...browser, 'examples/**/*.test.ts'],
+    late: longWalks,
+    setup: 'dashboard/test/setup.ts',
+    more: shared,
+  },
   {
     name: 'browser-postgres',
     include: browser,

@@ -17,7 +17,7 @@ export interface BenchOnPostgres extends Bench {
 /** A line of the output: what it is called, what it has to be, and the function of `figures/` that measures it. */
 export type Figure = {
   name: string
-  unit: 'ratio' | 'MB' | 'requests' | 'seconds' | 'connections' | 'µs'
+  unit: 'ratio' | 'MB' | 'requests' | 'seconds' | 'connections' | 'entries' | 'ms' | 'µs'
   required: { min: number } | { max: number }
 } & (
   | { needsPostgres: false; measure: (bench: Bench) => Promise<number> }

@@ -8,11 +8,14 @@ import {
   exportOthersPostgres,
 } from './figures/export.ts'
 import { idleMemoryEmbedded, idleMemoryPostgres } from './figures/idle-memory.ts'
+import { inclusionProof } from './figures/inclusion-proof.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseEnd, leaseEndAfterDowntime, leaseEndConnections, leaseEndTogether } from './figures/lease-end.ts'
 import { leaseMint, leaseMintAtMany } from './figures/lease-mint.ts'
+import { logSink } from './figures/log-sink.ts'
 import { policyDecide } from './figures/policy-decide.ts'
 import { proxyRoute } from './figures/proxy-route.ts'
+import { proxyTunnel } from './figures/proxy-tunnel.ts'
 import { redaction } from './figures/redaction.ts'
 import { resolveAtOneMillion } from './figures/resolve-at-one-million.ts'
 import {
@@ -22,9 +25,11 @@ import {
   resolveCachedManyConnectionsP99,
 } from './figures/resolve-cached.ts'
 import { resolveUncached } from './figures/resolve-uncached.ts'
+import { sealCostOfPut, sealCostOfResolve } from './figures/seal-cost.ts'
 import { secretPut } from './figures/secret-put.ts'
 import { syncBurst, syncBurstMemory, syncChange, syncRun } from './figures/sync.ts'
 import { vaultRelease, vaultReleaseAtOneMillion } from './figures/vault-release.ts'
+import { vaultWebhooks } from './figures/vault-webhooks.ts'
 
 // A new figure is a row here, a file in figures/ that measures it, and a row in README.md.
 
@@ -51,6 +56,10 @@ export const figures: Figure[] = [
   { name: 'sync_change_s', unit: 'seconds', required: { max: 5 }, needsPostgres: true, measure: syncChange },
   { name: 'sync_burst', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: syncBurst },
   { name: 'sync_burst_memory_mb', unit: 'MB', required: { max: 100 }, needsPostgres: true, measure: syncBurstMemory },
+  { name: 'seal_cost_resolve', unit: 'ratio', required: { max: 0.02 }, needsPostgres: true, measure: sealCostOfResolve },
+  { name: 'seal_cost_put', unit: 'ratio', required: { max: 0.1 }, needsPostgres: true, measure: sealCostOfPut },
+  { name: 'inclusion_proof_ms', unit: 'ms', required: { max: 20 }, needsPostgres: true, measure: inclusionProof },
+  { name: 'log_sink_per_second', unit: 'entries', required: { min: 2000 }, needsPostgres: true, measure: logSink },
   { name: 'export_memory_mb_postgres', unit: 'MB', required: { max: 300 }, needsPostgres: true, measure: exportMemoryPostgres },
   { name: 'export_others_postgres', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: exportOthersPostgres },
   { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },
@@ -58,7 +67,9 @@ export const figures: Figure[] = [
   { name: 'policy_decide', unit: 'µs', required: { max: 50 }, needsPostgres: false, measure: policyDecide },
   { name: 'vault_release', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: vaultRelease },
   { name: 'vault_release_at_1M_connections', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: vaultReleaseAtOneMillion },
+  { name: 'vault_webhooks_s', unit: 'seconds', required: { max: 60 }, needsPostgres: true, measure: vaultWebhooks },
   { name: 'proxy_route', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: proxyRoute },
+  { name: 'proxy_tunnel', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: proxyTunnel },
   { name: 'idle_memory_mb_embedded', unit: 'MB', required: { max: 250 }, needsPostgres: false, measure: idleMemoryEmbedded },
   { name: 'idle_memory_mb_postgres', unit: 'MB', required: { max: 130 }, needsPostgres: true, measure: idleMemoryPostgres },
 ]

@@ -1,6 +1,8 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import type { Job, Outcome } from './loader.ts'
+import { connect as connectSecurely } from 'node:tls'
+import type { Job, Outcome, Tunnel } from './loader.ts'
 
 // Its own process, and much cheaper than any server it asks: prebuilt requests over raw sockets, one buffer for all reads,
 // and of each answer only status and length are looked at. A connection asks again when it has been answered.
@@ -18,29 +20,42 @@ function compile(text: string): () => Buffer | string {
   return () => before + (count++).toString(36).toUpperCase() + after
 }
 
+/** The last of an answer's chunks; no body of a figure has it in it. */
+const lastChunk = '\r\n0\r\n\r\n'
+
 /** Calls `answered` for each answer when all its bytes have come. One that is not a success ends the run. */
 function answerReader(answered: () => void): (bytes: Buffer, length: number) => void {
-  /** Bytes of the current answer's body that are still to come. */
-  let missing = 0
+  /** Bytes of the current answer's body that are still to come; null where it comes in chunks. */
+  let missing: number | null = 0
   let inBody = false
   let head = ''
+  let tail = ''
+  const isLast = (bytes: Buffer, length: number) => {
+    tail = (tail + bytes.toString('latin1', Math.max(0, length - lastChunk.length), length)).slice(-lastChunk.length)
+    return tail === lastChunk
+  }
   return (bytes, length) => {
-    if (inBody) missing -= length
-    else {
+    if (!inBody) {
       head += bytes.toString('latin1', 0, length)
       const end = head.indexOf('\r\n\r\n')
       if (end < 0) return
-      const bodyLength = /content-length: (\d+)/i.exec(head)?.[1]
-      if (bodyLength === undefined) throw new Error(`an answer without Content-Length: ${head.slice(0, end)}`)
       if (!head.startsWith('HTTP/1.1 20')) throw new Error(`a request was refused: ${head}`)
-      missing = end + 4 + Number(bodyLength) - head.length
+      missing = missingAfter(head, end + 4)
       inBody = true
-    }
-    if (missing > 0) return
+    } else if (missing !== null) missing -= length
+    if (missing === null ? !isLast(bytes, length) : missing > 0) return
     inBody = false
     head = ''
+    tail = ''
     answered()
   }
+}
+
+function missingAfter(head: string, end: number): number | null {
+  const bodyLength = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+  if (bodyLength !== undefined) return end + Number(bodyLength) - head.length
+  if (/\r\ntransfer-encoding: chunked\r\n/i.test(head)) return null
+  throw new Error(`an answer without Content-Length: ${head.slice(0, end)}`)
 }
 
 interface Connection {
@@ -51,42 +66,62 @@ interface Connection {
 /** Each answer is read before the next: no two connections need a buffer at once. */
 const buffer = Buffer.allocUnsafe(256 * 1024)
 
+type Take = (bytes: Buffer, length: number) => void
+
+async function dial(port: number, take: Take): Promise<Socket> {
+  const callback = (length: number) => {
+    take(buffer, length)
+    return true
+  }
+  const socket = connect({ host: '127.0.0.1', port, onread: { buffer, callback } })
+  await once(socket, 'connect')
+  return socket.setNoDelay(true)
+}
+
+async function dialThrough({ port, to, ca }: Tunnel, take: Take): Promise<Socket> {
+  const plain = connect({ host: '127.0.0.1', port }).setNoDelay(true)
+  plain.write(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`)
+  const [head] = await once(plain, 'data')
+  if (!String(head).startsWith('HTTP/1.1 200')) throw new Error(`no tunnel: ${head}`)
+  const socket = connectSecurely({ socket: plain, servername: 'localhost', ca })
+  await once(socket, 'secureConnect')
+  return socket.on('data', (bytes) => take(bytes, bytes.length))
+}
+
 /** Open once a request of it has been answered: what it takes the server to accept it is no part of a run. */
-function open(port: number, next: () => Buffer | string): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    let answered = () => resolve({ ask })
-    let failed = reject
-    const read = answerReader(() => answered())
-    const callback = (length: number) => {
-      try {
-        read(buffer, length)
-      } catch (error) {
-        socket.destroy(error as Error)
-      }
-      return true
+async function open({ port, tunnel }: Job, next: () => Buffer | string): Promise<Connection> {
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>()
+  let answered = () => resolve({ ask })
+  let failed = reject
+  const read = answerReader(() => answered())
+  const take: Take = (bytes, length) => {
+    try {
+      read(bytes, length)
+    } catch (error) {
+      socket.destroy(error as Error)
     }
-    const socket = connect({ host: '127.0.0.1', port, onread: { buffer, callback } })
-    socket.setNoDelay(true)
-    socket.on('connect', () => socket.write(next()))
-    socket.on('error', (error) => failed(error))
-    socket.on('close', () => failed(new Error('the server closed a connection')))
-    const ask: Connection['ask'] = (note) =>
-      new Promise((done, notDone) => {
-        failed = notDone
-        let askedAtMs = performance.now()
-        answered = () => {
-          const nowMs = performance.now()
-          if (note(askedAtMs, nowMs)) {
-            done()
-            return void socket.destroy()
-          }
-          askedAtMs = nowMs
-          socket.write(next())
+  }
+  const socket = await (tunnel ? dialThrough(tunnel, take) : dial(port, take))
+  socket.on('error', (error) => failed(error))
+  socket.on('close', () => failed(new Error('the server closed a connection')))
+  const ask: Connection['ask'] = (note) =>
+    new Promise((done, notDone) => {
+      failed = notDone
+      let askedAtMs = performance.now()
+      answered = () => {
+        const nowMs = performance.now()
+        if (note(askedAtMs, nowMs)) {
+          done()
+          return void socket.destroy()
         }
-        if (socket.destroyed) notDone(new Error('the server closed a connection'))
+        askedAtMs = nowMs
         socket.write(next())
-      })
-  })
+      }
+      if (socket.destroyed) notDone(new Error('the server closed a connection'))
+      socket.write(next())
+    })
+  socket.write(next())
+  return promise
 }
 
 /** More at once than a server's backlog holds would wait for a second each. */
@@ -96,7 +131,7 @@ async function openAll(job: Job, next: () => Buffer | string): Promise<Connectio
   const connections: Connection[] = []
   while (connections.length < job.connections) {
     const length = Math.min(opensAtOnce, job.connections - connections.length)
-    connections.push(...(await Promise.all(Array.from({ length }, () => open(job.port, next)))))
+    connections.push(...(await Promise.all(Array.from({ length }, () => open(job, next)))))
   }
   return connections
 }

@@ -1,8 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
+/** A proxy that is asked with CONNECT, and whose TLS, for `localhost`, inside of it is trusted by this certificate. */
+export interface Tunnel {
+  port: number
+  /** Host and port. */
+  to: string
+  ca: string
+}
+
 export interface Job {
   port: number
+  tunnel?: Tunnel | undefined
   /** Whole HTTP/1.1 requests; each is a random one of these. `{unique}` stands for a name not used before. */
   requests: string[]
   connections: number

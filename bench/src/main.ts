@@ -13,8 +13,10 @@ async function main(): Promise<void> {
     options: { quick: { type: 'boolean' }, check: { type: 'boolean' }, only: { type: 'string' } },
   })
   const { quick = false, check = false, only } = values
-  const chosen = figures.filter(({ name }) => only === undefined || name === only)
-  if (chosen.length === 0) throw new Error(`no figure ${only}: ${figures.map(({ name }) => name).join(', ')}`)
+  const asked = only?.split(',')
+  const unknown = asked?.filter((name) => !figures.some((figure) => figure.name === name)) ?? []
+  if (unknown.length > 0) throw new Error(`no figure ${unknown}: ${figures.map(({ name }) => name).join(', ')}`)
+  const chosen = figures.filter(({ name }) => asked?.includes(name) ?? true)
   using loader = startLoader()
   const postgres = await startPostgres({ fsync: true })
   const missed: string[] = []
@@ -32,7 +34,16 @@ async function main(): Promise<void> {
   }
 }
 
-const decimals: Record<Figure['unit'], number> = { ratio: 2, MB: 0, requests: 0, seconds: 1, connections: 0, µs: 0 }
+const decimals: Record<Figure['unit'], number> = {
+  ratio: 2,
+  MB: 0,
+  requests: 0,
+  seconds: 1,
+  connections: 0,
+  entries: 0,
+  ms: 1,
+  µs: 0,
+}
 
 /** Measures and prints one figure; false where it is not what it has to be, or cannot be measured here. */
 async function report(figure: Figure, bench: Bench): Promise<boolean> {

@@ -1,12 +1,13 @@
 import type { Child } from './child.ts'
 import type { Bench } from './figure.ts'
-import type { Loader } from './loader.ts'
+import type { Loader, Tunnel } from './loader.ts'
 
 /** What is asked, of whom. */
 export interface Target {
   name: string
   server: Child
   requests: string[]
+  tunnel?: Tunnel
 }
 
 interface Round {
@@ -55,9 +56,14 @@ export async function compare(
   return { perSecond: oursOf.perSecond / floorOf.perSecond, p99: oursOf.p99Ms / floorOf.p99Ms }
 }
 
-async function run(loader: Loader, { server, requests }: Target, connections: number, ms: number): Promise<Round> {
+async function run(
+  loader: Loader,
+  { server, requests, tunnel }: Target,
+  connections: number,
+  ms: number,
+): Promise<Round> {
   const before = await server.cpuMs()
-  const { answered, perSecond, p99Ms } = await loader.run({ port: server.port, requests, connections, ms })
+  const { answered, perSecond, p99Ms } = await loader.run({ port: server.port, tunnel, requests, connections, ms })
   const after = await server.cpuMs()
   const cpuMicrosecondsEach = before === null || after === null ? Number.NaN : ((after - before) * 1000) / answered
   return { perSecond, p99Ms, cpuMicrosecondsEach }

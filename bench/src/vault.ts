@@ -5,6 +5,7 @@ import { newBearer, request } from './tenant.ts'
 
 /** A vault project with connections, and who asks for them. */
 export interface BenchVault {
+  orgId: string
   /** Bearers. */
   platform: string
   executor: string
@@ -33,7 +34,7 @@ export async function makeVault(databaseUrl: string, connectionCount: number, id
     const { rows } = await client.query<{ id: string }>('select id from vault_connections order by random() limit $1', [
       idCount,
     ])
-    return { platform, executor, connectionIds: rows.map(({ id }) => id) }
+    return { orgId: org, platform, executor, connectionIds: rows.map(({ id }) => id) }
   } finally {
     await client.end()
   }

@@ -3,16 +3,9 @@ import { startProxy } from '@skerry/proxy/start'
 import { createClient } from '@skerry/sdk/client'
 import { given } from './listen.ts'
 
-// The agents' proxy as `skerry proxy run` starts it, with one route and one secret.
+// The agents' proxy as `skerry proxy run` starts it, with one secret. Every name leads to this machine.
 
-const { port } = await given<{ port: number }>()
-const toml = `
-listen = "127.0.0.1:${process.env.PORT}"
-[[route]]
-prefix = "/"
-upstream = "http://127.0.0.1:${port}"
-allow = ["API_KEY"]
-`
+const { settings, upstreamCa } = await given<{ settings: string; upstreamCa?: string }>()
 const resolved = {
   values: { API_KEY: 'sk-live-0123456789abcdef' },
   provenance: {},
@@ -24,11 +17,13 @@ const resolved = {
   ageSeconds: 0,
   revision: '',
 }
-await startProxy(parseConfig(toml, '/'), {
+await startProxy(parseConfig(`listen = "127.0.0.1:${process.env.PORT}"\n${settings}`, '/'), {
   resolve: async () => resolved,
   resolved,
   client: createClient({ baseUrl: 'http://127.0.0.1:1' }),
   sources: new Map(),
+  upstreamCa,
+  lookUp: (_, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
   warn: (message) => process.stderr.write(`${message}\n`),
 })
 process.on('SIGTERM', () => process.exit(0))

@@ -50,6 +50,20 @@ describe.skipIf(isQuick)('the trail', () => {
   })
 })
 
+test('the timeline counts the entries of each day or hour, under the filters of the list', async () => {
+  const { code, stdout, stderr } = await machine.shell('skerry audit timeline')
+  expect(code).toBe(0)
+  expect(stdout.split('\n')[0]).toMatch(/^DAY +ENTRIES +OF$/)
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\d +[1-9]\d* +#{30} .*organization 1/m)
+  expect(stderr).toMatch(/^[1-9]\d* entries; times are in UTC\n$/)
+  const hourly = await machine.shell('skerry audit timeline --since 2h --action org.created --json')
+  const { step, spans } = JSON.parse(hourly.stdout)
+  const counted = (spans as { counts: { organization: number } }[]).map(({ counts }) => counts.organization)
+  expect([step, counted.filter((count) => count > 0)]).toEqual(['hour', [1]])
+  const refused = await machine.shell('skerry audit timeline --since 400d')
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('at most 366 days')])
+})
+
 test('a log sink is set without showing a header, tried, and removed', async () => {
   const set = await machine.shell(
     `echo 'authorization: Bearer canary-header' | skerry log-sink set https://10.0.0.1/v1/logs --headers-file - --json`,

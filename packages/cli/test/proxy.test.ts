@@ -98,7 +98,31 @@ describe.skipIf(isQuick)('by the command line', () => {
       collector.close()
     })
 
+    it('asks on the terminal about a request that waits, which the answer there sends on or refuses', async () => {
+      const listen = await freePort()
+      const approval = '[approval]\n[[approval.require]]\nhost = "127.0.0.1"\n'
+      await machine.write('skerry-proxy.toml', fileRules.replace('127.0.0.1:0', `127.0.0.1:${listen}`) + approval)
+      await machine.write('start.sh', 'echo $$ > proxy.pid; exec skerry proxy run')
+      got.length = 0
+      const ask = async (path: string) => {
+        const command = `curl -sS --retry 100 --retry-connrefused --retry-delay 0 -o /dev/null -w '%{http_code}' --proxy http://127.0.0.1:${listen}`
+        return (await machine.shell(`${command} -H '${bearer}' ${origin}/${path}`)).stdout
+      }
+      const down = '\x1b[B'
+      const terminal = machine.terminal('sh start.sh', [
+        ['GET 127.0.0.1/approved with API_KEY', '\r'],
+        ['GET 127.0.0.1/denied with API_KEY', `${down}\r`],
+        ['GET 127.0.0.1/escaped with API_KEY', '\x03'],
+      ])
+      expect([await ask('approved'), await ask('denied'), await ask('escaped')]).toEqual(['200', '403', '403'])
+      expect(got).toEqual([{ url: '/approved', authorization: `Bearer ${value}` }])
+      process.kill(Number(await machine.read('proxy.pid')), 'SIGTERM')
+      const { code, stdout } = await terminal
+      expect([code, stdout.includes(value)]).toEqual([0, false])
+    })
+
     it('ends as the program ends', async () => {
+      await machine.write('skerry-proxy.toml', fileRules)
       expect(await machine.shell('skerry proxy run -- sh -c "exit 9"')).toMatchObject({ code: 9 })
     })
 

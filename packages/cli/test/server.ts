@@ -10,6 +10,8 @@ import { freePort } from '../../server/test/services/free-port.ts'
 /** A server as an operator runs it: a process of its own, on a fresh database, that can be stopped and started again. */
 export interface Server {
   url: string
+  /** Of its environment. */
+  settings: Record<string, string>
   stop: () => Promise<void>
   kill9: () => Promise<void>
   start: () => Promise<void>
@@ -33,6 +35,7 @@ export async function openServer(more: Record<string, string> = {}): Promise<Ser
   const stop = () => end('SIGTERM')
   return {
     url: running.url,
+    settings,
     stop,
     kill9: () => end('SIGKILL'),
     start: async () => {

@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
+import { newKeyHolder, openPeopleServer } from './people.ts'
 import { openServer, type Server } from './server.ts'
+
+const operator = fileURLToPath(new URL('../../server/src/operator/main.js', import.meta.url))
 
 let server: Server
 let machine: Machine
@@ -28,4 +35,40 @@ test('what a holder prints for an admin has nothing secret in it, and is refused
   }
   const damaged = await machine.shell('echo "{}" > damaged && skerry token register --from damaged')
   expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringContaining('damaged is not what')])
+})
+
+test('a restored token reads secrets on the other server once it is registered there, by its holder’s request', async () => {
+  const source = await openPeopleServer()
+  const { SKERRY_OIDC_ISSUER, SKERRY_OIDC_AUDIENCE } = source.settings as Record<string, string>
+  const target = await openServer({ SKERRY_OIDC_ISSUER, SKERRY_OIDC_AUDIENCE } as Record<string, string>)
+  const admin = await newKeyHolder(source, 'ada@example.com')
+  try {
+    await admin.ok('skerry org create Moving && skerry init --yes && echo -n planted | skerry secrets set API_KEY')
+    await admin.ok('skerry token create --name web > token 2> /dev/null')
+    const { stderr } = await admin.shell('skerry export moving.json')
+    const key = /--key ([\w-]{43})/.exec(stderr)?.[1] as string
+    // The embedded database has one owner.
+    await target.stop()
+    const restored = await promisify(execFile)(
+      process.execPath,
+      [operator, 'org', 'restore', join(admin.project, 'moving.json'), '--key', key],
+      { env: { PATH: process.env.PATH, ...target.settings } },
+    )
+    expect(restored.stdout).toContain('web (skt_')
+    await target.start()
+
+    admin.env.SKERRY_URL = target.url
+    const read = () => admin.shell('SKERRY_TOKEN=$(cat token) skerry secrets get API_KEY')
+    expect((await read()).code).not.toBe(0)
+    await admin.ok('skerry token register --request < token > request')
+    const registered = await admin.shell('skerry token register --from request')
+    expect([registered.code, registered.stderr]).toEqual([0, expect.stringContaining('is registered again')])
+    expect(await read()).toMatchObject({ code: 0, stdout: 'planted' })
+    // By its own keys, as the person does by theirs.
+    expect(await admin.ok('skerry secrets get API_KEY')).toBe('planted')
+  } finally {
+    await admin.remove()
+    await target.close()
+    await source.close()
+  }
 })

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { auditActions } from './audit-actions.ts'
+import { type AuditGroup, auditGroups } from './audit-groups.ts'
 import { get } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { displayNamePattern } from './patterns.ts'
@@ -19,9 +20,40 @@ export const AuditEntry = Strict({
   createdAt: Instant,
 })
 
+const Count = Type.Integer({ minimum: 0 })
+
 const names = Object.keys(auditActions)
 const resourceTypes = [...new Set(Object.values(auditActions).map(({ about }) => about))]
 const oneOf = (values: string[]) => Type.String({ pattern: `^(?:${values.join('|').replaceAll('.', '\\.')})$` })
+
+/** Which entries are meant; all of these must match. */
+const filter = {
+  action: Type.Optional(oneOf(names)),
+  resourceType: Type.Optional(oneOf(resourceTypes)),
+  resourceId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
+  actorId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
+  requestId: Type.Optional(
+    Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'the `x-request-id` of an answer' }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.displayNameCharacters,
+      pattern: displayNamePattern,
+      description:
+        'in the name of what an entry is about, of who did it, or in what it tells; in either case of letters',
+    }),
+  ),
+  since: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries of this instant and later ones' }),
+  until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
+}
+
+/** How many entries of each group there are from one instant on, before another. */
+const Span = Strict({
+  since: Instant,
+  until: Instant,
+  counts: Strict(Object.fromEntries(auditGroups.map((group) => [group, Count])) as Record<AuditGroup, typeof Count>),
+})
 
 export const audit = {
   list: get('/v1/orgs/:orgId/audit', {
@@ -31,24 +63,7 @@ export const audit = {
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: limits.auditMax, description: `${limits.auditDefault} unless given` }),
       ),
-      action: Type.Optional(oneOf(names)),
-      resourceType: Type.Optional(oneOf(resourceTypes)),
-      resourceId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
-      actorId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
-      requestId: Type.Optional(
-        Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'the `x-request-id` of an answer' }),
-      ),
-      text: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: limits.displayNameCharacters,
-          pattern: displayNamePattern,
-          description:
-            'in the name of what an entry is about, of who did it, or in what it tells; in either case of letters',
-        }),
-      ),
-      since: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries of this instant and later ones' }),
-      until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
+      ...filter,
     }),
     responses: {
       200: Strict({
@@ -57,6 +72,26 @@ export const audit = {
           description: 'names by id, as they are now, of those in the entries that still have one',
         }),
         nextCursor: NextCursor,
+      }),
+    },
+  }),
+  timeline: get('/v1/orgs/:orgId/audit/timeline', {
+    summary: 'How many entries there are in each hour or day of UTC, by groups of what they are about',
+    query: Strict({
+      ...filter,
+      since: Type.Optional({
+        ...GivenInstant,
+        description: `the last ${limits.timelineDaysDefault} days unless given; at most ${limits.timelineDaysMax} days before \`until\``,
+      }),
+    }),
+    responses: {
+      200: Strict({
+        step: Type.Union([Type.Literal('hour'), Type.Literal('day')], {
+          description: `hours where the whole takes at most ${limits.timelineHoursMax} of them`,
+        }),
+        spans: Type.Array(Span, {
+          description: 'oldest first, without gaps; the first and the last are cut to the range',
+        }),
       }),
     },
   }),

@@ -30,6 +30,9 @@ export const limits = {
   auditDefault: 50,
   auditMax: 200,
   auditLeavesMax: 1000,
+  timelineDaysDefault: 30,
+  timelineDaysMax: 366,
+  timelineHoursMax: 48,
   urlCharacters: 2048,
   logSinkHeadersMax: 20,
   logSinkHeaderCharacters: 4096,
@@ -77,6 +80,10 @@ export const limits = {
   activityWindowSeconds: 25 * 3600,
   activityDaysDefault: 14,
   activityDaysMax: 90,
+  /** The busiest, of which is told when they were called. */
+  activityTimelineHosts: 8,
+  /** Over so many days it is told by the hour, over more by the day. */
+  activityHourlyDays: 2,
   /** Those of a managed key that is made or rotated in one request: some 330 characters each. */
   kmsGrantsMax: 2000,
   rekeyGrantsMax: 2000,

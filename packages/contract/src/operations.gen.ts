@@ -331,6 +331,7 @@ export const operations = {
   },
   audit: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/audit', surface: 'principal' },
+    timeline: { method: 'GET', path: '/v1/orgs/:orgId/audit/timeline', surface: 'principal' },
   },
   auditProof: {
     checkpoint: { method: 'GET', path: '/v1/orgs/:orgId/audit/checkpoint', surface: 'principal' },

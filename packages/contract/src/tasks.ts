@@ -40,9 +40,15 @@ const Decision = Type.Unsafe<(typeof activityDecisions)[number]>(
   Type.Union(activityDecisions.map((decision) => Type.Literal(decision))),
 )
 
-const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 })
+const whole = { maximum: 1_000_000_000 }
+const Count = Type.Integer({ ...whole, minimum: 1 })
 const RuleIndex = Nullable(Type.Integer({ minimum: 0, maximum: policyLimits.rules - 1 }))
 const Counts = Type.Record(Type.String(), Count, { description: 'names of secrets, each with how often' })
+const GivenCounts = Type.Record(Name, Count, {
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: limits.activitySecretsMax,
+})
 
 const dimensions = {
   host: Type.String({ pattern: hostPattern, description: 'hostname in lower case' }),
@@ -118,14 +124,9 @@ export const tasks = {
       entries: Type.Array(
         Strict({
           ...dimensions,
-          count: Count,
-          secrets: Type.Optional(
-            Type.Record(Name, Count, {
-              additionalProperties: false,
-              minProperties: 1,
-              maxProperties: limits.activitySecretsMax,
-            }),
-          ),
+          count: Type.Integer({ ...whole, minimum: 0, description: 'of requests; 0 beside `redactions` alone' }),
+          secrets: Type.Optional(GivenCounts),
+          redactions: Type.Optional(GivenCounts),
         }),
         { minItems: 1, maxItems: limits.activityEntriesMax },
       ),
@@ -144,14 +145,22 @@ export const tasks = {
             policyVersion: Nullable(Type.Integer({ description: 'whose rules `ruleIndex` counts' })),
             count: Type.Integer(),
             secrets: Counts,
+            redactions: Counts,
             firstAt: Instant,
             lastAt: Instant,
           }),
+        ),
+        timeline: Type.Array(
+          Strict({ startsAt: Instant, host: Type.String(), decision: Decision, count: Type.Integer() }),
+          {
+            description: `when the ${limits.activityTimelineHosts} busiest hosts were called: by the day, over ${limits.activityHourlyDays} days by the hour`,
+          },
         ),
         summary: Strict({
           total: Type.Integer(),
           allowed: Type.Integer(),
           refused: Type.Integer(),
+          redacted: Type.Integer({ description: 'how often a secret was replaced that an upstream sent back' }),
           hosts: Type.Integer(),
           unusedRules: Type.Array(Type.Integer()),
           unusedSecrets: Type.Array(Type.String()),

@@ -37,7 +37,11 @@ function withRetries(inner: Client): Client {
     })
     return [heading, Object.fromEntries(calls)]
   })
-  return { ...Object.fromEntries(headings), baseUrl: inner.baseUrl, request: inner.request }
+  const stream: Client['stream'] = async (heading, name, ...rest) => {
+    const operation = (operations[heading] as Record<string, Operation>)[name as string] as Operation
+    return (await send(operation, () => inner.stream(heading, name, ...rest))) as AsyncGenerator<Uint8Array>
+  }
+  return { ...Object.fromEntries(headings), baseUrl: inner.baseUrl, request: inner.request, stream }
 }
 
 async function send(operation: Operation, call: () => Promise<unknown>): Promise<unknown> {

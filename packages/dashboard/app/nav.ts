@@ -174,6 +174,7 @@ export interface Tab {
 export const settingsTabs: Tab[] = [
   { label: 'General', to: '/orgs/$org/settings' },
   { label: 'Security', to: '/orgs/$org/settings/security', also: 'second factor mfa policy' },
+  { label: 'Export', to: '/orgs/$org/settings/export', also: 'archive backup download' },
 ]
 
 export const leaseTabs: Tab[] = [

@@ -46,6 +46,7 @@ import { Route as AppOrgsOrgLeasesTargetsRouteImport } from './routes/_app/orgs.
 import { Route as AppOrgsOrgRecoveryIndexRouteImport } from './routes/_app/orgs.$org/recovery/index.tsx'
 import { Route as AppOrgsOrgRecoveryForgotRouteImport } from './routes/_app/orgs.$org/recovery/forgot.tsx'
 import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
+import { Route as AppOrgsOrgSettingsExportRouteImport } from './routes/_app/orgs.$org/settings/export.tsx'
 import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/orgs.$org/settings/security.tsx'
 import { Route as AppOrgsOrgSyncIndexRouteImport } from './routes/_app/orgs.$org/sync/index.tsx'
 import { Route as AppOrgsOrgSyncConnectionsRouteImport } from './routes/_app/orgs.$org/sync/connections.tsx'
@@ -245,6 +246,12 @@ const AppOrgsOrgSettingsIndexRoute = AppOrgsOrgSettingsIndexRouteImport.update({
   path: '/settings/',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgSettingsExportRoute =
+  AppOrgsOrgSettingsExportRouteImport.update({
+    id: '/settings/export',
+    path: '/settings/export',
+    getParentRoute: () => AppOrgsOrgRoute,
+  } as any)
 const AppOrgsOrgSettingsSecurityRoute =
   AppOrgsOrgSettingsSecurityRouteImport.update({
     id: '/settings/security',
@@ -347,6 +354,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
+  '/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
@@ -395,6 +403,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
+  '/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
@@ -448,6 +457,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
   '/_app/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
+  '/_app/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
@@ -501,6 +511,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/recovery/forgot'
+    | '/orgs/$org/settings/export'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
@@ -549,6 +560,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
     | '/orgs/$org/recovery/forgot'
+    | '/orgs/$org/settings/export'
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
@@ -601,6 +613,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/kms/$key'
     | '/_app/orgs/$org/leases/targets'
     | '/_app/orgs/$org/recovery/forgot'
+    | '/_app/orgs/$org/settings/export'
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/sync/connections'
     | '/_app/orgs/$org/sync/runs'
@@ -892,6 +905,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgSettingsIndexRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/settings/export': {
+      id: '/_app/orgs/$org/settings/export'
+      path: '/settings/export'
+      fullPath: '/orgs/$org/settings/export'
+      preLoaderRoute: typeof AppOrgsOrgSettingsExportRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/settings/security': {
       id: '/_app/orgs/$org/settings/security'
       path: '/settings/security'
@@ -1035,6 +1055,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgKmsKeyRoute: typeof AppOrgsOrgKmsKeyRoute
   AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
   AppOrgsOrgRecoveryForgotRoute: typeof AppOrgsOrgRecoveryForgotRoute
+  AppOrgsOrgSettingsExportRoute: typeof AppOrgsOrgSettingsExportRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
   AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
@@ -1068,6 +1089,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgKmsKeyRoute: AppOrgsOrgKmsKeyRoute,
   AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
   AppOrgsOrgRecoveryForgotRoute: AppOrgsOrgRecoveryForgotRoute,
+  AppOrgsOrgSettingsExportRoute: AppOrgsOrgSettingsExportRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
   AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,

@@ -2,12 +2,11 @@ import { agents } from '@skerry/contract/agents'
 import { me } from '@skerry/contract/me'
 import { tasks } from '@skerry/contract/tasks'
 import { describe, expect, test } from 'vitest'
-import { newTaskToken } from '../../server/test/agent-steps.ts'
 import { newToken } from '../../server/test/tenant.ts'
 import { dialogOf } from './apps-journey.ts'
-import { row } from './changes-journey.ts'
+import { choose as chooseOption, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
-import { axeProblems, choose } from './org-journey.ts'
+import { axeProblems, choose, newPlace } from './org-journey.ts'
 import { beginWalk } from './walk.ts'
 
 // An agent from its identity to what it did: every signature is made in the browser.
@@ -41,6 +40,19 @@ describe('an agent', () => {
       .waitFor()
     await page.getByRole('link', { name: 'Release builder' }).click()
     await page.getByText('No policy yet').waitFor()
+  })
+
+  test('is renamed, and bound to an environment', async () => {
+    const { envId } = await newPlace(world, as)
+    await page.getByRole('button', { name: 'Edit…' }).click()
+    await dialog().getByLabel('Name').fill('Release robot')
+    await chooseOption(page, 'Bound to', 'Web shop / Production')
+    await press('Save')
+    await closed()
+    await page.getByRole('heading', { name: 'Release robot' }).waitFor()
+    await page.getByText('bound to Web shop / Production').waitFor()
+    const { body } = await world.call(agents.list, { as, params: { orgId } })
+    expect(body.agents).toMatchObject([{ name: 'Release robot', slug: 'release-builder', environmentId: envId }])
   })
 
   test('gets rules that are checked while they are typed, and tried with a request', async () => {
@@ -79,23 +91,28 @@ describe('an agent', () => {
     for (const word of ['removed', 'added', 'kept']) await page.getByText(word, { exact: true }).waitFor()
   })
 
-  test('has tasks that are ended with one press', async () => {
-    const { taskRef, tokenHash } = newTaskToken()
-    const params = { agentRef: await agentId() }
-    const { body } = await world.call(tasks.dispatch, {
-      as,
-      params,
-      body: { taskRef, tokenHash, label: 'nightly build' },
-    })
-    await page.reload()
+  test('is given a task, whose token is shown once, and which is ended with one press', async () => {
+    await page.getByRole('button', { name: 'Dispatch a task' }).click()
+    await dialog().getByLabel('What it is for').fill('nightly build')
+    await chooseOption(page, 'Secrets of this task', 'API_KEY')
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await press('Dispatch')
+    const shown = page.getByRole('dialog', { name: 'The token of the task' })
+    const token = await shown.locator('[data-secret]').innerText()
+    await shown.getByText('--header @task.txt https://api.example.com/').waitFor()
+    const proxy = await newToken(world, { orgId, machine: { as, id: '' } })
+    const ofTask = async () => (await world.call(tasks.introspect, { as: proxy.as, body: { token } })).body
+    expect(await ofTask()).toMatchObject({ session: { scopes: ['API_KEY'], agent: { slug: 'release-builder' } } })
+    await shown.getByRole('button', { name: 'I have kept it' }).click()
+    expect(await page.content()).not.toContain(token)
     await row(page, /nightly build/)
       .getByRole('button', { name: /Revoke/ })
       .click()
     await row(page, /nightly build/)
       .getByText('revoked')
       .waitFor()
-    const after = await world.call(tasks.get, { as, params: { taskId: body.task.id } })
-    expect(after.body.task.status).toBe('revoked')
+    expect(await ofTask()).toMatchObject({ error: { message: 'this task has been revoked' } })
   })
 
   test('shows what proxies reported, and marks what nobody used', async () => {
@@ -108,7 +125,7 @@ describe('an agent', () => {
         windowStart: world.clock.now().toISOString(),
         policyVersion: 2,
         entries: [
-          { ...cell, decision: 'allow', count: 41, secrets: { API_KEY: 40 } },
+          { ...cell, decision: 'allow', count: 41, secrets: { API_KEY: 40 }, redactions: { API_KEY: 3 } },
           { ...cell, decision: 'secret_not_allowed', count: 2, secrets: { HOOK_URL: 2 } },
         ],
       },
@@ -119,17 +136,31 @@ describe('an agent', () => {
     await row(page, /secret not allowed/)
       .getByText('HOOK_URL')
       .waitFor()
-    for (const unused of ['rule 1', 'HOOK_URL']) await page.getByText(unused, { exact: true }).first().waitFor()
+    await page.getByText('Upstreams sent secrets back 3 times').waitFor()
+    for (const unused of ['rule 1: hooks.example.com', 'HOOK_URL'])
+      await page.getByText(unused, { exact: true }).first().waitFor()
+    const chart = page.getByRole('figure', { name: 'Requests by the day' })
+    await chart.getByRole('img', { name: /^api\.example\.com, allow: 41 requests, at most 41 in a day/ }).waitFor()
+    await chart.getByRole('img', { name: /^api\.example\.com, secret not allowed: 2 requests/ }).waitFor()
     expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('gets a policy proposed without what nobody used', async () => {
+    await page.getByRole('button', { name: 'Propose a policy without them' }).click()
+    await expect
+      .poll(async () => JSON.parse(await dialog().getByLabel('Rules').inputValue()))
+      .toEqual([{ host: 'api.example.com', methods: ['GET', 'POST'], paths: ['/v1/**'], allow: ['API_KEY'] }])
+    await press('Cancel')
+    await closed()
   })
 
   test('is disabled and removed', async () => {
     await journey.goTo(page, 'Agents')
-    await choose(page, 'Release builder', 'Disable')
-    await row(page, /Release builder/)
+    await choose(page, 'Release robot', 'Disable')
+    await row(page, /Release robot/)
       .getByText('disabled')
       .waitFor()
-    await choose(page, 'Release builder', 'Remove…')
+    await choose(page, 'Release robot', 'Remove…')
     await press('Remove')
     await page.getByText('No agent yet').waitFor()
   })

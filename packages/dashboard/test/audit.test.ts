@@ -77,6 +77,40 @@ describe('a long log', () => {
   })
 })
 
+describe('the timeline', () => {
+  const chart = () => page.getByRole('figure', { name: /Entries in each/ })
+  const bars = () => chart().getByRole('link')
+
+  test('counts every entry, in bars and in a table', async () => {
+    await bars().first().waitFor()
+    expect(await bars().count()).toBe(1)
+    const counts = await chart().getByRole('cell').allInnerTexts()
+    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(all.length)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('leads to the entries of a time, and then counts its hours', async () => {
+    await bars().first().click()
+    await page.getByRole('figure', { name: 'Entries in each hour' }).waitFor()
+    await expect.poll(() => new URL(page.url()).searchParams.has('since')).toBe(true)
+    await expectRows(50)
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await page.getByRole('figure', { name: 'Entries in each day' }).waitFor()
+    await expectRows(all.length)
+  })
+
+  test('counts what the filter lets through, and is away where that is nothing', async () => {
+    await filterBy('What happened', 'Application renamed')
+    await chart().getByText(`environments ${renamings}`, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await filterBy('What happened', 'Service token revoked')
+    await page.getByText('No matching entry').waitFor()
+    await chart().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await expectRows(all.length)
+  })
+})
+
 describe('a filter', () => {
   const cleared = async () => {
     await page.getByRole('button', { name: 'Clear', exact: true }).click()

@@ -4,6 +4,7 @@ import { kms } from '@skerry/contract/kms'
 import { recovery } from '@skerry/contract/recovery'
 import { describe, expect, test } from 'vitest'
 import { insertPromo } from '../../server/src/features/billing/promo-store.ts'
+import { readArchive } from '../../server/test/archives.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { dialogOf } from './apps-journey.ts'
 import type { Visitor } from './browser.ts'
@@ -22,6 +23,8 @@ await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-api-key')
 const grace = await join(walk, 'grace@example.com')
 const linus = await join(walk, 'linus@example.com')
 const params = { orgId: place.orgId }
+
+const busy = { error: { code: 'rate_limited', message: 'another export is under way' } }
 
 const press = ({ page }: Visitor, name: string) => page.getByRole('button', { name, exact: true }).click()
 const pressIn = ({ page }: Visitor, name: string) => dialogOf(page).getByRole('button', { name, exact: true }).click()
@@ -243,6 +246,55 @@ describe('plan and usage', () => {
     await pressIn(owner, 'Cancel it')
     await closed(owner)
     await page.getByRole('row', { name: /Members 3 5/ }).waitFor()
+  })
+})
+
+describe('an export', () => {
+  /** In place of the browser's own dialog, which no program can answer: a file of this site, written in the same way. */
+  const chooseFile = (name: string) =>
+    owner.page.evaluate((chosen) => {
+      const showSaveFilePicker = async () =>
+        (await navigator.storage.getDirectory()).getFileHandle(chosen, { create: true })
+      Object.assign(window, { showSaveFilePicker })
+    }, name)
+  const bytesOf = async (name: string) => {
+    const text = await owner.page.evaluate(
+      async (chosen) => (await (await (await navigator.storage.getDirectory()).getFileHandle(chosen)).getFile()).text(),
+      name,
+    )
+    return Buffer.from(text)
+  }
+
+  test('is written to a file while it comes, and verifies with the key that the page shows', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Settings')
+    await page.getByRole('link', { name: 'Export', exact: true }).click()
+    await chooseFile('of acme.json')
+    await press(owner, 'Save an archive…')
+    await page.getByText('of acme.json is written').waitFor()
+    const command = await page.getByText(/skerry export verify 'of acme.json' --key /).innerText()
+    const key = command.slice(command.indexOf('--key ') + 6)
+    const { manifest, data } = await readArchive(await bytesOf('of acme.json'), key)
+    expect(manifest).toMatchObject({ organization: { id: place.orgId }, requestedBy: { type: 'user' } })
+    expect(data.secrets).toHaveLength(1)
+    expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('that is refused leaves the file as it was, and says why', async () => {
+    const { page } = owner
+    const before = await bytesOf('of acme.json')
+    await page.route('**/export', (route) =>
+      route.fulfill({ status: 429, json: busy, headers: { 'retry-after': '30' } }),
+    )
+    await press(owner, 'Save an archive…')
+    await page.getByText(busy.error.message).waitFor()
+    await page.unroute('**/export')
+    expect((await bytesOf('of acme.json')).equals(before)).toBe(true)
+  })
+
+  test('is for owners and admins', async () => {
+    await linus.page.goto(`/orgs/${journey.person.slug}/settings/export`)
+    await linus.page.getByText('This is for owners and admins').waitFor()
   })
 })
 

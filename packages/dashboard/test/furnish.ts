@@ -30,6 +30,7 @@ import {
   webhookBody,
 } from '../../server/test/vault-scene.ts'
 import type { World } from '../../server/test/world.ts'
+import { employ, type Signer } from './furnish-agents.ts'
 import { joins, type Place, putSecret } from './org-journey.ts'
 import type { Team } from './teams.ts'
 
@@ -64,10 +65,11 @@ export async function furnish(world: World, platform: AppPlatform, as: () => str
   const shared = await fillGroup(world, as(), team, { orgId, groupId: group.group.id }, production)
   await fillSecrets(world, as(), team, places)
   const branchId = await fork(world, as(), team, production)
-  await bringPeople(world, as, team, production)
+  const signer = await bringPeople(world, as, team, production)
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
   await syncTo(world, platform, as(), team, [production, shared])
+  await employ(world, as(), signer, team, production)
   const projectId = await connectAccounts(world, as(), team, orgId)
   const changeId = await propose(world, as(), team, production)
   return { team, orgId, envId: production.envId, branchId, projectId, changeId }
@@ -114,14 +116,18 @@ async function fork(world: World, as: string, { branch }: Team, { orgId, envId }
   return body.branch.id
 }
 
-async function bringPeople(world: World, as: () => string, team: Team, place: Place) {
+/** -> the first of them, an admin. */
+async function bringPeople(world: World, as: () => string, team: Team, place: Place): Promise<Signer> {
   const params = { orgId: place.orgId }
+  const people: Signer[] = []
   for (const { email, role } of team.people) {
     await world.call(invites.create, { as: as(), params, body: { email } })
-    const { id: userId } = await joins(world, as(), place, email)
-    await world.call(members.update, { as: as(), params: { ...params, userId }, body: { role } })
+    const person = await joins(world, as(), place, email)
+    await world.call(members.update, { as: as(), params: { ...params, userId: person.id }, body: { role } })
+    people.push(person)
   }
   await world.call(invites.create, { as: as(), params, body: { email: team.invited } })
+  return people[0]!
 }
 
 async function makeTokens(world: World, as: string, team: Team, { orgId, envId }: Place) {

@@ -104,5 +104,5 @@ export async function joins(world: World, as: string, place: Place, email: strin
     body: { principalType: 'user', principalId: own.principal.id, wrappedDek: await wrapKey(place.raw, publicKeyJwk) },
   })
   if (answer.error) throw new Error(answer.error.message)
-  return { ...person, id: own.principal.id, publicKeyJwk }
+  return { ...person, id: own.principal.id, publicKeyJwk, privateKey }
 }

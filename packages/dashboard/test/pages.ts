@@ -128,6 +128,7 @@ const filled: Row[] = [
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
+  { name: 'settings-export', path: at('settings/export'), shows: 'What an archive holds' },
   { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
   { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
   { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },
@@ -163,8 +164,17 @@ const dialogs: Row[] = [
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 
+const ofAgent: Row = { name: 'agent', path: agentOf, shows: 'Permitted and not used', step: steps.showLastDay }
+
 /** What is looked at in the long run alone. */
-const ofVault: Row[] = [
+const ofLongRun: Row[] = [
+  { name: 'agents-empty', path: '/orgs/acme-co/agents', shows: 'No agent yet' },
+  { name: 'agents', path: at('agents'), shows: 'version 1' },
+  ofAgent,
+  { name: 'agent-edit', path: at('agents'), shows: 'version 1', step: steps.choose('Edit…') },
+  { name: 'agent-dispatch', path: agentOf, shows: 'Dispatch a task', step: steps.press('Dispatch a task') },
+  { name: 'agent-task', path: agentOf, shows: 'Dispatch a task', step: steps.dispatch },
+  { name: 'agent-policy', path: agentOf, shows: 'Edit the policy', step: steps.press('Edit the policy') },
   { name: 'vault-empty', path: '/orgs/acme-co/vault', shows: 'No vault project yet' },
   { name: 'vault-projects', path: at('vault'), shows: 'in use' },
   { name: 'vault-project', path: projectOf, shows: 'user-1', step: steps.openDeliveries },
@@ -193,8 +203,8 @@ const historyOf = (as: Scene['as'], rows: Row[]): Scene[] => rows.map((row) => (
 export const scenes: Scene[] = [
   ...historyOf('stranger', entrances),
   ...historyOf('newcomer', beginnings),
-  ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs, ...ofVault]),
-  ...filled.map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
+  ...historyOf('owner', [...empties, ...ofAccount, ...filled, ...dialogs, ...ofLongRun]),
+  ...[...filled, ofAgent].map((row): Scene => ({ ...row, name: `${row.name}-long`, as: 'owner', of: 'long' })),
   ...historyOf('member', notAllowed),
   // The last: time goes on for it.
   ...historyOf('owner', [stepUp]),
@@ -245,6 +255,9 @@ function branchOf(place: Furnished) {
 }
 function projectOf(place: Furnished) {
   return at(`vault/${place.projectId}`)(place)
+}
+function agentOf(place: Furnished) {
+  return at(`agents/${place.team.agent.slug}`)(place)
 }
 function changeOf(place: Furnished) {
   return at(`changes/${place.changeId}`)(place)

@@ -173,6 +173,18 @@ export async function makeToken(page: Page) {
   await page.getByRole('dialog', { name: 'The new token' }).waitFor()
 }
 
+export async function showLastDay(page: Page) {
+  await page.getByRole('combobox', { name: 'Period' }).click()
+  await page.getByRole('option', { name: 'Last day' }).click()
+  await page.getByRole('figure', { name: 'Requests by the hour' }).waitFor()
+}
+
+export async function dispatch(page: Page) {
+  await page.getByRole('button', { name: 'Dispatch a task' }).click()
+  await dialogOf(page).getByRole('button', { name: 'Dispatch', exact: true }).click()
+  await page.getByRole('dialog', { name: 'The token of the task' }).waitFor()
+}
+
 /** What `skerry login` sends. */
 export async function askForCliSession(world: World): Promise<{ code: string; sessionId: string }> {
   const sessionId = newId('cliSession')

@@ -23,6 +23,7 @@ export interface Team {
   destination: string
   /** Whose users connect accounts. */
   product: { name: string; accent: string }
+  agent: { name: string; slug: string }
   /** What is proposed where it is protected. */
   proposals: { name: string; value: string; note: string }[]
 }
@@ -69,6 +70,7 @@ export const harbour: Team = {
   rotated: 'SESSION_SECRET',
   destination: 'harbour-shop',
   product: { name: 'Northwind', accent: '#3366cc' },
+  agent: { name: 'Release builder', slug: 'release-builder' },
   placements: ['.env.old in the archive', 'wiki, page “Deploying by hand”'],
   proposals: [
     {
@@ -111,6 +113,7 @@ export const longNames: Team = {
   rotated: long('SECRET_WITH_A_VERY_LONG_NAME_', 90),
   destination: long('destination-with-a-long-name', 60),
   product: { name: long('productwithoutspaces', 120), accent: '#ffe066' },
+  agent: { name: long('Agentwithalongname'), slug: longSlug('agentwithalongname') },
   placements: [long('placementwithoutspaces', 120)],
   proposals: [
     { name: long('PROPOSED_SECRET_', 90), value: long('proposed', 300), note: long('reasonwithoutaspace', 200) },

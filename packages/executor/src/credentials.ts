@@ -1,4 +1,6 @@
-import type { VaultPlace, VaultSlot } from '@skerry/contract/vault-facts'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { vaultExecutor } from '@skerry/contract/vault-executor'
+import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
 import type { Client } from '@skerry/sdk/client'
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'
@@ -21,9 +23,13 @@ export interface Connection {
   providerId: string
 }
 
+type VaultConnection = Answer<typeof vaultExecutor.connection>['connection']
+
 export interface Credentials {
   /** @throws VaultRefusal `user_mismatch` for a connection of another person. */
   connectionOf(connectionId: string, userRef: string): Promise<Connection>
+  /** As the server has it now. @throws VaultRefusal `user_mismatch`, `connection_revoked`, `reauth_required`. */
+  usable(connectionId: string, userRef: string): Promise<VaultConnection>
   /** The current revision. @throws VaultRefusal `connection_revoked`, `reauth_required`, `not_found`. */
   open(connectionId: string, slot: VaultSlot): Promise<Opened>
   openSealed(sealed: Sealed, place: VaultPlace): Promise<string>
@@ -60,10 +66,16 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
     remembered.set(id, { id, userRef, providerId })
     return connection
   }
+  const checkUser = <C extends Connection>(connection: C, userRef: string): C => {
+    if (connection.userRef !== userRef) throw fail('user_mismatch', 'the connection belongs to another user')
+    return connection
+  }
   return {
-    async connectionOf(connectionId, userRef) {
-      const connection = await find(connectionId)
-      if (connection.userRef !== userRef) throw fail('user_mismatch', 'the connection belongs to another user')
+    connectionOf: async (connectionId, userRef) => checkUser(await find(connectionId), userRef),
+    async usable(connectionId, userRef) {
+      const { connection } = await server.connection({ params: { vaultConnectionId: connectionId } })
+      const refused = refusalOfStatus(checkUser(connection, userRef))
+      if (refused) throw refused
       return connection
     },
     async open(connectionId, slot) {
@@ -73,8 +85,8 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
       })
       const opened = { ...credential, text: await openSealed(credential, credential) }
       const [current] = await keys()
-      // A refresh writes tokens to the current key by itself, and must find the revision that it read.
-      if (slot === 'api_key' && credential.keyThumbprint !== current.thumbprint) await rewrap(opened)
+      // What is written back anyway moves then, and must find the revision that was read.
+      if (vaultSlots[slot] === 'browser' && credential.keyThumbprint !== current.thumbprint) await rewrap(opened)
       return opened
     },
     openSealed,
@@ -99,6 +111,10 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
 async function statusOf(server: Client['vaultExecutor'], connectionId: string, error: unknown) {
   if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
   const { connection } = await server.connection({ params: { vaultConnectionId: connectionId } })
+  return refusalOfStatus(connection)
+}
+
+function refusalOfStatus(connection: Pick<VaultConnection, 'status' | 'statusReason'>) {
   if (connection.status === 'revoked') return fail('connection_revoked', 'the connection is revoked')
   if (connection.status === 'reauth_required')
     return fail('reauth_required', `the person has to connect again: ${connection.statusReason}`)

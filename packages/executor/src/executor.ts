@@ -1,5 +1,6 @@
 import type { Upstreams } from '@skerry/proxy/upstream'
 import type { Client } from '@skerry/sdk/client'
+import type { Leases } from './browser/leases.ts'
 import type { Config } from './config/config.ts'
 import type { Flows } from './connect/flows.ts'
 import type { Credentials } from './credentials.ts'
@@ -10,6 +11,8 @@ import type { Refresher } from './oauth/refresh.ts'
 /** What every part works with. */
 export interface Executor {
   config: Config
+  /** Where keys, registration and what is under way are kept. */
+  stateFolder: string
   /** At which browsers and the backend reach this executor. */
   origin: string
   /** What the backend has to send. */
@@ -25,6 +28,7 @@ export interface Executor {
   refresher: Refresher
   flows: Flows
   upstreams: Upstreams
+  leases: Leases
   now: () => Date
   /** For the person who runs the executor. Never told a credential, a body or a path. */
   warn: (message: string) => void

@@ -3,6 +3,8 @@ import { openEgress, systemResolve } from '@skerry/proxy/egress'
 import { openUpstreams } from '@skerry/proxy/upstream'
 import { createClient } from '@skerry/sdk/client'
 import { sleep } from '@skerry/sdk/transport'
+import { checkChromium, removeProfiles } from './browser/chromium.ts'
+import { openLeases } from './browser/leases.ts'
 import { catalogOf } from './config/catalog.ts'
 import type { Config } from './config/config.ts'
 import { openFlows } from './connect/flows.ts'
@@ -11,6 +13,7 @@ import type { Executor } from './executor.ts'
 import { fail } from './http/refusal.ts'
 import { routes } from './http/routes.ts'
 import { executorServer } from './http/server.ts'
+import { acceptSockets } from './http/sockets.ts'
 import { readKeys } from './keys/keys.ts'
 import { type Registration, readRegistration } from './keys/registration.ts'
 import { openOAuthClients } from './oauth/client.ts'
@@ -51,11 +54,14 @@ export async function serve(settings: Settings): Promise<Running> {
   const registration = await readRegistration(settings.stateFolder)
   if (registration.origin !== config.origin)
     throw new Error(`the executor is registered as ${registration.origin}, and the settings say ${config.origin}`)
+  checkChromium(config)
+  await removeProfiles(settings.stateFolder)
   const executor = assemble(settings, registration)
   await executor.keys()
   await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } })
   await executor.refresher.recover()
   const server = executorServer(executor, routes)
+  acceptSockets(server, executor)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen(config.listen, resolve)
   await promise
@@ -67,6 +73,7 @@ export async function serve(settings: Settings): Promise<Running> {
     executor,
     async close() {
       ended.abort()
+      await executor.leases.close()
       server.closeIdleConnections()
       await new Promise((done) => server.close(done))
       executor.upstreams.close()
@@ -86,12 +93,14 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
   const oauth = openOAuthClients(config, environment, now)
   const journal = openJournal(stateFolder)
   const connectUrl = (config.connectUrl?.href ?? `${baseUrl}/connect`).replace(/\/$/, '')
+  const upstreams = openUpstreams(openEgress({ blockPrivateIps: true, allowCidr: config.allowNetworks }, systemResolve))
   return {
-    ...{ config, origin, token, connectUrl, connectOrigin: new URL(connectUrl).origin },
+    ...{ config, stateFolder, origin, token, connectUrl, connectOrigin: new URL(connectUrl).origin },
     ...{ server, keys, credentials, oauth, now, warn },
     refresher: openRefresher({ server, credentials, clients: oauth, journal, now, warn }),
     flows: openFlows(now),
-    upstreams: openUpstreams(openEgress({ blockPrivateIps: true, allowCidr: config.allowNetworks }, systemResolve)),
+    upstreams,
+    leases: openLeases({ config, stateFolder, upstreams, server, now, warn }),
   }
 }
 

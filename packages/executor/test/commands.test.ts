@@ -118,6 +118,24 @@ test('settings that cannot work are refused with their place, and a damaged key 
     const { code, out } = await register('unused')
     expect([code, out]).toEqual([1, expect.stringContaining(message)])
   }
+  const shop = {
+    ...{ id: 'shop', method: 'browser', displayName: 'Shop', consentSummary: 'Orders.' },
+    ...{ startUrl: 'https://shop.example/', loginUrl: 'https://shop.example/in', domains: ['shop.example'] },
+    signedOutUrlPrefixes: ['https://www.shop.example/in'],
+  }
+  const wrongSites: [object, string][] = [
+    [{ ...shop, loginUrl: 'https://evil.example/' }, 'sites[0].loginUrl: its host is none of the domains'],
+    [{ ...shop, loginUrl: 'https://evilshop.example/' }, 'sites[0].loginUrl: its host is none of the domains'],
+    [{ ...shop, startUrl: 'http://shop.example/' }, 'sites[0].startUrl: is no https:// address'],
+    [{ ...shop, domains: ['*.example'] }, 'sites[0].domains[0]: is no host'],
+    [{ ...shop, domainSets: ['all'] }, 'sites[0].domainSets[0]: is none of common-cdns'],
+    [{ ...shop, slots: ['login', 'login'] }, 'sites[0].slots: one is there twice'],
+    [{ ...shop, id: 'acme' }, 'acme is there twice'],
+  ]
+  for (const [site, message] of wrongSites) {
+    await scene.newSettings({ providers: [acme], sites: [site] as never })
+    expect((await register('unused')).out).toContain(message)
+  }
   await scene.newSettings({ providers: [acme, acme] })
   expect((await register('unused')).out).toContain('acme is there twice')
   await disable()

@@ -1,62 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { afterAll, expect, test } from 'vitest'
-import { until } from '../../server/test/until.ts'
 import { consented } from '../../server/test/vault-scene.ts'
 import { openJournal } from '../src/oauth/journal.ts'
-import { client, signIn, startProvider } from './provider.ts'
-import { backend, connectionOf, openScene, page, token } from './scene.ts'
-import { startUpstream } from './upstream.ts'
+import { openMailScene } from './mail-scene.ts'
+import { kill9, launch } from './process.ts'
+import { signIn } from './provider.ts'
+import { connectionOf, page } from './scene.ts'
 
 /** Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
 const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
 
-const scene = await openScene()
-const upstream = await startUpstream()
 // Good for less than what is left for use: each request refreshes.
-const provider = await startProvider(`${scene.origin}/oauth/callback`, 5)
-afterAll(() => provider.close())
-await scene.newSettings({
-  allowNetworks: ['127.0.0.0/8'],
-  providers: [
-    {
-      ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
-      ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
-      scopes: ['openid', 'offline_access', 'things'],
-      authorizationParameters: { prompt: 'consent' },
-      rules: [{ host: upstream.host }],
-    },
-  ],
-})
-await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
-
-const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
-
-/** As an operator runs it: a process of its own. */
-async function launch(): Promise<ChildProcess> {
-  const env = { ...process.env, SKERRY_EXECUTOR_TOKEN: token, MAIL_CLIENT_SECRET: client.secret }
-  const args = [main, 'serve', '--config', scene.settingsFile(), '--state', scene.state]
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const out: string[] = []
-  for (const stream of [child.stdout!, child.stderr!])
-    stream.setEncoding('utf8').on('data', (text: string) => out.push(text))
-  await until('the executor listens', () => {
-    if (child.exitCode !== null) throw new Error(`the executor ended: ${out.join('')}`)
-    return out.join('').includes('listens on')
-  })
-  return child
-}
+const { scene, provider, call } = await openMailScene(5)
 
 let child: ChildProcess | undefined
 afterAll(() => child && kill9(child))
-
-async function kill9(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-}
 
 async function connect(more: object = {}): Promise<string> {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'mail', ...more })
@@ -67,15 +25,6 @@ async function connect(more: object = {}): Promise<string> {
   expect(done.status).toBe(200)
   return String(done.body.connectionId)
 }
-
-const call = (connectionId: string) =>
-  backend(scene, '/v1/fetch', {
-    ...{ userRef: 'user-1', connectionId },
-    request: {
-      ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
-      headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
-    },
-  })
 
 /** At which point of a refresh the executor is killed. */
 const cutOff = {
@@ -120,13 +69,13 @@ const cutOff = {
 const points = ['asked', 'replaced', 'answered', 'over'] as const
 
 test(`no refresh token is lost in silence in ${rounds} rounds of kill -9 during refresh and write-back`, async () => {
-  child = await launch()
+  child = await launch(scene)
   const connectionId = await connect()
   for (let round = 0; round < rounds; round++) {
     const point = points[round % points.length]!
     await cutOff[point](connectionId)
     provider.before = async () => {}
-    child = await launch()
+    child = await launch(scene)
     const { status, body } = await call(connectionId)
     const connection = await connectionOf(scene, connectionId)
     // What the provider has replaced and nobody has is said; all else is finished by the next start. Whether a provider goes on

@@ -1,30 +1,14 @@
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { clientError } from '@skerry/sdk/errors'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { auditRows } from '../../server/test/state.ts'
 import { consented, newLink, open, sent } from '../../server/test/vault-scene.ts'
 import { openJournal } from '../src/oauth/journal.ts'
-import { client, signIn, startProvider } from './provider.ts'
-import { backend, connectionOf, openScene, page } from './scene.ts'
-import { startUpstream } from './upstream.ts'
+import { openMailScene } from './mail-scene.ts'
+import { signIn } from './provider.ts'
+import { connectionOf, page } from './scene.ts'
 
-const scene = await openScene()
-const upstream = await startUpstream()
-const provider = await startProvider(`${scene.origin}/oauth/callback`)
-afterAll(() => provider.close())
-await scene.newSettings({
-  allowNetworks: ['127.0.0.0/8'],
-  providers: [
-    {
-      ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
-      ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
-      scopes: ['openid', 'offline_access', 'things'],
-      authorizationParameters: { prompt: 'consent' },
-      rules: [{ host: upstream.host }],
-    },
-  ],
-})
-await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+const { scene, provider, upstream, call } = await openMailScene()
 const running = await scene.start()
 beforeEach(() => {
   provider.grants = {}
@@ -49,14 +33,6 @@ async function connect(): Promise<string> {
   return String(body.connectionId)
 }
 
-const call = (connectionId: string) =>
-  backend(scene, '/v1/fetch', {
-    ...{ userRef: 'user-1', connectionId },
-    request: {
-      ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
-      headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
-    },
-  })
 const sentToken = () => upstream.got.at(-1)!.headers.authorization
 const hour = () => scene.world.clock.advance(3600)
 

@@ -35,6 +35,8 @@ export interface Scene {
   start(): Promise<Running>
   /** Of the settings that hold now. */
   settingsFile(): string
+  /** What the executor has told the person who runs it. */
+  warnings: string[]
   /** What was started last ends first. */
   restart(): Promise<Running>
 }
@@ -49,21 +51,23 @@ export async function openScene(): Promise<Scene> {
   const origin = `http://127.0.0.1:${port}`
   const state = join(folder, 'state')
   const running: Running[] = []
+  const warnings: string[] = []
   afterAll(async () => {
     await Promise.all(running.map((one) => one.close()))
     await rm(folder, { recursive: true, force: true })
   })
   let version = 0
   let current = ''
+  const warn = (message: string) => void warnings.push(message)
   const start = async () => {
     const environment = { ...process.env, MAIL_CLIENT_SECRET: 'secret-of-the-client' }
-    const settings = { stateFolder: state, token, environment, now: world.clock.now }
+    const settings = { stateFolder: state, token, environment, now: world.clock.now, warn }
     const one = await serve({ config: await loadConfig(current), ...settings })
     running.push(one)
     return one
   }
   return {
-    ...{ world, tenant, person, projectId, platform, origin, folder, state },
+    ...{ world, tenant, person, projectId, platform, origin, folder, state, warnings },
     command: (name, ...args) => captured(() => main([name, '--config', current, '--state', state, ...args])),
     code: () => newCode(world, tenant, projectId, person),
     async newSettings(config) {

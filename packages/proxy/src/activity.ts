@@ -2,6 +2,7 @@ import type { Body } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import { hostPattern, methodPattern } from '@skerry/contract/policy-body'
 import type { tasks } from '@skerry/contract/tasks'
+import { SkerryError } from '@skerry/sdk/errors'
 import type { Decision } from './refusal.ts'
 
 type Report = Body<typeof tasks.report>
@@ -19,6 +20,8 @@ export interface Event {
 
 export interface Activity {
   record(event: Event): void
+  /** By name, how often the answer to a request had a secret in it; the answer may end long after the request was counted. */
+  redacted(request: Event, counts: ReadonlyMap<string, number>): void
   /** Reports what was counted since the last time; what cannot be reported is dropped. */
   flush(): Promise<void>
 }
@@ -38,33 +41,58 @@ interface Cell {
   version: number | undefined
   count: number
   secrets: Map<string, number>
+  redactions: Map<string, number>
 }
 
 /** Counts by host, method, decision and rule. No path is in it, and no value. */
 export function openActivity({ maxCells, send, now, warn }: Means): Activity {
   let cells = new Map<string, Cell>()
   let dropped = 0
-  return {
-    record({ host, method, decision, ruleIndex, secrets, version }) {
-      // What a report cannot name is counted all the same.
-      const dimensions = {
-        host: isHost.test(host) ? host : 'other',
-        method: isMethod.test(method) ? method : 'OTHER',
-        decision,
-        ruleIndex,
+  let isPlain = false
+  /** Undefined where there is no room for another one. */
+  const cellOf = ({ host, method, decision, ruleIndex, version }: Event): Cell | undefined => {
+    // What a report cannot name is counted all the same.
+    const dimensions = {
+      host: isHost.test(host) ? host : 'other',
+      method: isMethod.test(method) ? method : 'OTHER',
+      decision,
+      ruleIndex,
+    }
+    const key = `${version} ${Object.values(dimensions).join(' ')}`
+    const known = cells.get(key)
+    if (known || cells.size >= maxCells) return known
+    const cell = { dimensions, version, count: 0, secrets: new Map(), redactions: new Map() }
+    cells.set(key, cell)
+    return cell
+  }
+  /** A server that takes no redactions refuses the whole report: it is sent again without them, as are all after it. */
+  const report = async (about: Omit<Report, 'entries'>, part: Cell[]): Promise<void> => {
+    if (!isPlain) {
+      try {
+        await send({ ...about, entries: part.map(entryOf) })
+        return
+      } catch (error) {
+        if (!isRefusedForm(error) || part.every(({ redactions }) => redactions.size === 0)) throw error
+        isPlain = true
+        warn('activity: this server does not count redactions; they are left out from now on')
       }
-      const key = `${version} ${Object.values(dimensions).join(' ')}`
-      const known = cells.get(key)
-      if (!known && cells.size >= maxCells) {
+    }
+    const counted = part.filter(({ count }) => count > 0).map((cell) => entryOf({ ...cell, redactions: new Map() }))
+    if (counted.length > 0) await send({ ...about, entries: counted })
+  }
+  return {
+    record(event) {
+      const cell = cellOf(event)
+      if (!cell) {
         dropped++
         return
       }
-      const cell = known ?? { dimensions, version, count: 0, secrets: new Map() }
       cell.count++
-      for (const name of secrets)
-        if (cell.secrets.has(name) || cell.secrets.size < limits.activitySecretsMax)
-          cell.secrets.set(name, (cell.secrets.get(name) ?? 0) + 1)
-      cells.set(key, cell)
+      for (const name of event.secrets) add(cell.secrets, name, 1)
+    },
+    redacted(request, counts) {
+      const cell = counts.size === 0 ? undefined : cellOf(request)
+      if (cell) for (const [name, times] of counts) add(cell.redactions, name, times)
     },
     async flush() {
       const full = [...cells.values()]
@@ -73,20 +101,26 @@ export function openActivity({ maxCells, send, now, warn }: Means): Activity {
       dropped = 0
       const windowStart = new Date(Math.floor(now() / 1000) * 1000).toISOString()
       for (const [version, ofVersion] of Map.groupBy(full, (cell) => cell.version)) {
-        const entries = ofVersion.map(entryOf)
-        for (let at = 0; at < entries.length; at += limits.activityEntriesMax) {
-          const part = entries.slice(at, at + limits.activityEntriesMax)
-          const report = { windowStart, ...(version === undefined ? {} : { policyVersion: version }), entries: part }
-          await send(report).catch((error) => warn(`activity: a report was lost: ${(error as Error).message}`))
+        const about = { windowStart, ...(version === undefined ? {} : { policyVersion: version }) }
+        for (let at = 0; at < ofVersion.length; at += limits.activityEntriesMax) {
+          const part = ofVersion.slice(at, at + limits.activityEntriesMax)
+          await report(about, part).catch((error) => warn(`activity: a report was lost: ${(error as Error).message}`))
         }
       }
     },
   }
 }
 
-/** Without secrets there is no such member: an empty one would be refused. */
-const entryOf = ({ dimensions, count, secrets }: Cell) => ({
+const isRefusedForm = (error: unknown) => error instanceof SkerryError && (error.status === 400 || error.status === 422)
+
+function add(counts: Map<string, number>, name: string, times: number): void {
+  if (counts.has(name) || counts.size < limits.activitySecretsMax) counts.set(name, (counts.get(name) ?? 0) + times)
+}
+
+/** Without names there is no such member: an empty one would be refused. */
+const entryOf = ({ dimensions, count, secrets, redactions }: Cell) => ({
   ...dimensions,
   count,
   ...(secrets.size === 0 ? {} : { secrets: Object.fromEntries(secrets) }),
+  ...(redactions.size === 0 ? {} : { redactions: Object.fromEntries(redactions) }),
 })

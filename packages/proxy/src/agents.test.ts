@@ -112,6 +112,37 @@ describe('what is reported', () => {
     expect(JSON.stringify(reports[0]!.body)).not.toMatch(/private|sk-live|"secrets":\{\}/)
   })
 
+  test('names the secrets that came back, and says it to a server that counts no redactions only once', async () => {
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]')
+    const entries = () =>
+      server.requests
+        .filter(({ line }) => line === 'POST /v1/agents/builder/activity')
+        .map(({ body }) => (body as { entries: object[] }).entries)
+    server.on('tasks.report', () => ({ json: { accepted: 1 } }))
+    await ask()
+    await flush()
+    const cell = {
+      host: '127.0.0.1',
+      method: 'GET',
+      decision: 'allow',
+      ruleIndex: 0,
+      count: 1,
+      secrets: { API_KEY: 1 },
+    }
+    expect(entries()).toEqual([[{ ...cell, redactions: { API_KEY: 2 } }]])
+    server.on('tasks.report', ({ body }) =>
+      JSON.stringify(body).includes('redactions') ? refusalOf(400, 'invalid_request') : { json: { accepted: 1 } },
+    )
+    for (const _ of [1, 2]) {
+      await ask()
+      await flush()
+    }
+    expect(entries().slice(2)).toEqual([[cell], [cell]])
+    expect(warnings.filter((one) => one.startsWith('activity:'))).toEqual([
+      'activity: this server does not count redactions; they are left out from now on',
+    ])
+  })
+
   test('holds as many cells as the settings say, and tells of the rest', async () => {
     const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nmax_cells = 1')
     server.on('tasks.report', () => ({ json: { accepted: 1 } }))

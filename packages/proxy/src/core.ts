@@ -3,6 +3,7 @@ import type { Approvals } from './approvals.ts'
 import type { Config } from './config/config.ts'
 import type { Policies } from './policies.ts'
 import type { Ratchet } from './ratchet.ts'
+import type { Searches } from './response.ts'
 import type { Secrets } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -22,6 +23,7 @@ export interface Core {
   /** Null where nobody watches. */
   telemetry: Telemetry | null
   upstreams: Upstreams
+  searches: Searches
   /** For whoever runs the proxy. Never told a value, a token or a path. */
   warn: (message: string) => void
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
+import type { Event } from './activity.ts'
 import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
@@ -28,7 +29,7 @@ export interface Incoming {
 /** One request, from what the client has sent to the upstream's answer or a refusal. */
 export async function handle(core: Core, incoming: Incoming, response: ServerResponse): Promise<void> {
   await answered(core, incoming, response, async (signal, observed) => {
-    const { sending, secrets, permission } = await permit(core, incoming, signal)
+    const { sending, secrets, permission, event } = await permit(core, incoming, signal)
     const { body, ...head } = traced(core, sending, observed)
     observed?.permitted(permission)
     observed?.sent()
@@ -36,7 +37,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     observed?.heard()
-    pass(core, answer, response, secrets, incoming.to.host)
+    pass(core, answer, response, secrets, event)
   })
 }
 
@@ -50,6 +51,8 @@ export function traced<S extends { headers: Headers }>(
   const others = sending.headers.filter(([name]) => name.toLowerCase() !== 'traceparent')
   return { ...sending, headers: [...others, ['traceparent', observed.traceparent]] }
 }
+
+const clientGone = new Error('the client has gone')
 
 /** Does the work, and turns whatever goes wrong into an answer. */
 export async function answered(
@@ -65,7 +68,8 @@ export async function answered(
     routePrefix: route?.prefix,
   })
   response.once('close', () => {
-    gone.abort()
+    // After the whole answer nothing is under way, and a reason of one's own spares a stack trace for each request.
+    if (!response.writableFinished) gone.abort(clientGone)
     observed?.end(response.statusCode)
   })
   try {
@@ -83,6 +87,7 @@ interface Permitted {
   sending: Omit<Sending, 'body'> & { body: Body }
   secrets: Injected[]
   permission: Permission
+  event: Event
 }
 
 /** Everything that has to be asked before a request may go out -> what is sent. */
@@ -114,9 +119,10 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   const sending = await sendingOf(core, incoming, found, limit)
   core.ratchet.advance(session.run, { host: to.host, method, path })
   const secrets = found.secrets.map(({ name }) => name)
-  core.activity?.record({ host: to.host, method, decision: 'allow', ruleIndex, version, secrets })
+  const event: Event = { host: to.host, method, decision: 'allow', ruleIndex, version, secrets }
+  core.activity?.record(event)
   const permission = { agent: session.agent, policyVersion: version, ruleIndex, secrets }
-  return { sending, secrets: found.secrets, permission }
+  return { sending, secrets: found.secrets, permission, event }
 }
 
 /** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */

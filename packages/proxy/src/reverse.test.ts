@@ -126,6 +126,13 @@ describe('refused, and nothing is sent', () => {
     expect(upstream.got).toEqual([])
   })
 
+  test('but what only looks like a placeholder goes out as the text that it is', async () => {
+    const { ask, upstream } = await routed()
+    const texts = ['{{skerry:}}', '{{skerry:A-B}}', '{{skerry:API_KEY', '{{other:API_KEY}}', '{{skerry:{{skerry:}}']
+    for (const text of texts) expect((await ask('/api', { headers: { a: text } })).status).toBe(200)
+    expect(upstream.got.map(({ headers }) => headers.a)).toEqual(texts)
+  })
+
   test('a body that is too large', async () => {
     const upstream = await startUpstream()
     const { reverse } = await startWorld(

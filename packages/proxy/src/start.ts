@@ -15,6 +15,7 @@ import { openEgress, type Resolve, systemResolve } from './egress.ts'
 import { forwardServer } from './forward.ts'
 import { openPolicies } from './policies.ts'
 import { openRatchet } from './ratchet.ts'
+import { openSearches } from './response.ts'
 import { reverseServer } from './reverse.ts'
 import { openSecrets } from './secrets.ts'
 import { openSessions } from './sessions.ts'
@@ -132,6 +133,7 @@ function assemble(config: Config, means: Means): Core {
             warn,
           })
         : null,
+    searches: openSearches(config),
     upstreams: openUpstreams(openEgress(config.egress, lookUp), upstreamCa),
   }
 }

@@ -26,13 +26,13 @@ export function responseOn(request: IncomingMessage, socket: Duplex): ServerResp
 export async function handleUpgrade(core: Core, incoming: Incoming, socket: Duplex, head: Buffer): Promise<void> {
   const response = responseOn(incoming.request, socket)
   await answered(core, incoming, response, async (signal, observed) => {
-    const { sending, secrets, permission } = await permit(core, incoming, signal)
+    const { sending, secrets, permission, event } = await permit(core, incoming, signal)
     observed?.permitted(permission)
     observed?.sent()
     const found = await core.upstreams.upgrade(incoming.to, { ...traced(core, sending, observed), body: null }, signal)
     observed?.heard()
     if (!('head' in found)) {
-      pass(core, found, response, secrets, incoming.to.host)
+      pass(core, found, response, secrets, event)
       return
     }
     observed?.end(101)
@@ -40,7 +40,7 @@ export async function handleUpgrade(core: Core, incoming: Incoming, socket: Dupl
     const wanted = hidden(core, secrets)
     const redactions = wanted.length === 0 ? null : redactionsOf(core, wanted)
     join(socket, head, found, redactions?.headers ?? ((headers) => headers))
-    if (redactions) tell(core, redactions.counts, incoming.to.host)
+    if (redactions) tell(core, redactions.counts, event)
   })
 }
 

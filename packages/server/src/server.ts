@@ -88,6 +88,7 @@ export async function startServer(
       await context.mailer.close()
       await flushMeter(context)
       await flushTrips(context)
+      await context.lastUsed.flush()
       await db.close()
     }
     return { context, app, url, setUpLink, close }

@@ -188,7 +188,7 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
       body: {
         windowStart: world.clock.now().toISOString(),
         policyVersion: 1,
-        entries: [{ ...cell, secrets: { API_KEY: 1 } }],
+        entries: [{ ...cell, secrets: { API_KEY: 1 }, redactions: { API_KEY: 1 } }],
       },
     },
     [`POST ${org}/export`]: { as, body: { includeVersions: true, includeAudit: true, auditLimit: 10 } },

@@ -9,7 +9,8 @@ import type { World } from './world.ts'
  * derived of the audit trail every ten seconds.
  */
 const notesOfUse = [
-  ...['service_token_uses', 'usage_counts', 'cli_session_uses', 'attempts', 'sync_changes', 'vault_uses'],
+  ...['service_token_uses', 'machine_client_uses', 'cli_session_uses', 'vault_uses'],
+  ...['usage_counts', 'attempts', 'sync_changes'],
   ...['audit_sealing', 'audit_trees', 'audit_leaves', 'audit_nodes', 'export_signing_keys'],
 ]
 

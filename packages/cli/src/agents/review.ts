@@ -1,14 +1,10 @@
-import type { Answer } from '@skerry/contract/endpoint'
-import type { PolicyRule } from '@skerry/contract/policy-body'
-import type { tasks } from '@skerry/contract/tasks'
+import { narrowPolicy } from '@skerry/sdk/policy-narrowing'
 import { usage } from '../failure.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 import { rulesInForce } from './policies.ts'
-
-type Evidence = Answer<typeof tasks.activity>
 
 /** The server has counts alone and proposes nothing: what could go is worked out here. */
 export async function review(wanted: string, flags: Flags & { days: string }): Promise<void> {
@@ -19,12 +15,13 @@ export async function review(wanted: string, flags: Flags & { days: string }): P
   const params = { orgId, agentId: agent.id }
   const rules = await rulesInForce(session, orgId, agent)
   const evidence = await session.client.tasks.activity({ params, query: { days } })
-  const proposed = narrow(rules, evidence)
+  const proposed = narrowPolicy(rules, evidence)
   if (flags.json) return writeJson({ summary: evidence.summary, activity: evidence.activity, rules: proposed })
   const { summary, activity } = evidence
   note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
+  if (summary.redacted > 0) note(`upstreams sent secrets back ${summary.redacted} times; the proxy replaced them`)
   writeTable(
-    ['host', 'method', 'decision', 'rule', 'count', 'secrets'],
+    ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
     activity.map((one) => [
       one.host,
       one.method,
@@ -32,21 +29,11 @@ export async function review(wanted: string, flags: Flags & { days: string }): P
       one.ruleIndex === null ? '' : String(one.ruleIndex),
       String(one.count),
       Object.keys(one.secrets).join(' '),
+      Object.keys(one.redactions).join(' '),
     ]),
   )
   if (JSON.stringify(proposed) === JSON.stringify(rules)) return note('all that the policy permits was used')
   note(`${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; without them:`)
   writeLine(JSON.stringify({ rules: proposed }, null, 2))
   note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
-}
-
-/** Less than before, never more: without rules that nobody used, names that nobody had injected there. */
-export function narrow(rules: readonly PolicyRule[], { activity, summary }: Evidence): PolicyRule[] {
-  const unused = new Set(summary.unusedRules)
-  return rules.flatMap((rule, at) => {
-    if (unused.has(at)) return []
-    const used = activity.filter((one) => one.decision === 'allow' && one.host === rule.host)
-    const injected = new Set(used.flatMap((one) => Object.keys(one.secrets)))
-    return [{ ...rule, allow: rule.allow.filter((name) => injected.has(name)) }]
-  })
 }

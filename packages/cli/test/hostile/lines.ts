@@ -94,6 +94,7 @@ export const lines: Record<string, string> = {
   'invite accept': 'nobody-{n}',
   'invite decline': 'nobody-{n} --yes',
   audit: '',
+  'audit timeline': '',
   // Nothing is sealed yet, which they are told.
   'audit verify': '',
   'audit checkpoint': '',

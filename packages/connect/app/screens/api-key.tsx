@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type FieldErrors, readApiKey } from '../credentials.ts'
-import { Field, Told, useAction, useFocusOnError } from './parts.tsx'
+import { CredentialForm } from './credential-form.tsx'
+import { Field, useAction } from './parts.tsx'
 import type { WayProps } from './way.ts'
 
 export function ApiKey({ session, flow }: WayProps) {
@@ -9,22 +10,14 @@ export function ApiKey({ session, flow }: WayProps) {
   const [key, setKey] = useState('')
   const [account, setAccount] = useState('')
   const [errors, setErrors] = useState<FieldErrors<{ key: string }>>({})
-  const { run, isBusy, problem } = useAction()
-  const form = useFocusOnError(errors)
+  const action = useAction()
   const submit = () => {
     const read = readApiKey(key, label)
     setErrors('errors' in read ? read.errors : {})
-    if ('value' in read) run(() => flow.submit('api_key', read.value, account.trim()))
+    if ('value' in read) action.run(() => flow.submit('api_key', read.value, account.trim()))
   }
   return (
-    <form
-      ref={form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-    >
+    <CredentialForm errors={errors} action={action} flow={flow} onSubmit={submit}>
       <Field
         label={label}
         value={key}
@@ -45,15 +38,6 @@ export function ApiKey({ session, flow }: WayProps) {
         onValue={(value) => setAccount(value.slice(0, 200))}
         hint={`Helps you and ${display.name} to tell your accounts apart, for example “Work”.`}
       />
-      <Told text={problem} />
-      <div class="actions">
-        <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? 'Encrypting and sending…' : 'Connect'}
-        </button>
-        <button type="button" class="plain" onClick={flow.leave}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </CredentialForm>
   )
 }

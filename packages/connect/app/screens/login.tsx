@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type FieldErrors, type LoginFields, readLogin } from '../credentials.ts'
-import { Field, Told, useAction, useFocusOnError } from './parts.tsx'
+import { CredentialForm } from './credential-form.tsx'
+import { Field, useAction } from './parts.tsx'
 import type { WayProps } from './way.ts'
 import { hostOf } from './words.ts'
 
@@ -10,8 +11,7 @@ export function LoginForm({ session, flow }: WayProps) {
   const { provider } = session
   const [fields, setFields] = useState(nothing)
   const [errors, setErrors] = useState<FieldErrors<LoginFields>>({})
-  const { run, isBusy, problem } = useAction()
-  const form = useFocusOnError(errors)
+  const action = useAction()
   const fieldOf = (name: keyof LoginFields) => ({
     value: fields[name],
     onValue: (value: string) => setFields({ ...fields, [name]: value }),
@@ -20,17 +20,10 @@ export function LoginForm({ session, flow }: WayProps) {
   const submit = () => {
     const read = readLogin(fields)
     setErrors('errors' in read ? read.errors : {})
-    if ('value' in read) run(() => flow.submit('login', JSON.stringify(read.value)))
+    if ('value' in read) action.run(() => flow.submit('login', JSON.stringify(read.value)))
   }
   return (
-    <form
-      ref={form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-    >
+    <CredentialForm errors={errors} action={action} flow={flow} onSubmit={submit}>
       <p>
         Enter what you sign in with at{' '}
         <strong>{provider.loginUrl ? hostOf(provider.loginUrl) : provider.displayName}</strong>.
@@ -46,15 +39,6 @@ export function LoginForm({ session, flow }: WayProps) {
           hint={`${provider.displayName} shows it beside the QR code when you set up the app. The six digits themselves do not help: they change.`}
         />
       </details>
-      <Told text={problem} />
-      <div class="actions">
-        <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? 'Encrypting and sending…' : 'Connect'}
-        </button>
-        <button type="button" class="plain" onClick={flow.leave}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </CredentialForm>
   )
 }

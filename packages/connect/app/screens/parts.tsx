@@ -16,7 +16,7 @@ export function Heading({ children }: { children: string }) {
   )
 }
 
-interface Action {
+export interface Action {
   run: (work: () => Promise<unknown>) => void
   isBusy: boolean
   problem: string | null

@@ -1,13 +1,16 @@
-import { Badge, Group, Progress, Select, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, Progress, Select, Stack, Text } from '@mantine/core'
+import { narrowPolicy } from '@skerry/sdk/policy-narrowing'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Agent, type AgentActivity, activityQuery } from './queries.ts'
+import { ActivityChart } from './activity-chart.tsx'
+import { PolicyEditor } from './lazy.ts'
+import { type Agent, type AgentActivity, type AgentRule, activityQuery, policiesQuery } from './queries.ts'
 
 type Cell = AgentActivity['activity'][number]
 
@@ -34,13 +37,16 @@ export function Activity({ agent }: { agent: Agent }) {
   )
   return (
     <Section title="Activity" description="Proxies report counts, never addresses or values." actions={period}>
-      {query.data && <Summary {...query.data} />}
+      {query.data && <Summary agent={agent} evidence={query.data} />}
+      {query.data && query.data.timeline.length > 0 && (
+        <ActivityChart timeline={query.data.timeline} days={query.data.summary.days} />
+      )}
       <List
         label="Activity"
         query={query}
         rows={({ activity }) => activity}
         columns={columnsOf(query.data?.activity ?? [])}
-        minWidth={760}
+        minWidth={860}
         rowId={({ host, method, decision, ruleIndex, policyVersion }) =>
           [host, method, decision, ruleIndex, policyVersion].join(' ')
         }
@@ -51,27 +57,45 @@ export function Activity({ agent }: { agent: Agent }) {
   )
 }
 
-function Summary({ summary }: AgentActivity) {
-  const { total, allowed, refused, unusedRules, unusedSecrets } = summary
-  const unused = [...unusedRules.map((at) => `rule ${at}`), ...unusedSecrets]
+function Summary({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) {
+  const { total, allowed, refused, redacted } = evidence.summary
   return (
     <Stack gap={6} mb="sm">
       <Text size="sm">
         {total} requests: {allowed} allowed, {refused} refused.
+        {redacted > 0 && ` Upstreams sent secrets back ${redacted} times; the proxy replaced them.`}
       </Text>
-      {unused.length > 0 && (
-        <Group gap={6}>
-          <Text size="sm" c="dimmed">
-            Permitted and not used:
-          </Text>
-          {unused.map((one) => (
-            <Badge key={one} color="yellow" variant="light" tt="none">
-              {one}
-            </Badge>
-          ))}
-        </Group>
-      )}
+      <Unused agent={agent} evidence={evidence} />
     </Stack>
+  )
+}
+
+/** What could go. The server proposes nothing: the narrower policy is made here, and signed by the person. */
+function Unused({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
+  const [proposed, setProposed] = useState<AgentRule[] | null>(null)
+  const rules = policies?.[0]?.rules ?? []
+  const { unusedRules, unusedSecrets } = evidence.summary
+  const unused = [...unusedRules.map((at) => `rule ${at}: ${rules[at]?.host ?? ''}`), ...unusedSecrets]
+  if (unused.length === 0) return null
+  return (
+    <Group gap={6}>
+      <Text size="sm" c="dimmed">
+        Permitted and not used:
+      </Text>
+      {unused.map((one) => (
+        <Badge key={one} color="yellow" variant="light" tt="none">
+          {one}
+        </Badge>
+      ))}
+      <Button size="compact-sm" variant="subtle" onClick={() => setProposed(narrowPolicy(rules, evidence))}>
+        Propose a policy without them
+      </Button>
+      <Suspense>
+        {proposed && <PolicyEditor agent={agent} rules={proposed} onClose={() => setProposed(null)} />}
+      </Suspense>
+    </Group>
   )
 }
 
@@ -107,6 +131,7 @@ function columnsOf(all: Cell[]): ListColumn<Cell>[] {
       width: 160,
     },
     { header: 'Secrets', cell: ({ secrets }) => <OneLine text={Object.keys(secrets).join(', ')} /> },
+    { header: 'Sent back', cell: ({ redactions }) => <OneLine text={Object.keys(redactions).join(', ')} /> },
     { header: 'Last', cell: ({ lastAt }) => <RelativeTime at={lastAt} />, sort: ({ lastAt }) => lastAt, width: 120 },
   ]
 }

@@ -1,29 +1,32 @@
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { invalidate } from '../queries.ts'
-import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { NameAndId, OneLine } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { EditAgent } from './lazy.ts'
 import { type Agent, agentsQuery } from './queries.ts'
 
 /** The agents of an organization, and which policy each has. */
 export function AgentList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(agentsQuery(org.id))
+  const [editing, setEditing] = useState<Agent | null>(null)
   const [removing, setRemoving] = useState<Agent | null>(null)
   const setEnabled = useAction(async ({ id, enabled }: Agent) => {
     await api.agents.update({ params: { orgId: org.id, agentId: id }, body: { enabled: !enabled } })
     await invalidate(agentsQuery(org.id))
   })
   const actions = (agent: Agent): RowAction[] => [
+    { label: 'Edit…', onClick: () => setEditing(agent) },
     {
       label: agent.enabled ? 'Disable' : 'Enable',
       disabled: setEnabled.pending,
@@ -54,6 +57,7 @@ export function AgentList() {
           </Empty>
         }
       />
+      <Suspense>{editing && <EditAgent agent={editing} onClose={() => setEditing(null)} />}</Suspense>
       {removing && (
         <ConfirmDelete
           title={`Remove ${removing.name}?`}
@@ -73,15 +77,14 @@ const columnsOf = (org: string): ListColumn<Agent>[] => [
   {
     header: 'Agent',
     cell: ({ name, slug }) => (
-      <TwoLines
-        main={
+      <NameAndId
+        name={name}
+        id={slug}
+        link={
           <AnchorLink to="/orgs/$org/agents/$agent" params={{ org, agent: slug }} size="sm" fw={500}>
             {name}
           </AnchorLink>
         }
-        title={name}
-        below={<span className="mono">{slug}</span>}
-        belowTitle={slug}
       />
     ),
     sort: ({ name }) => name,

@@ -1,8 +1,10 @@
-import { Badge } from '@mantine/core'
+import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { usePlaintext } from '../keyring.ts'
 import { invalidate } from '../queries.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -10,12 +12,17 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { type Agent, type AgentTask, tasksQuery } from './queries.ts'
+import type { Dispatched } from './dispatch-dialog.tsx'
+import { DispatchDialog, NewTask } from './lazy.ts'
+import { type Agent, type AgentTask, policiesQuery, tasksQuery } from './queries.ts'
 
 /** Runs that the agent was sent on, the newest first. */
 export function Tasks({ agent }: { agent: Agent }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(tasksQuery(org.id, agent.id))
+  const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
+  const [dispatching, setDispatching] = useState(false)
+  const [made, setMade, wasCleared] = usePlaintext<Dispatched | null>(null)
   const revoke = useAction(async ({ id }: AgentTask) => {
     await api.tasks.revoke({ params: { taskId: id } })
     await invalidate(tasksQuery(org.id, agent.id))
@@ -24,6 +31,15 @@ export function Tasks({ agent }: { agent: Agent }) {
     <Section
       title="Tasks"
       description="The token of a task only takes away from the policy. Proxies learn of its end within 30 seconds."
+      actions={
+        <Button
+          variant="default"
+          disabled={!agent.enabled || agent.policyVersion === 0}
+          onClick={() => setDispatching(true)}
+        >
+          Dispatch a task
+        </Button>
+      }
     >
       <ProblemAlert error={revoke.error} />
       <List
@@ -44,6 +60,17 @@ export function Tasks({ agent }: { agent: Agent }) {
           <Empty title="No task yet" command={`skerry agent dispatch ${agent.slug} --ttl 15m --org ${org.slug}`} />
         }
       />
+      <Suspense>
+        {made !== null || wasCleared ? (
+          <NewTask
+            made={made}
+            host={policies?.[0]?.rules[0]?.host ?? 'api.example.com'}
+            onClose={() => setMade(null)}
+          />
+        ) : (
+          dispatching && <DispatchDialog agent={agent} onClose={() => setDispatching(false)} onMade={setMade} />
+        )}
+      </Suspense>
     </Section>
   )
 }

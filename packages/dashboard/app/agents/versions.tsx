@@ -1,7 +1,7 @@
 import { Badge, Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { OneLine } from '../ui/cells.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -9,10 +9,8 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { SettingsRow } from '../ui/settings-row.tsx'
+import { PolicyEditor } from './lazy.ts'
 import { type Agent, type AgentPolicy, type AgentRule, policiesQuery, signerQuery } from './queries.ts'
-
-// Loaded when first asked for.
-const PolicyEditor = lazy(async () => ({ default: (await import('./policy-editor.tsx')).PolicyEditor }))
 
 /** The policy in force, those before it, and whose signatures proxies are to trust. */
 export function Versions({ agent }: { agent: Agent }) {

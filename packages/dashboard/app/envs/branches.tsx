@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
 import type { Environment } from '../secrets/use-columns.ts'
-import { TwoLines } from '../ui/cells.tsx'
+import { NameAndId } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
@@ -79,15 +79,14 @@ const columnsOf = (org: string): ListColumn<Environment>[] => [
   {
     header: 'Branch',
     cell: ({ id, name, slug }) => (
-      <TwoLines
-        main={
+      <NameAndId
+        name={name}
+        id={slug}
+        link={
           <AnchorLink to="/orgs/$org/envs/$env" params={{ org, env: id }} size="sm" fw={500}>
             {name}
           </AnchorLink>
         }
-        title={name}
-        below={<span className="mono">{slug}</span>}
-        belowTitle={slug}
       />
     ),
     sort: ({ name }) => name,

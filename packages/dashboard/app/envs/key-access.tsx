@@ -70,12 +70,12 @@ function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: bo
     <Alert color="yellow" variant="light" mb="sm" icon={<IconEye size={18} />} title="This server can read this too">
       Someone gave the key to {which}.{' '}
       {rotates && isAdmin && (
-        <AnchorLink to="/orgs/$org/rotation" params={{ org: org.slug }} size="sm">
+        <AnchorLink to="/orgs/$org/rotation" params={{ org: org.slug }} size="sm" underline="always">
           What it rotates
         </AnchorLink>
       )}{' '}
       {syncs > 0 && isAdmin && (
-        <AnchorLink to="/orgs/$org/sync" params={{ org: org.slug }} size="sm">
+        <AnchorLink to="/orgs/$org/sync" params={{ org: org.slug }} size="sm" underline="always">
           What it syncs
         </AnchorLink>
       )}

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { TwoLines } from '../ui/cells.tsx'
+import { NameAndId, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -36,9 +36,10 @@ const columnsOf = ({ slug, role }: { slug: string; role: string }): ListColumn<M
   {
     header: 'Key',
     cell: ({ id, name }) => (
-      <TwoLines
-        title={name}
-        main={
+      <NameAndId
+        name={name}
+        id={id}
+        link={
           role === 'member' ? (
             name
           ) : (
@@ -47,8 +48,6 @@ const columnsOf = ({ slug, role }: { slug: string; role: string }): ListColumn<M
             </AnchorLink>
           )
         }
-        below={<span className="mono">{id}</span>}
-        belowTitle={id}
       />
     ),
     sort: ({ name }) => name,

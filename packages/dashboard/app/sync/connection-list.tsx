@@ -50,7 +50,7 @@ export function ConnectionList() {
     {
       header: 'Bindings',
       cell: ({ id }) => bindings.filter(({ connectionId }) => connectionId === id).length,
-      width: 90,
+      width: 110,
     },
     { header: 'Changed', cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />, width: 110 },
     {

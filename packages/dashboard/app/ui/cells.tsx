@@ -18,6 +18,11 @@ export function TwoLines(props: { main: ReactNode; below?: ReactNode; title?: st
   )
 }
 
+/** What people call something, which may be a link, with what programs call it below. */
+export function NameAndId({ name, id, link }: { name: string; id: string; link?: ReactNode }) {
+  return <TwoLines main={link ?? name} title={name} below={<span className="mono">{id}</span>} belowTitle={id} />
+}
+
 /** A cell's text on one line. */
 export function OneLine({ text, dimmed = false }: { text: string; dimmed?: boolean }) {
   return (

@@ -1,18 +1,16 @@
 import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { usePlaintext } from '../keyring.ts'
+import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { type Executor, type Project, reloadVault } from './queries.ts'
-
-// Loaded when first asked for.
-const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
 
 /** The program that can open what people enter, and how it is registered. */
 export function ExecutorSection({ project, executor }: { project: Project; executor: Executor | null }) {
@@ -57,18 +55,15 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
           for ten minutes.
         </Empty>
       )}
-      <Suspense>
-        {(code !== null || wasCleared) && (
-          <ShownOnce
-            title="Register the executor"
-            what="command"
-            token={code && `skerry-executor register --server ${location.origin} --code ${code}`}
-            onClose={done}
-          >
-            Run it on the machine of the executor within ten minutes, beside its vault.config.ts. The code works once.
-          </ShownOnce>
-        )}
-      </Suspense>
+      <ShownWhenMade
+        title="Register the executor"
+        what="command"
+        token={code && `skerry-executor register --server ${location.origin} --code ${code}`}
+        wasCleared={wasCleared}
+        onClose={done}
+      >
+        Run it on the machine of the executor within ten minutes, beside its vault.config.ts. The code works once.
+      </ShownWhenMade>
       {disabling && executor && (
         <ConfirmDelete
           title="Disable the executor?"

@@ -1,21 +1,18 @@
-import { Badge, Button, Code, TextInput } from '@mantine/core'
+import { Button, Code, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { usePlaintext } from '../keyring.ts'
-import { TwoLines } from '../ui/cells.tsx'
+import { credentialColumns } from '../tokens/credential-columns.tsx'
+import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { List, type ListColumn } from '../ui/list.tsx'
+import { List } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
 import { type PlatformKey, type Project, projectQuery, reloadVault } from './queries.ts'
-
-// Loaded when first asked for.
-const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
 
 /** Keys of the product's backend. */
 export function PlatformKeys({ project }: { project: Project }) {
@@ -53,13 +50,15 @@ export function PlatformKeys({ project }: { project: Project }) {
         }
       />
       {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={setSecret} />}
-      <Suspense>
-        {(secret !== null || wasCleared) && (
-          <ShownOnce title="The new platform key" what="key" token={secret} onClose={() => setSecret(null)}>
-            Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
-          </ShownOnce>
-        )}
-      </Suspense>
+      <ShownWhenMade
+        title="The new platform key"
+        what="key"
+        token={secret}
+        wasCleared={wasCleared}
+        onClose={() => setSecret(null)}
+      >
+        Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
+      </ShownWhenMade>
       {revoking && (
         <ConfirmDelete
           title={`Revoke ${revoking.name}?`}
@@ -101,27 +100,4 @@ function NewKeyDialog(props: {
   )
 }
 
-const columns: ListColumn<PlatformKey>[] = [
-  {
-    header: 'Platform key',
-    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
-    sort: ({ name }) => name,
-    width: '42%',
-  },
-  {
-    header: 'State',
-    cell: ({ revokedAt }) => (
-      <Badge color={revokedAt === null ? 'sea' : 'gray'} variant="light">
-        {revokedAt === null ? 'in use' : 'revoked'}
-      </Badge>
-    ),
-    sort: ({ revokedAt }) => revokedAt,
-    width: 120,
-  },
-  {
-    header: 'Last used',
-    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-    sort: ({ lastUsedAt }) => lastUsedAt,
-  },
-  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
-]
+const columns = credentialColumns('Platform key')

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { NameAndId, OneLine } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -35,15 +35,14 @@ const columnsOf = (org: string): ListColumn<Project>[] => [
   {
     header: 'Project',
     cell: ({ id, name }) => (
-      <TwoLines
-        title={name}
-        main={
+      <NameAndId
+        name={name}
+        id={id}
+        link={
           <AnchorLink to="/orgs/$org/vault/$project" params={{ org, project: id }} size="sm" fw={500}>
             {name}
           </AnchorLink>
         }
-        below={<span className="mono">{id}</span>}
-        belowTitle={id}
       />
     ),
     sort: ({ name }) => name,

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { usePlaintext } from '../keyring.ts'
+import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -18,7 +19,6 @@ import { type Project, reloadVault, type Webhook, webhooksQuery } from './querie
 
 // Loaded when first asked for.
 const NewWebhookDialog = lazy(async () => ({ default: (await import('./new-webhook.tsx')).NewWebhookDialog }))
-const ShownOnce = lazy(async () => ({ default: (await import('../tokens/shown-once.tsx')).ShownOnce }))
 
 /** Where the server tells the product what happens to connections. */
 export function Webhooks({ project }: { project: Project }) {
@@ -72,13 +72,17 @@ export function Webhooks({ project }: { project: Project }) {
       />
       <Suspense>
         {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={setSecret} />}
-        {(secret !== null || wasCleared) && (
-          <ShownOnce title="The signing secret" what="secret" token={secret} onClose={() => setSecret(null)}>
-            With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
-            <Code>@skerry/sdk/vault</Code> does that.
-          </ShownOnce>
-        )}
       </Suspense>
+      <ShownWhenMade
+        title="The signing secret"
+        what="secret"
+        token={secret}
+        wasCleared={wasCleared}
+        onClose={() => setSecret(null)}
+      >
+        With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
+        <Code>@skerry/sdk/vault</Code> does that.
+      </ShownWhenMade>
       {removing && (
         <ConfirmDelete
           title={`Delete the webhook to ${removing.url}?`}

@@ -1,3 +1,4 @@
+import { newTaskToken } from '@skerry/crypto/task-token'
 import { newToken, type TokenFormat } from '@skerry/crypto/token'
 
 export const tokenOperations = {
@@ -6,4 +7,7 @@ export const tokenOperations = {
     const { token, tokenId, tokenHash, publicKeyJwk } = await newToken(format)
     return { token, tokenId, tokenHash, publicKeyJwk }
   },
+
+  /** The token of an agent’s task, shown to the person once. */
+  newTaskToken: async (_: object) => newTaskToken(),
 }

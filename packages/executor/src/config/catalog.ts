@@ -1,21 +1,29 @@
 import type { Body } from '@skerry/contract/endpoint'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
-import type { Config, Provider } from './config.ts'
+import { allOf, type Config, type Provider } from './config.ts'
+import type { Site } from './site.ts'
 
 export type Catalog = Body<typeof vaultExecutor.catalog>['catalog']
 type Entry = Catalog['providers'][number]
 
 /** What people are shown. Where their credentials go stays here. */
-export const catalogOf = ({ providers }: Config): Catalog => ({ providers: providers.map(entryOf) })
+export const catalogOf = (config: Config): Catalog => ({ providers: allOf(config).map(entryOf) })
 
-function entryOf(provider: Provider): Entry {
+function entryOf(provider: Provider | Site): Entry {
   const { id, displayName, consentSummary, consentVersion } = provider
   return { id, displayName, consentSummary, consentVersion, ...ofMethod(provider) }
 }
 
-function ofMethod(provider: Provider): Pick<Entry, 'method' | 'slots' | 'scopes' | 'keyLabel' | 'helpUrl'> {
+function ofMethod(
+  provider: Provider | Site,
+): Pick<Entry, 'method' | 'slots' | 'scopes' | 'keyLabel' | 'helpUrl' | 'loginUrl'> {
   const { method } = provider
   if (method === 'oauth2') return { method, slots: ['oauth2'], scopes: provider.scopes }
+  if (method === 'browser') {
+    const { slots, loginUrl } = provider
+    // The catalog takes https alone: a site on this machine has no address that others could use.
+    return { method, slots, ...(loginUrl.protocol === 'https:' ? { loginUrl: loginUrl.href } : {}) }
+  }
   const { keyLabel, helpUrl } = provider
   return {
     method,

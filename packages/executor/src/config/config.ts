@@ -3,38 +3,12 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { limits } from '@skerry/contract/limits'
 import type { PolicyRule } from '@skerry/contract/policy-body'
-import { ConfigError, given, list, matching, needed, object, type Read, text, whole } from '@skerry/proxy/config/read'
+import { ConfigError, given, list, needed, object, type Read, text } from '@skerry/proxy/config/read'
 import { ruleOf } from '@skerry/proxy/config/rules'
 import { listenAddress, network } from '@skerry/proxy/config/values'
 import type { FetchRule } from './define.ts'
-
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-export const isLoopback = ({ hostname }: URL): boolean => loopback.has(hostname)
-
-/** https; for development on one machine also http on the loopback interface. */
-const url: Read<URL> = (value, place) => {
-  const found = URL.parse(text(value, place))
-  if (!found || !(found.protocol === 'https:' || (found.protocol === 'http:' && isLoopback(found))))
-    throw new ConfigError(place, 'is no https:// address')
-  if (found.username || found.password) throw new ConfigError(place, 'has a user or a password in it')
-  return found
-}
-
-const origin: Read<string> = (value, place) => {
-  const found = url(value, place)
-  if (![found.origin, `${found.origin}/`].includes(text(value, place)))
-    throw new ConfigError(place, 'is no origin, such as https://executor.example.com')
-  return found.origin
-}
-
-const parameters: Read<Record<string, string>> = (value, place) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(place, 'is no object')
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, text(one, `${place}.${name}`)]))
-}
-
-/** An absent list is an empty one. */
-const listed = <T>(read: Read<T>) => given<T[], T[]>(list(read), [])
+import { browserSettings, type Site, site } from './site.ts'
+import { atLeastOne, is, listed, origin, parameters, shown, url } from './values.ts'
 
 /** A rule with the port that it is about. */
 export interface Rule extends PolicyRule {
@@ -59,27 +33,6 @@ const ruleFor =
   }
 
 const rules = (...names: string[]) => needed(atLeastOne(list(ruleFor(...names))))
-
-const atLeastOne =
-  <T>(read: Read<T[]>): Read<T[]> =>
-  (value, place) => {
-    const found = read(value, place)
-    if (found.length === 0) throw new ConfigError(place, 'is empty')
-    return found
-  }
-
-const providerId = matching(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'is no id: lowercase letters, digits, - and _')
-const shown = {
-  id: needed(providerId),
-  displayName: needed(text),
-  consentSummary: needed(text),
-  consentVersion: given(whole(1, 2_147_483_647), 1),
-}
-const is = <const M extends string>(method: M) =>
-  needed<M>((value, place) => {
-    if (value !== method) throw new ConfigError(place, `is not ${method}`)
-    return method
-  })
 
 const readers = {
   api_key: object({
@@ -116,6 +69,8 @@ const settings = object({
   connectUrl: given(url, undefined),
   allowNetworks: listed(network),
   providers: listed(provider),
+  sites: listed(site),
+  browser: given(browserSettings, browserSettings({}, 'browser')),
 })
 
 /** The settings, checked. */
@@ -124,6 +79,9 @@ export type ApiKey = ReturnType<typeof readers.api_key>
 export type OAuth2 = ReturnType<typeof readers.oauth2>
 export type Provider = ApiKey | OAuth2
 
+/** Everything that people can connect. */
+export const allOf = ({ providers, sites }: Config): (Provider | Site)[] => [...providers, ...sites]
+
 /**
  * Checks what `vault.config.ts` exports.
  *
@@ -131,10 +89,8 @@ export type Provider = ApiKey | OAuth2
  */
 export function readConfig(value: unknown): Config {
   const config = settings(value, '')
-  const { providers } = config
-  if (providers.length > limits.vaultProvidersMax)
-    throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)
-  const ids = providers.map(({ id }) => id)
+  const ids = allOf(config).map(({ id }) => id)
+  if (ids.length > limits.vaultProvidersMax) throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)
   const again = ids.find((id, at) => ids.indexOf(id) !== at)
   if (again !== undefined) throw new ConfigError('providers', `${again} is there twice`)
   return config

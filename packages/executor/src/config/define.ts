@@ -1,4 +1,5 @@
 import type { VaultMethod } from '@skerry/contract/vault-facts'
+import type { DomainSet } from './domain-sets.ts'
 
 /** Where a provider's credential may be sent. Of `methods` and `paths` an absent or empty list means any. */
 export interface FetchRule {
@@ -43,6 +44,37 @@ export interface OAuth2Provider extends Shown {
   rules: FetchRule[]
 }
 
+/** A site that has no API: it is used in a browser, as the person who signed in there. */
+export interface SiteProfile extends Shown {
+  method: 'browser'
+  /** What is opened first; a browser that is signed in stays there. */
+  startUrl: string
+  /** Where people sign in. Its origin is one at which a stored login may be filled in. */
+  loginUrl: string
+  /** Further origins at which it may, such as that of a shared sign-in. */
+  loginOrigins?: string[]
+  /** Hosts that the browser may reach, each with its subdomains: `shop.example`, `shop.example:8443`. All others it cannot. */
+  domains: string[]
+  /** Lists of hosts that many sites load scripts and fonts from. */
+  domainSets?: DomainSet[]
+  /** A browser that ends at an address that begins like one of these is signed out. */
+  signedOutUrlPrefixes: string[]
+  /** `login`: user name and password. `session`: cookies and storage of a browser that is signed in. Both unless given. */
+  slots?: ('login' | 'session')[]
+  /** CSS selectors of the fields on the sign-in page, where the usual ones are not found. */
+  fields?: { username?: string; password?: string; totp?: string }
+}
+
+/** How browsers are run, for sites. */
+export interface BrowserSettings {
+  /** Path of Chromium; looked for in PATH unless given. None is ever downloaded. */
+  executable?: string
+  /** Chromium's own sandbox, which cannot start as root. True unless given. */
+  sandbox?: boolean
+  /** How many run at once, each some hundred megabytes: 4 unless given. */
+  max?: number
+}
+
 export interface VaultConfig {
   /** At which browsers and the backend reach this executor: https, or http on the loopback interface. */
   origin: string
@@ -53,6 +85,8 @@ export interface VaultConfig {
   /** Addresses and CIDR ranges inside one's own network that requests may go to. None unless given. */
   allowNetworks?: string[]
   providers?: (ApiKeyProvider | OAuth2Provider)[]
+  sites?: SiteProfile[]
+  browser?: BrowserSettings
 }
 
 /**
@@ -74,6 +108,9 @@ export const apiKeyProvider = (provider: Without<ApiKeyProvider>): ApiKeyProvide
 
 /** A provider whose users sign in at it, by OAuth 2.0 with PKCE. */
 export const oauth2Provider = (provider: Without<OAuth2Provider>): OAuth2Provider => ({ ...provider, method: 'oauth2' })
+
+/** A site that people sign in to with a browser. */
+export const siteProfile = (site: Without<SiteProfile>): SiteProfile => ({ ...site, method: 'browser' })
 
 type Preset = Pick<OAuth2Provider, 'displayName' | 'issuer' | 'rules'> & Partial<OAuth2Provider>
 

@@ -4,10 +4,11 @@ import { fill } from '@skerry/proxy/placeholders'
 import { pass } from '@skerry/proxy/response'
 import { upstreamFailure } from '@skerry/proxy/upstream'
 import type { Provider } from '../config/config.ts'
+import { hostOf, portOf } from '../config/values.ts'
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
 import type { Call } from '../http/server.ts'
-import { hostOf, permit, portOf } from './permit.ts'
+import { permit } from './permit.ts'
 import { readWanted, type Wanted } from './request.ts'
 
 /** The value that goes out, by the name of its placeholder. */
@@ -38,13 +39,9 @@ export async function providerFetch(executor: Executor, { body, response, signal
     throw fail('not_allowed', 'the provider redirects elsewhere, and a credential does not follow')
   }
   if (answer.statusCode === 401) await executor.refresher.report(connectionId, 'provider_rejected_credential')
-  pass(
-    { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn },
-    answer,
-    response,
-    [credential],
-    hostOf(request.url),
-  )
+  pass({ config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }, answer, response, [credential], {
+    host: hostOf(request.url),
+  })
   return null
 }
 

@@ -1,5 +1,6 @@
 import { decide } from '@skerry/crypto/policy-decide'
-import { isLoopback, type Provider, type Rule } from '../config/config.ts'
+import type { Provider, Rule } from '../config/config.ts'
+import { hostOf, isLoopback, portOf } from '../config/values.ts'
 import { fail } from '../http/refusal.ts'
 import type { Wanted } from './request.ts'
 
@@ -31,8 +32,3 @@ export function permit(provider: Provider | undefined, { method, url }: Wanted):
   check()
   return { checkName: check }
 }
-
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
-
-export const portOf = ({ port, protocol }: URL): number =>
-  port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80

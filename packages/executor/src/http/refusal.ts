@@ -13,6 +13,7 @@ const statuses = {
   connection_revoked: 409,
   reauth_required: 409,
   body_too_large: 413,
+  limit_reached: 429,
   provider_failed: 502,
   unavailable: 503,
   internal: 500,

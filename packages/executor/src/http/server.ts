@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { readBody } from '@skerry/proxy/body'
 import type { Executor } from '../executor.ts'
 import { fail, refusalOf, type VaultRefusal } from './refusal.ts'
+import { isSame } from './same.ts'
 
 /** What a request brings. */
 export interface Call {
@@ -14,14 +14,18 @@ export interface Call {
   signal: AbortSignal
 }
 
-/** JSON, a page that the browser is to go to, or null where the handler has answered itself. */
-type Answer = { status: 200 | 201; body: object } | { location: string } | null
+/** JSON, a file of a page, an address that the browser is to go to, or null where the handler has answered itself. */
+type Answer =
+  | { status: 200 | 201; body: object }
+  | { file: Buffer; headers: Record<string, string> }
+  | { location: string }
+  | null
 
 /**
  * Who may call. `backend`: who has the executor's token. `page`: the Connect page, from its origin alone. `anyone`: it is
- * public, for pages of every origin; `provider`: a browser that a provider sends back.
+ * public, for pages of every origin; `visitor`: a browser that comes by itself, from a provider or by a link.
  */
-type Access = 'backend' | 'page' | 'anyone' | 'provider'
+type Access = 'backend' | 'page' | 'anyone' | 'visitor'
 
 export interface Route {
   access: Access
@@ -63,7 +67,8 @@ async function serve(
   const body = request.method === 'POST' ? parse(await readBody(request, bodyMaxBytes, 413)) : {}
   const found = await route.handle(executor, { body, url, response, signal: gone.signal })
   if (found === null) return
-  if ('location' in found) response.writeHead(303, { location: found.location, ...always }).end()
+  if ('file' in found) response.writeHead(200, { ...always, ...found.headers }).end(found.file)
+  else if ('location' in found) response.writeHead(303, { location: found.location, ...always }).end()
   else
     response.writeHead(found.status, { 'content-type': 'application/json', ...always }).end(JSON.stringify(found.body))
 }
@@ -73,11 +78,7 @@ const always = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 
 const checks: Readonly<
   Record<Access, (executor: Executor, request: IncomingMessage, response: ServerResponse) => void>
 > = {
-  backend({ token }, { headers }) {
-    const given = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1]
-    if (given === undefined || !isSame(given, token))
-      throw fail('unauthorized', 'the token of the executor is missing or wrong')
-  },
+  backend: checkBackend,
   page({ connectOrigin }, { headers }, response) {
     if (headers.origin !== connectOrigin) throw fail('not_allowed', 'this is for the Connect page alone')
     response.setHeader('access-control-allow-origin', connectOrigin).setHeader('vary', 'origin')
@@ -85,13 +86,13 @@ const checks: Readonly<
   anyone(_, __, response) {
     response.setHeader('access-control-allow-origin', '*')
   },
-  provider() {},
+  visitor() {},
 }
 
-/** Compared as digests, so that neither content nor length shows in how long it takes. */
-function isSame(given: string, wanted: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(wanted))
+export function checkBackend({ token }: Executor, { headers }: IncomingMessage): void {
+  const given = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1]
+  if (given === undefined || !isSame(given, token))
+    throw fail('unauthorized', 'the token of the executor is missing or wrong')
 }
 
 /** A browser asks before it sends JSON elsewhere. */

@@ -1,6 +1,7 @@
 import { ConfigError } from '@skerry/proxy/config/read'
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
-import { type Config, isLoopback, type OAuth2 } from '../config/config.ts'
+import type { Config, OAuth2 } from '../config/config.ts'
+import { isLoopback } from '../config/values.ts'
 
 /** What the slot `oauth2` holds, as JSON. Instants are ISO 8601. */
 export interface Tokens {

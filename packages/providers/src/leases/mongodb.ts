@@ -59,13 +59,7 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
     await session.close()
     throw error
   }
-  return {
-    verify: () => session.verify(),
-    create: (lease) => session.create(lease),
-    revoke: (ref) => session.revoke(ref),
-    list: () => session.list(),
-    close: () => session.close(),
-  }
+  return session
 }
 
 /** One connection for commands and one that watches the server: the driver needs both. */
@@ -85,7 +79,7 @@ function clientOn(relay: Relay, { user, password }: Admin, authSource: string): 
   })
 }
 
-class MongodbSession {
+class MongodbSession implements LeaseSession<'mongodb'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly client: MongoClient

@@ -31,17 +31,10 @@ export async function open(target: LeaseTarget<'mysql'>, outside: Outside): Prom
   const protocols = ['mysql:', 'mariadb:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 3306, database })
   const connection = await connectMysql(config.connection, admin, outside)
-  const session = new MysqlSession(config, admin, connection)
-  return {
-    verify: () => session.verify(),
-    create: (lease) => session.create(lease),
-    revoke: (ref) => session.revoke(ref),
-    list: () => session.list(),
-    close: async () => connection.destroy(),
-  }
+  return new MysqlSession(config, admin, connection)
 }
 
-class MysqlSession {
+class MysqlSession implements LeaseSession<'mysql'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly connection: Connection
@@ -183,6 +176,10 @@ class MysqlSession {
       leaseId: null,
       verifierDigest: verifierDigest(String(verifier)),
     }))
+  }
+
+  async close(): Promise<void> {
+    this.connection.destroy()
   }
 
   private async accounts(name: string): Promise<{ host: string; digest: string }[]> {

@@ -31,14 +31,7 @@ export async function open(target: LeaseTarget<'postgres'>, outside: Outside): P
   const protocols = ['postgres:', 'postgresql:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 5432, database })
   const client = await connectPostgres(config.connection, database, admin, outside)
-  const session = new PostgresSession(config, admin, client, outside)
-  return {
-    verify: () => session.verify(),
-    create: (lease) => session.create(lease),
-    revoke: (ref) => session.revoke(ref),
-    list: () => session.list(),
-    close: () => client.end(),
-  }
+  return new PostgresSession(config, admin, client, outside)
 }
 
 interface VerifyRow {
@@ -51,7 +44,7 @@ interface VerifyRow {
   open_schema: boolean
 }
 
-class PostgresSession {
+class PostgresSession implements LeaseSession<'postgres'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly client: pg.Client
@@ -226,6 +219,10 @@ class PostgresSession {
       leaseId: mark.slice(MARK.length),
       verifierDigest: null,
     }))
+  }
+
+  async close(): Promise<void> {
+    await this.client.end()
   }
 
   private secrets(): string[] {

@@ -30,17 +30,10 @@ export async function open(target: LeaseTarget<'redis'>, outside: Outside): Prom
   const protocols = ['redis:', 'rediss:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 6379, database: null })
   const client = await connectRedis(config.connection, admin, outside)
-  const session = new RedisSession(config, admin, client)
-  return {
-    verify: () => session.verify(),
-    create: (lease) => session.create(lease),
-    revoke: (ref) => session.revoke(ref),
-    list: () => session.list(),
-    close: async () => client.disconnect(),
-  }
+  return new RedisSession(config, admin, client)
 }
 
-class RedisSession {
+class RedisSession implements LeaseSession<'redis'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly client: Redis
@@ -121,6 +114,10 @@ class RedisSession {
       if (verifier === undefined || name === 'default' || name === this.admin.user) return []
       return [{ name, leaseId: null, verifierDigest: verifierDigest(verifier) }]
     })
+  }
+
+  async close(): Promise<void> {
+    this.client.disconnect()
   }
 
   /** SHA-256 digests of the account’s passwords, or null where there is no such account. */

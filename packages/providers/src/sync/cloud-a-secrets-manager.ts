@@ -14,26 +14,17 @@ import {
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { AwsRefusal, asked, awsClient } from './aws-calls.ts'
-import {
-  type Bundle,
-  bundleBytesMax,
-  bundleEntries,
-  bundleName,
-  bundleOutcome,
-  changedBundle,
-  readBundle,
-} from './bundle.ts'
+import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
 import { checkPlace } from './checks.ts'
-import { oneByOne } from './one-by-one.ts'
-import type {
-  SyncChanges,
-  SyncConnection,
-  SyncEntry,
-  SyncFacts,
-  SyncLimits,
-  SyncPlace,
-  SyncSession,
-} from './provider.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import {
+  type Layout,
+  layoutLimits,
+  layoutPlace,
+  managedSession,
+  type SecretManager,
+  type Told,
+} from './secret-manager.ts'
 
 // AWS Secrets Manager. Its list may be five minutes old, so nothing is decided by it: neither whether a secret exists, nor
 // whether somebody changed it.
@@ -46,15 +37,15 @@ type Place = SyncPlace<'cloud-a-secrets-manager'>
 export function describe(place: Place): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
-  const { layout, pathPrefix = '', secretName, kmsKeyId = null } = destination
-  const account = `${config.region}/${config.accessKeyId}`
-  const perName: SyncLimits = {
+  const { kmsKeyId = null } = destination
+  const layout = layoutOf(destination)
+  const limits = layoutLimits(layout, {
     name: {
       pattern: '^[A-Za-z0-9/_+=.@-]{1,512}$',
       words: 'letters, digits and /_+=.@-, at most 512 with the prefix',
       reserved: [],
       form: 'exact',
-      prefix: pathPrefix,
+      prefix: destination.pathPrefix ?? '',
     },
     valueBytesMax: bundleBytesMax,
     emptyValues: false,
@@ -62,20 +53,13 @@ export function describe(place: Place): SyncFacts {
     // Fifty a second, and a name may take three calls.
     pushNamesMax: 15,
     pushIntervalMs: 1000,
-  }
-  const bundle: SyncLimits = {
-    ...perName,
-    name: bundleName,
-    emptyValues: true,
-    totalBytesMax: bundleBytesMax,
-    pushNamesMax: null,
-  }
+  })
   return {
-    places: [layout === 'json-bundle' ? `${account}/secret/${secretName}` : `${account}/prefix/${pathPrefix}`],
+    places: [layoutPlace(`${config.region}/${config.accessKeyId}`, layout)],
     rules: JSON.stringify({ kmsKeyId }),
-    limits: layout === 'json-bundle' ? bundle : perName,
+    limits,
     effects:
-      layout === 'json-bundle'
+      'bundleId' in layout
         ? ['The secret gets one new version, which is what applications read next.']
         : [
             'Each value that is written becomes the current version of its secret, and is what applications read next.',
@@ -86,39 +70,22 @@ export function describe(place: Place): SyncFacts {
 
 export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside): SyncSession {
   checkPlace(connection)
-  const { layout, pathPrefix = '', secretName = '' } = connection.destination
+  const layout = layoutOf(connection.destination)
   const store = new Store(connection, outside)
-
-  async function listNames(): Promise<SyncEntry[]> {
-    const names = await store.names(pathPrefix)
-    return names.map((name) => ({ name: name.slice(pathPrefix.length), revision: null }))
-  }
-
   return {
     async verify() {
-      if (layout === 'json-bundle') return { notes: await store.notes(secretName) }
-      await store.page(pathPrefix, 1)
+      if ('bundleId' in layout) return { notes: await store.notes(layout.bundleId) }
+      await store.page(layout.prefix, 1)
       return { notes: ['Whether the key may write shows itself with the first push.'] }
     },
-    list: async () =>
-      layout === 'json-bundle' ? bundleEntries(await store.bundle(secretName, 'to read')) : await listNames(),
-    async push(changes: SyncChanges) {
-      if (layout !== 'json-bundle')
-        return await oneByOne(changes, {
-          async write({ name, value }) {
-            await store.write(pathPrefix + name, value, changes.runId)
-            return { revision: null, memo: null }
-          },
-          remove: async ({ name }) => await store.remove(pathPrefix + name),
-        })
-      const next = changedBundle(await store.bundle(secretName, 'to write'), changes)
-      if (next !== null) await store.write(secretName, next.text, changes.runId, next.values)
-      return bundleOutcome(changes)
-    },
+    ...managedSession(layout, store),
   }
 }
 
-class Store {
+const layoutOf = ({ layout, pathPrefix = '', secretName = '' }: Place['destination']): Layout =>
+  layout === 'json-bundle' ? { bundleId: secretName } : { prefix: pathPrefix }
+
+class Store implements SecretManager {
   private readonly client: SecretsManagerClient
   private readonly kmsKeyId: string | undefined
   private readonly credential: string
@@ -131,7 +98,7 @@ class Store {
     this.credential = connection.credential
   }
 
-  async names(prefix: string): Promise<string[]> {
+  async ids(prefix: string): Promise<string[]> {
     const found = new Set<string>()
     let token: string | undefined
     for (let pages = 0; pages < pagesMax; pages++) {
@@ -174,7 +141,7 @@ class Store {
   }
 
   /** The same run writes a value once: a version has the token as its id. */
-  async write(id: string, value: string, runId: string, values: readonly string[] = []): Promise<void> {
+  async write(id: string, value: string, { runId, values }: Told): Promise<null> {
     const secrets = [this.credential, value, ...values]
     const token = createHash('sha256').update(`${runId}\n${id}`).digest('hex')
     const put = async () =>
@@ -192,6 +159,7 @@ class Store {
       } else throw error
     })
     this.own.set(id, true)
+    return null
   }
 
   async remove(id: string): Promise<void> {

@@ -2,28 +2,19 @@ import { accessToken, readServiceAccountKey } from '../google.ts'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
-import {
-  type Bundle,
-  bundleBytesMax,
-  bundleEntries,
-  bundleName,
-  bundleOutcome,
-  changedBundle,
-  readBundle,
-} from './bundle.ts'
+import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
 import { checkPlace } from './checks.ts'
 import { crc32c } from './crc32c.ts'
-import { oneByOne } from './one-by-one.ts'
-import type {
-  SyncChanges,
-  SyncConnection,
-  SyncEntry,
-  SyncFacts,
-  SyncLimits,
-  SyncPlace,
-  SyncSession,
-} from './provider.ts'
-import { mergedMemos, numberedMemo, ownVersions } from './version-memo.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import {
+  type Layout,
+  layoutLimits,
+  layoutPlace,
+  managedSession,
+  type SecretManager,
+  type Told,
+} from './secret-manager.ts'
+import { numberedMemo, ownVersions } from './version-memo.ts'
 
 // Google Cloud Secret Manager (https://cloud.google.com/secret-manager/docs/reference/rest), its global secrets.
 
@@ -35,15 +26,14 @@ type Place = SyncPlace<'cloud-b-secret-manager'>
 export function describe(place: Place): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
-  const { layout, idPrefix = '', secretId, pruneVersions } = destination
-  const project = `project/${config.projectId}`
-  const perName: SyncLimits = {
+  const layout = layoutOf(destination)
+  const limits = layoutLimits(layout, {
     name: {
       pattern: '^[A-Za-z0-9_-]{1,255}$',
       words: 'letters, digits, underscores and hyphens, at most 255 with the prefix',
       reserved: [],
       form: 'exact',
-      prefix: idPrefix,
+      prefix: destination.idPrefix ?? '',
     },
     valueBytesMax: bundleBytesMax,
     emptyValues: false,
@@ -51,66 +41,40 @@ export function describe(place: Place): SyncFacts {
     // 600 writes a minute, and a name may take three.
     pushNamesMax: 30,
     pushIntervalMs: 10_000,
-  }
-  const bundle: SyncLimits = {
-    ...perName,
-    name: bundleName,
-    emptyValues: true,
-    totalBytesMax: bundleBytesMax,
-    pushNamesMax: null,
-  }
+  })
   const gone = 'A secret that is removed is gone at once with all its versions.'
   const pruned = 'Older versions that Skerry wrote are destroyed, so whatever is pinned to one of them stops.'
   return {
-    places: [layout === 'json-bundle' ? `${project}/secret/${secretId}` : `${project}/prefix/${idPrefix}`],
-    limits: layout === 'json-bundle' ? bundle : perName,
+    places: [layoutPlace(`project/${config.projectId}`, layout)],
+    limits,
     effects: [
       'What is written becomes the latest version, which applications read that do not name one.',
-      ...(layout === 'json-bundle' ? [] : [gone]),
-      ...(pruneVersions ? [pruned] : []),
+      ...('bundleId' in layout ? [] : [gone]),
+      ...(destination.pruneVersions ? [pruned] : []),
     ],
   }
 }
 
 export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outside: Outside): SyncSession {
   checkPlace(connection)
-  const { layout, idPrefix = '', secretId = '', pruneVersions } = connection.destination
+  const layout = layoutOf(connection.destination)
   const project = new Project(connection, outside)
-
-  async function names(): Promise<SyncEntry[]> {
-    const ids = (await project.secrets()).map(({ id }) => id).filter((id) => id.startsWith(idPrefix))
-    return ids.map((id) => ({ name: id.slice(idPrefix.length), revision: null }))
-  }
-
   return {
     async verify() {
-      const isOurs = (id: string) => (layout === 'json-bundle' ? id === secretId : id.startsWith(idPrefix))
+      const isOurs = (id: string) => ('bundleId' in layout ? id === layout.bundleId : id.startsWith(layout.prefix))
       const strange = (await project.secrets()).filter(({ id, isAsked }) => isOurs(id) && !isAsked).length
-      if (layout === 'json-bundle') await project.bundle(secretId)
+      if ('bundleId' in layout) await project.bundle(layout.bundleId)
       const note = `${strange} of the secrets there are replicated otherwise than the destination says, and stay so.`
       return { notes: strange === 0 ? [] : [note] }
     },
-    list: async () => (layout === 'json-bundle' ? bundleEntries(await project.bundle(secretId)) : await names()),
-    async push(changes: SyncChanges) {
-      if (layout !== 'json-bundle')
-        return await oneByOne(changes, {
-          async write({ name, value, memo }) {
-            const version = await project.add(idPrefix + name, value, [])
-            return { revision: null, memo: pruneVersions ? await project.prune(idPrefix + name, version, memo) : null }
-          },
-          remove: async ({ name }) => await project.remove(idPrefix + name),
-        })
-      const next = changedBundle(await project.bundle(secretId), changes)
-      if (next === null) return bundleOutcome(changes)
-      const version = await project.add(secretId, next.text, next.values)
-      if (!pruneVersions) return bundleOutcome(changes)
-      const memo = mergedMemos([...changes.write, ...changes.remove].map((change) => change.memo))
-      return bundleOutcome(changes, await project.prune(secretId, version, memo))
-    },
+    ...managedSession(layout, project),
   }
 }
 
-class Project {
+const layoutOf = ({ layout, idPrefix = '', secretId = '' }: Place['destination']): Layout =>
+  layout === 'json-bundle' ? { bundleId: secretId } : { prefix: idPrefix }
+
+class Project implements SecretManager {
   private readonly connection: SyncConnection<'cloud-b-secret-manager'>
   private readonly outside: Outside
   private readonly url: string
@@ -138,6 +102,10 @@ class Project {
     throw new ProviderError('failed', 'the list of secrets does not end')
   }
 
+  async ids(prefix: string): Promise<string[]> {
+    return (await this.secrets()).map(({ id }) => id).filter((id) => id.startsWith(prefix))
+  }
+
   /** Empty where there is no secret, or none of its versions was written yet. */
   async bundle(id: string): Promise<Bundle> {
     const answer = await this.call({ method: 'GET', url: `${this.url}/${id}/versions/latest:access` }).catch(
@@ -149,8 +117,13 @@ class Project {
     return readBundle(Buffer.from(data, 'base64').toString('utf8'))
   }
 
+  async write(id: string, value: string, { memo, values }: Told): Promise<string | null> {
+    const version = await this.add(id, value, values)
+    return this.connection.destination.pruneVersions ? await this.prune(id, version, memo) : null
+  }
+
   /** Adds a version, of a secret that is made where there is none. Answers its number. */
-  async add(id: string, value: string, values: readonly string[]): Promise<number> {
+  private async add(id: string, value: string, values: readonly string[]): Promise<number> {
     const bytes = Buffer.from(value, 'utf8')
     const data = bytes.toString('base64')
     const json = { payload: { data, dataCrc32c: String(crc32c(bytes)) } }
@@ -178,7 +151,7 @@ class Project {
    * Destroys the versions before this one that the memo names, unless the secret was made anew since, when its numbers began
    * again. What fails here is tried again with the next version, since the new value is written already.
    */
-  async prune(id: string, version: number, memo: string | null): Promise<string | null> {
+  private async prune(id: string, version: number, memo: string | null): Promise<string | null> {
     try {
       const { body } = await this.call({ method: 'GET', url: `${this.url}/${id}` })
       const { createTime, versionAliases = {} } = (body ?? {}) as { createTime?: string; versionAliases?: object }

@@ -146,3 +146,22 @@ test('the last good bundle stands in at a start while the server is away, verifi
   server.on('agents.policy', () => ({ status: 500, text: '{}' }))
   await expect(start()).rejects.toMatchObject({ code: 'unavailable' })
 })
+
+test('a disk without room for the copy stops no policy, and somebody is told', async () => {
+  const full = async () => {
+    throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  }
+  const server = await startServer()
+  const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: 'x' }, retry: { attempts: 1 } })
+  const bundle = await bundleOf()
+  server.on('agents.policy', () => ({ text: JSON.stringify({ bundle }) }))
+  const warnings: string[] = []
+  const source = createPolicySource({
+    ...{ client, principalId: 'skt_1', agent: 'builder', signers: [pinned], org, now: () => nowSeconds * 1000 },
+    cache: { store: { read: full, write: full, delete: full }, token: 'token', maxAgeSeconds: 60 },
+    warn: (message) => void warnings.push(message),
+  })
+  expect((await source.refresh()).policy_version).toBe(2)
+  expect(source.current()?.policy_version).toBe(2)
+  expect(warnings).toEqual(['cache: write failed: ENOSPC'])
+})

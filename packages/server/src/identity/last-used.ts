@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { isConnectionError } from '../db/sql-errors.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { upsertCliSessionUse, upsertMachineClientUse, upsertTokenUse } from './store.ts'
@@ -12,7 +13,11 @@ declare module '../kernel/context.ts' {
 
 /** How exact `lastUsedAt` is. A write for each request would cost more than the request. */
 const granularityMs = 60_000
-const rememberedMax = 10_000
+/** Some 10 MB. With fewer, an executor that goes round among more connections would have each use of them written. */
+const rememberedMax = 100_000
+
+/** An executor uses many connections in a second: the first is written at once, and those that follow go together. */
+const pauseMs = 1000
 
 /** Notes that a credential was used, at most once a minute each, off the request's path. */
 export interface LastUsed {
@@ -21,6 +26,8 @@ export interface LastUsed {
   noteMachineClient(client: { orgId: string; id: string }, nowMs: number): void
   /** A platform key, an executor or a connection of the vault. */
   noteVault(one: { orgId: string; id: string }, nowMs: number): void
+  /** Writes what waits to be written together. */
+  flush(): Promise<void>
 }
 
 export function openLastUsed(db: Database, log: Log): LastUsed {
@@ -39,20 +46,29 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
       notedAtMs.delete(id)
       log.warn('could not note the use of a token', describe(error))
     })
-  // An executor uses many connections in a second: those that are noted during one write go with the next.
-  const waiting = new Map<string, VaultUse>()
-  let isWriting = false
-  const writeVaultUses = async () => {
-    isWriting = true
-    while (waiting.size > 0) {
-      const uses = [...waiting.values()]
-      waiting.clear()
-      await upsertVaultUses(db, uses).catch((error) => {
-        for (const { id } of uses) notedAtMs.delete(id)
-        log.warn('could not note the use of a vault', describe(error))
-      })
+  /** One that cannot be written takes no other with it: then each is written by itself. */
+  const writeTogether = async (uses: VaultUse[]): Promise<void> => {
+    try {
+      await upsertVaultUses(db, uses)
+    } catch (error) {
+      if (uses.length > 1 && !isConnectionError(error)) {
+        for (const use of uses) await writeTogether([use])
+        return
+      }
+      for (const { id } of uses) notedAtMs.delete(id)
+      log.warn('could not note the use of a vault', describe(error))
     }
-    isWriting = false
+  }
+  const waiting = new Map<string, VaultUse>()
+  const flush = async () => {
+    const uses = [...waiting.values()]
+    waiting.clear()
+    if (uses.length > 0) await writeTogether(uses)
+  }
+  let pause: NodeJS.Timeout | undefined
+  const writeAndPause = () => {
+    pause = waiting.size > 0 ? setTimeout(writeAndPause, pauseMs).unref() : undefined
+    void flush()
   }
   return {
     note(token, nowMs) {
@@ -67,7 +83,8 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
     noteVault(one, nowMs) {
       if (!isDue(one.id, nowMs)) return
       waiting.set(one.id, { orgId: one.orgId, id: one.id, at: new Date(nowMs).toISOString() })
-      if (!isWriting) void writeVaultUses()
+      if (!pause) writeAndPause()
     },
+    flush,
   }
 }

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
-import { request as tlsRequest } from 'node:https'
+import { type Agent, request as tlsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
 
@@ -13,13 +13,16 @@ interface Exchange {
   lookup: LookupFunction
   signal: AbortSignal
   ca: string | undefined
+  /** Keeps connections; false for one of this request alone. */
+  agent: Agent | false
 }
 
 /**
- * One request on a connection of its own, and its whole answer. No agent, so no kept connection and no proxy; nothing is
- * followed; nothing is unpacked, so that the limit counts what a caller would hold.
+ * One request, and its whole answer. No agent of the environment, so no proxy; nothing is followed; nothing is unpacked, so
+ * that the limit counts what a caller would hold.
  */
-export function exchange({ url, target, request, lookup, signal, ca }: Exchange): Promise<OutsideAnswer> {
+export function exchange(exchanged: Exchange): Promise<OutsideAnswer> {
+  const { url, target, request, lookup, signal, ca, agent } = exchanged
   const { promise, resolve, reject } = Promise.withResolvers<OutsideAnswer>()
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body
@@ -29,26 +32,38 @@ export function exchange({ url, target, request, lookup, signal, ca }: Exchange)
     port: url.port || undefined,
     path: url.pathname + url.search,
     method: request.method,
-    headers: headersOf(request, url, body),
-    agent: false,
+    headers: headersOf(request, url, body, agent ? 'keep-alive' : 'close'),
+    agent,
     lookup,
     signal,
     // The name that the certificate must be for. An address is checked against its addresses, and never sent as a name.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca === undefined ? {} : { ca }),
   })
-  sent.on('error', reject)
+  sent.on('error', (error: NodeJS.ErrnoException) => {
+    // The other side has closed a kept connection just when it was used again.
+    const isStale = sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+    if (isStale) resolve(exchange({ ...exchanged, agent: false }))
+    else reject(error)
+  })
   sent.on('response', (response) => {
-    readAnswer(response, target, request)
-      .then(resolve, reject)
-      .finally(() => sent.destroy())
+    const read = readAnswer(response, target, request)
+    read.then(resolve, reject)
+    // A connection whose answer was not read to its end is of no further use.
+    if (agent) read.catch(() => sent.destroy())
+    else read.finally(() => sent.destroy()).catch(() => {})
   })
   sent.end(body)
   return promise
 }
 
 /** Ours win: a caller cannot name another host than the one that was checked, nor ask for a packed answer. */
-function headersOf({ headers = {}, method }: OutsideRequest, url: URL, body: Uint8Array | undefined) {
+function headersOf(
+  { headers = {}, method }: OutsideRequest,
+  url: URL,
+  body: Uint8Array | undefined,
+  connection: 'keep-alive' | 'close',
+) {
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   const hasLength = body !== undefined || ['POST', 'PUT', 'PATCH'].includes(method)
   const kept = given.filter(([name]) => !connectionHeaders.has(name))
@@ -56,7 +71,7 @@ function headersOf({ headers = {}, method }: OutsideRequest, url: URL, body: Uin
     ...Object.fromEntries(kept),
     host: url.host,
     'accept-encoding': 'identity',
-    connection: 'close',
+    connection,
     ...(hasLength ? { 'content-length': String(body?.byteLength ?? 0) } : {}),
   }
 }

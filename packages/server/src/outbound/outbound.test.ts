@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { failure, get, loopback, now, opened, outsideTargets } from '../../test/outside-targets.ts'
+import { failure, get, loopback, names, now, opened, outsideTargets } from '../../test/outside-targets.ts'
 import type { Address } from './guard.ts'
 import { openOutbound } from './outbound.ts'
 
-const { http, closeAll } = outsideTargets()
+const { http, https, closeAll } = outsideTargets()
 
 describe('a request', () => {
   test('arrives as it was given, and its answer comes back whole', async () => {
@@ -70,6 +72,57 @@ describe('a request', () => {
     const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: address, HTTPS_PROXY: address, ALL_PROXY: address }
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env })
     expect([proxy.connections, target.connections]).toEqual([1, 1])
+  })
+})
+
+describe('kept connections', () => {
+  test('are used again, and lead where the answer that was checked says', async () => {
+    const target = await https()
+    const { asked, resolve } = names({ 'target.test': ['127.0.0.1', '10.0.0.1'] })
+    using door = opened(loopback, { resolve }).keepConnections()
+    for (let i = 0; i < 3; i++) {
+      const { status, body } = await door.send(get(`https://target.test:${target.port}/`))
+      expect([status, Buffer.from(body).toString()]).toEqual([200, 'hello'])
+    }
+    expect([asked, target.requests.length]).toEqual([['target.test'], 3])
+    expect(new Set(target.requests.map(({ socket }) => socket)).size).toBe(1)
+  })
+
+  test('go to no address that is not allowed, to no other name than the certificate’s, and not in the clear', async () => {
+    const target = await https()
+    const { resolve } = names({ 'inner.test': ['10.0.0.1'], 'other.test': ['127.0.0.1'] })
+    using door = opened(loopback, { resolve }).keepConnections()
+    const reasons = []
+    for (const url of ['https://inner.test', 'https://other.test', 'http://127.0.0.1'])
+      reasons.push((await failure(door.send(get(`${url}:${target.port}/`)))).reason)
+    expect([reasons, target.requests]).toEqual([['refused_address', 'tls', 'unsendable'], []])
+  })
+
+  test('that the other side has closed just now are replaced by another one', async () => {
+    const known = new Set<unknown>()
+    const target = await https((request, response) => {
+      if (known.has(request.socket)) request.socket.destroy()
+      else response.end('hello')
+      known.add(request.socket)
+    })
+    using door = opened(loopback).keepConnections()
+    const url = `https://127.0.0.1:${target.port}/`
+    for (let i = 0; i < 2; i++) expect((await door.send(get(url))).status).toBe(200)
+    expect(known.size).toBe(2)
+  })
+
+  test('of which an answer was not read to its end are not used again, and all end with their door', async () => {
+    const target = await https((_, response) => response.end('x'.repeat(100)))
+    const door = opened(loopback).keepConnections()
+    const url = `https://127.0.0.1:${target.port}/`
+    expect((await failure(door.send(get(url, { bytesMax: 99 })))).reason).toBe('too_large')
+    await door.send(get(url))
+    const [first, second] = target.requests.map(({ socket }) => socket) as [Socket, Socket]
+    expect(second).not.toBe(first)
+    const closed = second.destroyed || once(second, 'close')
+    door[Symbol.dispose]()
+    await closed
+    expect(second.destroyed).toBe(true)
   })
 })
 

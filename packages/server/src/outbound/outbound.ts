@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { connect as openSocket, type Socket } from 'node:net'
+import { Agent } from 'node:https'
+import { type LookupFunction, connect as openSocket, type Socket } from 'node:net'
 import { type Networks, networksOf } from '@skerry/providers/addresses'
 import { type Outside, type OutsideAnswer, OutsideError, type OutsideRequest } from '@skerry/providers/outside'
 import { checkNoTransaction } from '../db/attempts.ts'
@@ -21,6 +22,16 @@ declare module '../kernel/context.ts' {
 export interface Outbound extends Outside {
   /** The same without plain HTTP, whatever the operator allows: for webhooks. */
   readonly httpsOnly: Outside
+  /**
+   * For many requests within seconds: https alone, over connections that are kept in between. Each name is resolved and
+   * checked once, and every connection goes to what was found. A request may come twice, where the other side has closed the
+   * connection meanwhile.
+   */
+  keepConnections(): Kept
+}
+
+export interface Kept extends Disposable {
+  send: Outside['send']
 }
 
 interface Settings {
@@ -50,7 +61,20 @@ export function openOutbound(settings: Settings, { now, resolve = systemResolve,
     ...outside,
     send: (request) => send(request, { ...parts, plain: true }),
     httpsOnly: { ...outside, send: (request) => send(request, { ...parts, plain: false }) },
+    keepConnections() {
+      const kept = { agent: new Agent({ keepAlive: true }), lookups: new Map() }
+      return {
+        send: (request) => send(request, { ...parts, plain: false, kept }),
+        [Symbol.dispose]: () => kept.agent.destroy(),
+      }
+    },
   }
+}
+
+/** Connections, and for each host with its port the lookup that knows only the addresses which passed. */
+interface Connections {
+  agent: Agent
+  lookups: Map<string, Promise<LookupFunction>>
 }
 
 interface Parts {
@@ -67,7 +91,7 @@ interface Target {
 
 async function send(
   request: OutsideRequest,
-  { plain, listed, resolve, ca }: Parts & { plain: boolean },
+  { plain, listed, resolve, ca, kept }: Parts & { plain: boolean; kept?: Connections },
 ): Promise<OutsideAnswer> {
   checkNoTransaction()
   const url = readUrl(request.url, plain)
@@ -78,8 +102,10 @@ async function send(
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
   try {
     const reach = url.protocol === 'https:' ? 'public' : 'listed'
-    const lookup = await guardedLookup({ host, port, reach, listed, resolve }, signal)
-    return await exchange({ url, target, request, lookup, signal, ca })
+    const looking = kept?.lookups.get(target) ?? guardedLookup({ host, port, reach, listed, resolve }, signal)
+    kept?.lookups.set(target, looking)
+    const lookup = await looking
+    return await exchange({ url, target, request, lookup, signal, ca, agent: kept?.agent ?? false })
   } catch (error) {
     throw outsideError(error, target, { deadline, signal: request.signal })
   }

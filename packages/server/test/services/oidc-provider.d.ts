@@ -1,4 +1,4 @@
-// oidc-provider carries no types; this is as much of it as our suites use.
+// oidc-provider carries no types; this is as much of it as our suites and examples use.
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -6,5 +6,6 @@ declare module 'oidc-provider' {
     constructor(issuer: string, configuration: object)
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     on(event: string, listener: (...values: unknown[]) => void): this
+    readonly AccessToken: { find(token: string): Promise<{ accountId: string } | undefined> }
   }
 }

@@ -200,6 +200,26 @@ describe('nothing is archived', () => {
     expect((await verify(other)).archived.entries).toBe(0)
   })
 
+  test('by the slower of two operators, who is told so and left with no file', async () => {
+    const { of, before } = await withPast()
+    const [path, faster] = [newPath(), newPath()]
+    const work = db().transaction.bind(db())
+    /** The other one archives the same entries after this one has written its file. */
+    const overtaken = Object.create(db(), {
+      transaction: {
+        value: async (...args: Parameters<typeof work>) => {
+          expect(await readFile(path, 'utf8')).not.toBe('')
+          await archive(of, before, faster)
+          return await work(...args)
+        },
+      },
+    })
+    const slower = archiveTrail({ db: overtaken, now }, { id: of.orgId }, { before, path })
+    await expect(slower).rejects.toThrow('somebody else archived entries of this trail meanwhile')
+    await expect(readFile(path)).rejects.toThrow('ENOENT')
+    expect(await verify(of, [await read(faster)])).toMatchObject({ findings: [], archived: { unread: 0 } })
+  })
+
   test('that the log sink has yet to send', async () => {
     const of = await signUp(world)
     const body = { endpoint: 'https://10.0.0.1/v1/logs' }

@@ -16,7 +16,7 @@ import {
 } from './archive-store.ts'
 import { spelt } from './archived.ts'
 import { toBase64, withNodes } from './audit-proof.ts'
-import { findTree, listLeaves } from './store.ts'
+import { findTree, listLeaves, lockTree } from './store.ts'
 import { append, consistencyProof, edgeOf, leafHash, rangeHash, rootOf, type Subtree } from './tree.ts'
 
 /** Why nothing was archived. */
@@ -52,19 +52,30 @@ export async function archiveTrail(
   if ((await digestOf(path)) !== written) throw new NotArchivable(`${path} cannot be read back as it was written`)
   const createdAt = now().toISOString()
   const archive: AuditArchive = { start, size, sha256: written, createdAt }
-  await db.transaction(async (tx) => {
-    await insertArchives(tx, org, [archive])
-    const removed = await deleteArchived(tx, org, archive)
-    if (removed !== size - start) throw new NotArchivable('entries of the trail were removed meanwhile')
-    recordIn({ now }, tx, system, {
-      orgId: org.id,
-      action: 'audit.archived',
-      resourceId: org.id,
-      metadata: { before, from: start, to: size, root: plan.root, sha256: written },
+  await db
+    .transaction(async (tx) => {
+      await lockTree(tx, org)
+      if ((await endOfArchives(tx, org)) !== start)
+        throw new NotArchivable('somebody else archived entries of this trail meanwhile; try again')
+      await insertArchives(tx, org, [archive])
+      const removed = await deleteArchived(tx, org, archive)
+      if (removed !== size - start) throw new NotArchivable('entries of the trail were removed meanwhile')
+      recordIn({ now }, tx, system, {
+        orgId: org.id,
+        action: 'audit.archived',
+        resourceId: org.id,
+        metadata: { before, from: start, to: size, root: plan.root, sha256: written },
+      })
     })
-  })
+    .catch(async (error) => {
+      // The entries are still in the database. After any other failure they may be in this file alone.
+      if (error instanceof NotArchivable) await rm(path)
+      throw error
+    })
   return { entries: size - start, sha256: written }
 }
+
+const endOfArchives = async (db: Sql, org: OrgId): Promise<number> => (await listArchives(db, org)).at(-1)?.size ?? 0
 
 async function planArchive(db: Sql, org: OrgId, before: string): Promise<Plan> {
   const tree = await findTree(db, org)
@@ -72,7 +83,7 @@ async function planArchive(db: Sql, org: OrgId, before: string): Promise<Plan> {
   if (tree.brokenAt !== null) throw new NotArchivable('the stored hashes of this trail were changed')
   const { checkpoint } = tree
   if (checkpoint === null) throw new NotArchivable('the trail is not signed, because the server has no server key')
-  const start = (await listArchives(db, org)).at(-1)?.size ?? 0
+  const start = await endOfArchives(db, org)
   const size = (await findFirstSince(db, org, start, before)) ?? tree.size
   if (size === start) throw new NotArchivable('there are no sealed entries from before that are not archived')
   const sent = await findSent(db, org)

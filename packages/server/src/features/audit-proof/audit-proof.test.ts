@@ -180,14 +180,20 @@ describe('sealing', () => {
     const id = `aud_${'S'.repeat(22)}`
     const slow = `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
                   values ('${of.orgId}', '${id}', 'org.updated', 'system', 'organization', '{}', now())`
-    await db().transaction(async (tx) => {
+    const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const writing = db().transaction(async (tx) => {
       await tx.rows(slow)
-      // The embedded database has one connection, on which nothing else can happen meanwhile.
-      if (db().engine === 'postgres') {
-        await newGroup(world, of)
-        await sealed()
-      }
+      written.resolve()
+      await released.promise
     })
+    await Promise.race([written.promise, writing])
+    // The embedded database has one connection, on which nothing else can happen meanwhile.
+    if (db().engine === 'postgres') {
+      await newGroup(world, of)
+      await sealed()
+    }
+    released.resolve()
+    await writing
     await newGroup(world, of)
     await sealed()
     const { leaves } = (await ask(auditProof.leaves, {}, of)).body

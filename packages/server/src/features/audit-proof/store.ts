@@ -61,6 +61,10 @@ export const findTrees = (db: Sql, orgIds: string[]) =>
 export const findTree = (db: Sql, org: { id: string }) =>
   db.row<Tree>(`select ${treeColumns} from audit_trees where org_id = $1`, [org.id])
 
+/** Until the end of the transaction, nobody else archives entries of this trail. */
+export const lockTree = (tx: Tx, org: { id: string }) =>
+  tx.rows('select 1 from audit_trees where org_id = $1 for update', [org.id])
+
 export const markBroken = (tx: Tx, orgIds: string[], now: string) =>
   tx.rows('update audit_trees set broken_at = $2 where org_id = any($1::text[])', [orgIds, now])
 

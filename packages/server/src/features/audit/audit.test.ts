@@ -1,11 +1,16 @@
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
+import { auditActions } from '@skerry/contract/audit-actions'
+import { auditGroupOf } from '@skerry/contract/audit-groups'
+import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, newApp, newGroup, newMember, newToken, putSecret, signUp } from '../../../test/tenant.ts'
 import { walk } from '../../../test/walk.ts'
 
 const { world, tenant, envId } = await openEnv()
+/** With fewer entries than one page has. */
+const quiet = await openEnv()
 for (const name of ['A', 'B', 'C']) await putSecret(world, tenant, envId, name)
 
 const ask = (query: Record<string, unknown> = {}, actor: Actor = tenant.admin, at = tenant) =>
@@ -189,5 +194,67 @@ describe('pages', () => {
       return { rows: body.entries.map(({ action }) => action), nextCursor: body.nextCursor }
     })
     expect(pages).toEqual([['secret.written'], ['secret.written'], ['secret.written']])
+  })
+})
+
+describe('the timeline', () => {
+  const { world: own, tenant: shop, envId: env } = quiet
+  const count = async (query: Record<string, unknown> = {}, actor: Actor = shop.admin) =>
+    (await own.call(audit.timeline, { as: actor.as, params: { orgId: shop.orgId }, query })).body
+  const total = (spans: readonly { counts: Record<string, number> }[], group?: string) =>
+    spans.reduce((sum, { counts }) => sum + (group ? counts[group]! : Object.values(counts).reduce((a, b) => a + b)), 0)
+  const entries = async (query: Record<string, unknown>) => {
+    const answer = await own.call(audit.list, { as: shop.admin.as, params: { orgId: shop.orgId }, query })
+    return answer.body.entries.length
+  }
+
+  test('counts every entry once, by group, in whole days of UTC without a gap', async () => {
+    await putSecret(own, shop, env, 'TODAY')
+    own.clock.advance(3 * 86_400)
+    await putSecret(own, shop, env, 'LATER')
+    const { step, spans } = await count()
+    expect(step).toBe('day')
+    expect(spans).toHaveLength(limits.timelineDaysDefault)
+    for (const [at, { since }] of spans.entries()) if (at > 0) expect(since).toBe(spans[at - 1]?.until)
+    for (const { since } of spans) expect(since).toMatch(/T00:00:00\.000Z$/)
+    expect(total(spans)).toBe(await entries({ limit: 200 }))
+    expect(spans.map((span) => total([span], 'secrets')).filter((n) => n > 0)).toEqual([1, 1])
+  })
+
+  test('counts hours where there are few, and each span is what the list has of its time', async () => {
+    await putSecret(own, shop, env, 'HOURLY')
+    const until = new Date(own.clock.now().getTime() + 60_000).toISOString()
+    const since = new Date(Date.parse(until) - 5.5 * 3_600_000).toISOString()
+    const { step, spans } = await count({ since, until })
+    expect(step).toBe('hour')
+    expect([spans[0]?.since, spans.at(-1)?.until]).toEqual([since, until])
+    expect(total(spans)).toBeGreaterThan(0)
+    for (const span of spans) expect(total([span])).toBe(await entries({ since: span.since, until: span.until }))
+  })
+
+  test('has the filters of the list', async () => {
+    const query = { action: 'secret.written' }
+    const { spans } = await count(query)
+    expect(total(spans)).toBe(await entries(query))
+    expect(total(spans)).toBe(total(spans, 'secrets'))
+    expect(total((await count({ text: 'no such name' })).spans)).toBe(0)
+    expect((await count({ since: '2026-02-02T00:00:00Z', until: '2026-02-01T00:00:00Z' })).spans).toEqual([])
+  })
+
+  test('is bounded, and is for admins', async () => {
+    const ask = (query: Record<string, string>, actor: Actor = shop.admin) =>
+      own.call(audit.timeline, { as: actor.as, params: { orgId: shop.orgId }, query })
+    const year = { since: '2026-01-01T00:00:00Z', until: '2027-01-02T00:00:00Z' }
+    expect((await ask(year)).body.spans).toHaveLength(limits.timelineDaysMax)
+    const refused = await ask({ ...year, until: '2027-01-02T00:00:00.001Z' })
+    expect(refused.error?.message).toBe('query.since: a timeline takes at most 366 days')
+    expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe('query.since: no such instant')
+    expect((await ask({}, await newMember(own, shop))).status).toBe(403)
+  })
+
+  test('has a group for every type of resource', () => {
+    expect(Object.keys(auditGroupOf).sort()).toEqual(
+      [...new Set(Object.values(auditActions).map(({ about }) => about))].sort(),
+    )
   })
 })

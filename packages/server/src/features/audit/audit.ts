@@ -1,23 +1,30 @@
 import type { audit } from '@skerry/contract/audit'
 import { limits } from '@skerry/contract/limits'
+import type { Sql } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { storedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { listNamed, namesOf } from './names-store.ts'
-import { listEntries } from './store.ts'
+import { type Filter, listEntries } from './store.ts'
 
 export async function list({ db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
   const cursor = pageFrom(query, 'audit', limits.auditDefault)
-  const named = query.text === undefined ? [] : (await listNamed(db, org, query.text)).map(({ id }) => id)
-  const filter = { ...query, named, since: instantOf(query, 'since'), until: instantOf(query, 'until') }
-  const page = pageOf(await listEntries(db, org, filter, cursor), cursor, byCreation)
+  const page = pageOf(await listEntries(db, org, await filterOf(db, org, query), cursor), cursor, byCreation)
   const ids = page.rows.flatMap(({ actorId, resourceId }) => [actorId, resourceId]).filter((id) => id !== null)
   return { entries: page.rows, names: await namesOf(db, org, [...new Set(ids)]), nextCursor: page.nextCursor }
 }
 
-function instantOf(query: In<typeof audit.list>['query'], name: 'since' | 'until'): string | undefined {
+type Query = In<typeof audit.timeline>['query']
+
+/** What a query asks for, as the store compares it. */
+export async function filterOf(db: Sql, org: InOrg['org'], query: Query): Promise<Filter> {
+  const named = query.text === undefined ? [] : (await listNamed(db, org, query.text)).map(({ id }) => id)
+  return { ...query, named, since: instantOf(query, 'since'), until: instantOf(query, 'until') }
+}
+
+function instantOf(query: Query, name: 'since' | 'until'): string | undefined {
   const given = query[name]
   if (given === undefined) return undefined
   const stored = storedInstant(given)

@@ -2,5 +2,6 @@ import { audit } from '@skerry/contract/audit'
 import { route } from '../../http/route.ts'
 import { admin, unbound } from '../orgs/scope.ts'
 import { list } from './audit.ts'
+import { timeline } from './timeline.ts'
 
-export const routes = [route(audit.list, unbound(admin), list)]
+export const routes = [route(audit.list, unbound(admin), list), route(audit.timeline, unbound(admin), timeline)]

@@ -96,6 +96,26 @@ describe('a write at the same time', () => {
     expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
   })
 
+  test('that grants the old key, and waited while it was replaced, is refused', async () => {
+    if (engine() !== 'postgres') return // One connection: nothing waits.
+    const { db } = scene.world.server.context
+    const late = await newToken(scene.world, scene.tenant)
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const replacing = db.transaction(async (tx) => {
+      await tx.rows('select 1 from environments where id = $1 for update', [scene.envId])
+      held.resolve()
+      await released.promise
+      await tx.rows('update key_grants set wrapped_dek = $2 where environment_id = $1', [scene.envId, wrappedKey()])
+    })
+    await Promise.race([held.promise, replacing])
+    const body = { principalType: 'service_token', principalId: late.id, wrappedDek: wrappedKey() }
+    const granted = scene.world.call(grants.create, { as: scene.tenant.admin.as, params: params(), body })
+    await until('it waits', async () => (await db.row(waits)) !== undefined).finally(released.resolve)
+    await replacing
+    expect((await granted).error?.message).toBe('the key has been replaced in the meantime')
+    expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
+  })
+
   test('that protects the environment comes after it, or stops it', async () => {
     const [rekeyed] = await Promise.all([run(), protect(scene.world, scene.tenant, scene.envId)])
     expect(rekeyed.status).toBeOneOf([200, 409])

@@ -15,9 +15,12 @@ import type { Planned } from './queries.ts'
 
 /** Rows that are in memory at once. A secret may be a megabyte, so it is not many. */
 const batchRows = 64
-/** After each batch it rests for twice as long as that took to read and write, up to a limit: others come first. */
+/**
+ * After each batch it rests for twice as long as that took to read and write: others come first. Batches of large secrets take
+ * longest, so the limit is above what those need.
+ */
 const rests = 2
-const restMsMax = 50
+const restMsMax = 500
 
 export interface Source {
   snapshot: Snapshot

@@ -22,7 +22,7 @@ const bindingOf = async (bindingId: string) =>
 const auto = { mode: 'auto' }
 
 describe('a binding that pushes by itself', () => {
-  test('begins with a push, follows every change, and makes one push of those that come together', async () => {
+  test('begins with a push, follows every change, and makes one push of those that come during another', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
@@ -32,10 +32,19 @@ describe('a binding that pushes by itself', () => {
     await bind(world, tenant, connection, [env], app, { ...auto, onDelete: 'delete' })
     await expect.poll(() => held(app)).toEqual({ FIRST: '1' })
     const before = pushesTo(app)
-    for (let number = 0; number < 10; number++) await write(world, tenant, env, `NAME_${number}`, 'x')
+    const asked = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<undefined>()
+    platform.answer(() => {
+      asked.resolve()
+      return written.promise
+    })
+    await write(world, tenant, env, 'NAME_0', 'x')
+    await asked.promise
+    for (let number = 1; number < 10; number++) await write(world, tenant, env, `NAME_${number}`, 'x')
     await erase(world, tenant, env, 'FIRST')
+    written.resolve(undefined)
     await expect.poll(() => [Object.keys(held(app)).length, held(app).FIRST]).toEqual([10, undefined])
-    expect(pushesTo(app) - before).toBe(1)
+    expect(pushesTo(app) - before).toBe(2)
   })
 
   test('follows a composed group, the composition itself, a restore and a re-key', async () => {

@@ -14,6 +14,14 @@ export interface Cell extends Pick<ReportedCell, 'host' | 'method' | 'decision' 
   lastAt: string
 }
 
+/** Counts by name that an update adds up. */
+const added = (column: 'secrets' | 'redactions') =>
+  `(select coalesce(jsonb_object_agg(s.name, s.total), '{}')
+      from (select name, sum(n::bigint) as total
+              from (select * from jsonb_each_text(a.${column})
+                    union all select * from jsonb_each_text(excluded.${column})) as counted(name, n)
+             group by name) as s)`
+
 export const addCells = (
   db: Tx,
   { orgId, id }: Agent,
@@ -21,19 +29,17 @@ export const addCells = (
 ) =>
   db.rows(
     `insert into agent_activity as a (org_id, agent_id, hour, host, method, decision, rule_index, policy_version, count,
-                                      secrets, first_at, last_at)
+                                      secrets, redactions, first_at, last_at)
      select $1, $2, $3::timestamptz, c.host, c.method, c.decision, c."ruleIndex", $5::integer, c.count, c.secrets,
-            $4::timestamptz, $4::timestamptz
+            c.redactions, $4::timestamptz, $4::timestamptz
        from jsonb_to_recordset($6::jsonb)
-         as c(host text, method text, decision text, "ruleIndex" integer, count bigint, secrets jsonb)
+         as c(host text, method text, decision text, "ruleIndex" integer, count bigint, secrets jsonb,
+              redactions jsonb)
       order by c.host, c.method, c.decision, c."ruleIndex"
      on conflict (org_id, agent_id, hour, host, method, decision, rule_index, policy_version) do update
        set count = a.count + excluded.count,
-           secrets = (select coalesce(jsonb_object_agg(s.name, s.total), '{}')
-                        from (select name, sum(n::bigint) as total
-                                from (select * from jsonb_each_text(a.secrets)
-                                      union all select * from jsonb_each_text(excluded.secrets)) as counted(name, n)
-                               group by name) as s),
+           secrets = ${added('secrets')},
+           redactions = ${added('redactions')},
            first_at = least(a.first_at, excluded.first_at), last_at = greatest(a.last_at, excluded.last_at)`,
     [orgId, id, report.hour, report.at, report.policyVersion, JSON.stringify(report.cells)],
   )
@@ -58,11 +64,13 @@ export const listCells = (db: Sql, { orgId, id }: Agent, since: string) =>
     [orgId, id, since, limits.listMax],
   )
 
-export const listSecretCounts = (db: Sql, { orgId, id }: Agent, since: string) =>
-  db.rows<Cell & { name: string }>(
-    `select ${dimensions}, s.name, sum(s.n::bigint)::float8 as count
-       from agent_activity a, jsonb_each_text(a.secrets) as s(name, n) where ${ofAgentSince}
-      group by ${dimensions}, s.name order by s.name`,
+export const listNameCounts = (db: Sql, { orgId, id }: Agent, since: string) =>
+  db.rows<Cell & { kind: 'secrets' | 'redactions'; name: string }>(
+    `select ${dimensions}, k.kind, s.name, sum(s.n::bigint)::float8 as count
+       from agent_activity a, lateral (values ('secrets', a.secrets), ('redactions', a.redactions)) as k(kind, counts),
+            jsonb_each_text(k.counts) as s(name, n)
+      where ${ofAgentSince}
+      group by ${dimensions}, k.kind, s.name order by s.name`,
     [orgId, id, since],
   )
 
@@ -83,6 +91,17 @@ export const listUsedRules = (db: Sql, { orgId, id }: Agent, since: string) =>
     `select distinct a.policy_version, a.rule_index from agent_activity a
       where ${ofAgentSince} and a.decision = 'allow' and a.rule_index is not null and a.policy_version is not null`,
     [orgId, id, since],
+  )
+
+/** Of the busiest hosts, how often which decision came in which hour or day of UTC. */
+export const listTimeline = (db: Sql, { orgId, id }: Agent, since: string, unit: 'hour' | 'day') =>
+  db.rows<Pick<ReportedCell, 'host' | 'decision'> & { startsAt: string; count: number }>(
+    `with busiest as (select a.host from agent_activity a where ${ofAgentSince}
+                       group by a.host order by sum(a.count) desc, a.host limit $4)
+     select date_trunc($5, a.hour, 'UTC') as starts_at, a.host, a.decision, sum(a.count)::float8 as count
+       from agent_activity a join busiest using (host) where ${ofAgentSince} and a.count > 0
+      group by 1, 2, 3 order by 2, 3, 1`,
+    [orgId, id, since, limits.activityTimelineHosts, unit],
   )
 
 /** How many went. */

@@ -11,7 +11,8 @@ import {
   type Cell,
   countCells,
   listCells,
-  listSecretCounts,
+  listNameCounts,
+  listTimeline,
   listUsedRules,
   type ReportedCell,
   sumCells,
@@ -22,6 +23,8 @@ export async function report(input: In<typeof tasks.report, OnAgent>): Out<typeo
   const { db, agent, body, now } = input
   const { windowStart, entries, policyVersion = null } = body
   if (!isInstant(windowStart)) throw fail('invalid_request', 'body.windowStart: no such instant')
+  const empty = entries.findIndex(({ count, redactions }) => count === 0 && redactions === undefined)
+  if (empty !== -1) throw fail('invalid_request', `body.entries[${empty}].count: 0, and no redactions beside it`)
   const awaySeconds = Math.abs(Date.parse(windowStart) - Date.parse(now)) / 1000
   if (awaySeconds > limits.activityWindowSeconds)
     throw fail('invalid_request', 'body.windowStart: more than 25 hours from now')
@@ -35,19 +38,20 @@ export async function report(input: In<typeof tasks.report, OnAgent>): Out<typeo
 /** One for each set of dimensions: a statement may touch a row once. */
 function sumUp(entries: ReportedCell[]): ReportedCell[] {
   const cells = new Map<string, ReportedCell>()
-  for (const { host, method, decision, ruleIndex, count, secrets = {} } of entries) {
+  for (const { host, method, decision, ruleIndex, count, secrets = {}, redactions = {} } of entries) {
     const key = JSON.stringify([host, method, decision, ruleIndex])
     const before = cells.get(key)
     cells.set(key, {
       ...{ host, method, decision, ruleIndex },
       count: (before?.count ?? 0) + count,
-      secrets: addUp(before?.secrets ?? {}, secrets),
+      secrets: addUp(before?.secrets, secrets),
+      redactions: addUp(before?.redactions, redactions),
     })
   }
   return [...cells.values()]
 }
 
-function addUp(one: Record<string, number>, other: Record<string, number>): Record<string, number> {
+function addUp(one: Record<string, number> = {}, other: Record<string, number>): Record<string, number> {
   const sum = new Map(Object.entries(one))
   for (const [name, count] of Object.entries(other)) sum.set(name, (sum.get(name) ?? 0) + count)
   return Object.fromEntries(sum)
@@ -58,18 +62,25 @@ export async function activity(input: In<typeof tasks.activity, OnAgent>): Out<t
   const days = query.days ?? limits.activityDaysDefault
   const since = new Date(Date.parse(now) - days * 86_400_000).toISOString()
   const cells = await listCells(db, agent, since)
-  const secrets = await listSecretCounts(db, agent, since)
-  const byCell = Map.groupBy(secrets, placeOf)
+  const names = await listNameCounts(db, agent, since)
+  const byCell = Map.groupBy(names, (one) => `${one.kind} ${placeOf(one)}`)
   const live = await livePolicy(db, agent)
-  const used = await usedRules(input, since)
+  const rules = await usedRules(input, since)
   const permitted = [...new Set(live?.rules.flatMap((rule) => rule.allow))].sort()
-  const injected = new Set(secrets.filter((one) => one.decision === 'allow').map((one) => one.name))
+  const injected = names.filter(({ kind, decision }) => kind === 'secrets' && decision === 'allow')
+  const used = new Set(injected.map(({ name }) => name))
   return {
-    activity: cells.map((cell) => ({ ...cell, secrets: countsOf(byCell.get(placeOf(cell))) })),
+    activity: cells.map((cell) => ({
+      ...cell,
+      secrets: countsOf(byCell.get(`secrets ${placeOf(cell)}`)),
+      redactions: countsOf(byCell.get(`redactions ${placeOf(cell)}`)),
+    })),
+    timeline: await listTimeline(db, agent, since, days <= limits.activityHourlyDays ? 'hour' : 'day'),
     summary: {
       ...(await sumCells(db, agent, since)),
-      unusedRules: (live?.rules ?? []).flatMap((rule, at) => (used.has(keyOf(rule)) ? [] : [at])),
-      unusedSecrets: permitted.filter((name) => !injected.has(name)),
+      redacted: names.reduce((sum, { kind, count }) => sum + (kind === 'redactions' ? count : 0), 0),
+      unusedRules: (live?.rules ?? []).flatMap((rule, at) => (rules.has(keyOf(rule)) ? [] : [at])),
+      unusedSecrets: permitted.filter((name) => !used.has(name)),
       days,
     },
   }

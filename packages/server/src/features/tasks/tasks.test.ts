@@ -86,6 +86,17 @@ test('reports are added up by the hour, and say what the policy permits and nobo
   ])
   expect(summary).toMatchObject({ total: 8, allowed: 7, refused: 1, hosts: 1, unusedRules: [1] })
   expect(summary.unusedSecrets).toEqual(['HOOK_URL', 'OTHER_KEY'])
+  const redacted = { ...cell, redactions: { API_KEY: 2 } }
+  expect((await report([redacted, { ...redacted, count: 0 }])).status).toBe(200)
+  expect((await report([{ ...redacted, count: 0 }])).status).toBe(200)
+  expect(await view()).toMatchObject({
+    activity: [{ count: 8, secrets: { API_KEY: 3 }, redactions: { API_KEY: 6 } }, { redactions: {} }],
+    summary: { total: 9, redacted: 6 },
+    timeline: [
+      { host: cell.host, decision: 'allow', count: 8, startsAt: `${windowStart.slice(0, 10)}T00:00:00.000Z` },
+      { host: cell.host, decision: 'no_rule', count: 1 },
+    ],
+  })
   await publish(world, { orgId, agent, person }, { policy_version: 2 })
   expect((await view()).summary.unusedRules).toEqual([1])
   const bad = async (entries: object[], more: object = {}) => (await report(entries, more)).status
@@ -93,6 +104,8 @@ test('reports are added up by the hour, and say what the policy permits and nobo
   expect(await bad([used], { windowStart: old })).toBe(400)
   expect(await bad([{ ...cell, decision: 'perhaps' }])).toBe(400)
   expect(await bad([{ ...cell, secrets: {} }])).toBe(400)
+  expect(await bad([{ ...cell, redactions: {} }])).toBe(400)
+  expect(await bad([{ ...cell, count: 0 }])).toBe(400)
   expect(await bad([])).toBe(400)
   expect(await bad(Array.from({ length: 501 }, () => cell))).toBe(400)
   expect((await report([used], {}, as)).status).toBe(200)

@@ -14,8 +14,9 @@ import { List, type ListColumn } from '../../../ui/list.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
-// Fetched by itself: the list is there sooner.
+// Fetched by themselves: the list is there sooner.
 const Filters = lazy(async () => ({ default: (await import('../../../audit/filters.tsx')).Filters }))
+const Timeline = lazy(async () => ({ default: (await import('../../../audit/timeline.tsx')).Timeline }))
 
 export const Route = createFileRoute('/_app/orgs/$org/audit')({
   validateSearch: filterOf,
@@ -43,6 +44,9 @@ function AuditLog() {
       <ForAdmins>
         <Suspense fallback={<div style={{ height: 71 }} />}>
           <Filters filter={filter} onChange={(search) => navigate({ search, replace: true })} />
+        </Suspense>
+        <Suspense fallback={<div style={{ height: 154 }} />}>
+          <Timeline filter={filter} />
         </Suspense>
         <List
           label="Audit log"

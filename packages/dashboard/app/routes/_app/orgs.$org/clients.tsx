@@ -1,23 +1,22 @@
-import { Badge, Code } from '@mantine/core'
+import { Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { usePlaintext } from '../../../keyring.ts'
 import type { Credentials, MachineClient, OpenClientDialog } from '../../../tokens/client-dialogs.tsx'
+import { credentialColumns } from '../../../tokens/credential-columns.tsx'
 import { clientsQuery } from '../../../tokens/queries.ts'
+import { ShownWhenMade } from '../../../tokens/shown-when-made.tsx'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
-import { TwoLines } from '../../../ui/cells.tsx'
 import { Empty } from '../../../ui/empty.tsx'
-import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
-import { RelativeTime } from '../../../ui/relative-time.tsx'
+import { List, type RowAction } from '../../../ui/list.tsx'
 
 // Loaded when first asked for.
 const CreateClientDialog = lazy(async () => ({
   default: (await import('../../../tokens/client-dialogs.tsx')).CreateClientDialog,
 }))
 const ClientDialog = lazy(async () => ({ default: (await import('../../../tokens/client-dialogs.tsx')).ClientDialog }))
-const ShownOnce = lazy(async () => ({ default: (await import('../../../tokens/shown-once.tsx')).ShownOnce }))
 
 export const Route = createFileRoute('/_app/orgs/$org/clients')({
   validateSearch: parseCreateSearch,
@@ -85,37 +84,10 @@ function ClientList() {
       />
       <Suspense>
         {dialog && <ClientDialog dialog={dialog} onClose={() => setDialog(null)} onRenewed={setRenewed} />}
-        {(renewed !== null || wasCleared) && <ShownOnce {...secretShown(renewed)} onClose={() => setRenewed(null)} />}
       </Suspense>
+      <ShownWhenMade {...secretShown(renewed)} wasCleared={wasCleared} onClose={() => setRenewed(null)} />
     </>
   )
 }
 
-const columns: ListColumn<MachineClient>[] = [
-  {
-    header: 'Machine client',
-    cell: ({ name, id }) => <TwoLines main={name} below={<span className="mono">{id}</span>} belowTitle={id} />,
-    sort: ({ name }) => name,
-    width: '45%',
-  },
-  {
-    header: 'State',
-    cell: ({ revokedAt }) => (
-      <Badge color={revokedAt === null ? 'sea' : 'gray'} variant="light">
-        {revokedAt === null ? 'in use' : 'revoked'}
-      </Badge>
-    ),
-    sort: ({ revokedAt }) => revokedAt,
-    width: 120,
-  },
-  {
-    header: 'Last used',
-    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-    sort: ({ lastUsedAt }) => lastUsedAt,
-  },
-  {
-    header: 'Created',
-    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-    sort: ({ createdAt }) => createdAt,
-  },
-]
+const columns = credentialColumns('Machine client')

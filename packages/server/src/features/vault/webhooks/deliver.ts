@@ -23,12 +23,14 @@ const turnMs = 20_000
 /** Sends what is due for a webhook, until nothing is, or it fails. What a crash cuts off is sent again. */
 export async function deliverDue(context: Context, named: Pick<Webhook, 'orgId' | 'id'>): Promise<void> {
   const endOfTurn = performance.now() + turnMs
+  // TLS from its beginning would cost more than all the rest of a delivery.
+  using door = context.outbound.keepConnections()
   while (performance.now() < endOfTurn) {
     const webhook = await findReady(context.db, named, instant(context))
     if (!webhook) return
     const due = await listDue(context.db, webhook, instant(context), webhook.failureCount > 0 ? 1 : atOnce)
     if (due.length === 0) return
-    const outcomes = await Promise.all(due.map((one) => send(context, webhook, one)))
+    const outcomes = await Promise.all(due.map((one) => send(context, door, webhook, one)))
     await record(context, webhook, due, outcomes)
   }
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { VaultConnection } from '@skerry/contract/vault'
-import { OutsideError } from '@skerry/providers/outside'
+import { type Outside, OutsideError } from '@skerry/providers/outside'
 import type { Static } from 'typebox'
 import type { Context } from '../../../kernel/context.ts'
 import type { Webhook } from './scope.ts'
@@ -36,9 +36,10 @@ const answerBytesMax = 64 * 1024
 /** The names that published clients read stand beside Skerry's own. */
 const headerPrefixes = ['skerry', 'seekrit']
 
-/** Once, over https alone. A redirect is not followed: only an answer of 2xx is taken for an acceptance. */
+/** Once, through a door that lets https out alone. A redirect is not followed: only an answer of 2xx is taken for an acceptance. */
 export async function send(
   context: Context,
+  door: Pick<Outside, 'send'>,
   webhook: Webhook,
   { id, body }: { id: string; body: string },
 ): Promise<Outcome> {
@@ -49,7 +50,7 @@ export async function send(
     Object.entries(signed).map(([name, value]) => [`${prefix}-webhook-${name}`, value] as const),
   )
   try {
-    const { status } = await context.outbound.httpsOnly.send({
+    const { status } = await door.send({
       method: 'POST',
       url: webhook.url,
       headers: { ...Object.fromEntries(headers), 'content-type': 'application/json', 'user-agent': 'skerry' },

@@ -5,12 +5,15 @@ import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { verifyWebhook } from '@skerry/sdk/vault'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { engine } from '../../../../test/engine.ts'
 import { isQuick } from '../../../../test/extent.ts'
 import { openTenant } from '../../../../test/scene.ts'
 import { startWebhookReceiver, trustReceivers } from '../../../../test/services/webhook-receiver.ts'
 import { newEntries, tableDump } from '../../../../test/state.ts'
+import { signUp } from '../../../../test/tenant.ts'
 import { until } from '../../../../test/until.ts'
 import { newConnection, newManageLink, newVault, open, sent, type Vault } from '../../../../test/vault-scene.ts'
+import { openWorld } from '../../../../test/world.ts'
 import { type DeliveryStatus, deliveryLifecycle, webhookLifecycle } from '../lifecycles.ts'
 import { deliverDue, failuresMax, retrySeconds } from './deliver.ts'
 import { forget, sweep } from './jobs.ts'
@@ -103,6 +106,27 @@ describe('a webhook', () => {
     await sent(world, vaultPlatform.revoke, { as: made.vault.platform.as, params: { vaultConnectionId } })
     await deliveredTo(made, 1)
     expect(told(made).map(({ type }) => type)).toEqual(['connection.revoked'])
+  })
+
+  // An embedded database always has one.
+  test.runIf(engine() === 'postgres')('is not made by a server that has no server key to seal its secret', async () => {
+    const keyless = await openWorld({ SKERRY_SERVER_KEY: '' })
+    try {
+      const tenant = await signUp(keyless)
+      const { platform, projectId } = await newVault(keyless, tenant)
+      const params = { orgId: tenant.orgId, projectId }
+      const body = { url: receiver.url }
+      const asked = [
+        await keyless.call(vaultWebhooks.create, { as: tenant.admin.as, params, body }),
+        await keyless.call(vaultPlatform.createWebhook, { as: platform.as, body }),
+      ]
+      for (const { status, error } of asked)
+        expect([status, error?.message]).toEqual([409, 'this server has no server key'])
+      const listed = await sent(keyless, vaultWebhooks.list, { as: tenant.admin.as, params })
+      expect(listed).toEqual({ endpoints: [], available: false })
+    } finally {
+      await keyless.close()
+    }
   })
 
   test('keeps its secret sealed, and its path out of the trail', async () => {

@@ -79,7 +79,7 @@ export async function test({ context, webhook, now, newId, transaction }: Test):
   const id = newId('vaultDelivery')
   const ping = { id, type: 'ping', createdAt: now, projectId, connection: null } as const
   const body = bodyOf(ping)
-  const outcome = await send(context, webhook, { id, body })
+  const outcome = await send(context, context.outbound.httpsOnly, webhook, { id, body })
   const delivered = outcome.error === null
   await transaction(async ({ db, audit }) => {
     if (!(await holdWebhook(db, webhook))) throw noWebhook()

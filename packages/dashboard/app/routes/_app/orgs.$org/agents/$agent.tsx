@@ -1,12 +1,18 @@
+import { Badge, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
-import { Activity } from '../../../../agents/activity.tsx'
-import { agentsQuery } from '../../../../agents/queries.ts'
+import { lazy, Suspense, useState } from 'react'
+import { EditAgent } from '../../../../agents/lazy.ts'
+import { type Agent, agentsQuery } from '../../../../agents/queries.ts'
 import { Tasks } from '../../../../agents/tasks.tsx'
 import { Versions } from '../../../../agents/versions.tsx'
+import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Page } from '../../../../ui/page.tsx'
+
+// The chart below the rest need not be there at once.
+const Activity = lazy(async () => ({ default: (await import('../../../../agents/activity.tsx')).Activity }))
 
 /** One agent; the loader finds it by its slug. */
 export const Route = createFileRoute('/_app/orgs/$org/agents/$agent')({
@@ -24,14 +30,25 @@ function AgentPage() {
   const { org } = Route.useRouteContext()
   const { first } = Route.useLoaderData()
   const { data } = useQuery({ ...agentsQuery(org.id), enabled: first !== null })
+  const [editing, setEditing] = useState(false)
   const agent = data?.find(({ id }) => id === first?.id) ?? first
   return (
     <Page
       title={agent?.name ?? 'Agent'}
       description={
-        <AnchorLink to="/orgs/$org/agents" params={{ org: org.slug }} size="sm">
-          Agents
-        </AnchorLink>
+        <Group gap="xs" component="span">
+          <AnchorLink to="/orgs/$org/agents" params={{ org: org.slug }} size="sm">
+            Agents
+          </AnchorLink>
+          {agent && <Binding agent={agent} />}
+        </Group>
+      }
+      actions={
+        agent && (
+          <Button variant="default" onClick={() => setEditing(true)}>
+            Edit…
+          </Button>
+        )
       }
     >
       <ForAdmins>
@@ -39,10 +56,30 @@ function AgentPage() {
           <>
             <Versions agent={agent} />
             <Tasks agent={agent} />
-            <Activity agent={agent} />
+            <Suspense>
+              <Activity agent={agent} />
+            </Suspense>
+            <Suspense>{editing && <EditAgent agent={agent} onClose={() => setEditing(false)} />}</Suspense>
           </>
         )}
       </ForAdmins>
     </Page>
+  )
+}
+
+/** Where it belongs, and whether it is served at all. */
+function Binding({ agent }: { agent: Agent }) {
+  const { org } = Route.useRouteContext()
+  const { data: places } = useQuery({ ...environmentLabelsQuery(org.id), enabled: agent.environmentId !== null })
+  const place = places?.find(({ id }) => id === agent.environmentId)
+  return (
+    <>
+      {agent.environmentId === null ? 'bound to no environment' : place && `bound to ${place.label}`}
+      {!agent.enabled && (
+        <Badge color="gray" variant="light">
+          disabled
+        </Badge>
+      )}
+    </>
   )
 }

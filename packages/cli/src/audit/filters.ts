@@ -1,0 +1,51 @@
+import { auditActions } from '@skerry/contract/audit-actions'
+import type { Command } from 'commander'
+import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
+import type { Flags } from '../settings.ts'
+
+/** Which entries are meant. */
+export interface FilterFlags extends Flags {
+  action?: string
+  actor?: string
+  resourceType?: string
+  resource?: string
+  request?: string
+  text?: string
+  since?: string
+  until?: string
+}
+
+export const filtering = (command: Command): Command =>
+  command
+    .option('--action <name>', 'for example secret.written')
+    .option('--actor <id>', 'by this user, token or machine client')
+    .option('--resource-type <type>', 'for example environment')
+    .option('--resource <id>', 'on this one')
+    .option('--request <id>', 'by this request: the id that the server’s log and its answers name')
+    .option('--text <text>', 'with this in the name of who did it, of what it is about, or in what it tells')
+    .option('--since <when>', 'from then on: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
+    .option('--until <when>', 'before then')
+
+export function filtersOf({ action, actor, resourceType, resource, request, text, since, until }: FilterFlags) {
+  if (action !== undefined && !Object.hasOwn(auditActions, action)) {
+    throw usage(
+      `there is no action '${action}'`,
+      'actions are named like secret.written; --json shows those that happened',
+    )
+  }
+  return {
+    ...(action === undefined ? {} : { action }),
+    ...(actor === undefined ? {} : { actorId: actor }),
+    ...(resourceType === undefined ? {} : { resourceType }),
+    ...(resource === undefined ? {} : { resourceId: resource }),
+    ...(request === undefined ? {} : { requestId: request }),
+    ...(text === undefined ? {} : { text }),
+    ...(since === undefined ? {} : { since: instantOf(since) }),
+    ...(until === undefined ? {} : { until: instantOf(until) }),
+  }
+}
+
+/** An instant goes as it is: the server says what is wrong with one. */
+const instantOf = (text: string): string =>
+  text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()

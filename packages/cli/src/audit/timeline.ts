@@ -1,0 +1,39 @@
+import type { audit } from '@skerry/contract/audit'
+import { auditGroups } from '@skerry/contract/audit-groups'
+import type { Answer } from '@skerry/contract/endpoint'
+import { note, writeJson, writeTable } from '../output.ts'
+import { openSession } from '../session.ts'
+import { type FilterFlags, filtersOf } from './filters.ts'
+
+type Span = Answer<typeof audit.timeline>['spans'][number]
+
+const barWidth = 30
+
+export async function timeline(flags: FilterFlags): Promise<void> {
+  const query = filtersOf(flags)
+  const session = await openSession(flags)
+  const { id: orgId } = await session.org()
+  const answer = await session.client.audit.timeline({ params: { orgId }, query })
+  if (flags.json) return writeJson(answer)
+  const totals = answer.spans.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0))
+  const most = Math.max(...totals, 1)
+  // Headers are not words of the server, so they are printed as they are.
+  const [title, length] = answer.step === 'hour' ? ['hour', 'YYYY-MM-DDTHH:MM'.length] : ['day', 'YYYY-MM-DD'.length]
+  writeTable(
+    [title, 'entries', '', 'of'],
+    answer.spans.map((span, at) => {
+      const total = totals[at] ?? 0
+      return [span.since.slice(0, length).replace('T', ' '), String(total), bar(total / most), groupsOf(span)]
+    }),
+  )
+  note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
+}
+
+/** What is not nothing can be seen. */
+const bar = (share: number) => '#'.repeat(Math.max(0, Math.ceil(share * barWidth)))
+
+const groupsOf = ({ counts }: Span): string =>
+  auditGroups
+    .filter((group) => counts[group] > 0)
+    .map((group) => `${group} ${counts[group]}`)
+    .join(', ')

@@ -1,0 +1,91 @@
+import { MultiSelect, Radio, Select, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { keyring } from '../keyring.ts'
+import { invalidate } from '../queries.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { type Agent, policiesQuery, tasksQuery } from './queries.ts'
+
+/** The token exists in this page alone, until it is closed. */
+export interface Dispatched {
+  token: string
+  header: string
+}
+
+const lifetimes = [
+  { value: '900', label: '15 minutes' },
+  { value: '3600', label: 'An hour' },
+  { value: '14400', label: '4 hours' },
+  { value: '43200', label: '12 hours' },
+]
+
+interface Values {
+  label: string
+  extent: 'policy' | 'some'
+  scopes: string[]
+  ttl: string
+}
+
+const initialValues: Values = { label: '', extent: 'some', scopes: [], ttl: '900' }
+
+/** A task for one run: it may use the secrets that are chosen here, as far as the policy permits them. */
+export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMade: (made: Dispatched) => void }) {
+  const { agent, onClose, onMade } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
+  const permitted = [...new Set(policies?.[0]?.rules.flatMap(({ allow }) => allow))].sort()
+  const form = useApiForm('tasks', 'dispatch', initialValues, ({ label, ...values }) => ({ ...values, label }))
+  const dispatch = async ({ label, extent, scopes, ttl }: Values) => {
+    const { token, taskRef, tokenHash } = await keyring.callLocked('newTaskToken', {})
+    const { header } = await api.tasks.dispatch({
+      params: { agentRef: agent.id },
+      body: {
+        ...{ taskRef, tokenHash, ttlSeconds: Number(ttl) },
+        ...(extent === 'policy' ? {} : { scopes }),
+        ...(label === '' ? {} : { label }),
+      },
+    })
+    onMade({ token, header })
+    await invalidate(tasksQuery(org.id, agent.id))
+  }
+  return (
+    <FormDialog
+      title={`Give ${agent.name} a task`}
+      submit="Dispatch"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={dispatch}
+      disabled={policies === undefined}
+    >
+      <TextInput
+        label="What it is for"
+        description="Shown beside the task. The server can read this."
+        placeholder="nightly build"
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('label')}
+      />
+      <Radio.Group label="Secrets" {...form.getInputProps('extent')}>
+        <Stack gap="xs" mt={6}>
+          <Radio value="some" label="Only those that I choose" />
+          <Radio value="policy" label="All that the policy permits" />
+        </Stack>
+      </Radio.Group>
+      {form.values.extent === 'some' && (
+        <MultiSelect
+          label="Secrets of this task"
+          description="Without any, it may send requests that need none."
+          placeholder={form.values.scopes.length === 0 ? 'None' : ''}
+          searchable
+          nothingFoundMessage="The policy permits no such secret"
+          data={permitted}
+          {...form.getInputProps('scopes')}
+        />
+      )}
+      <Select label="Ends after" data={lifetimes} allowDeselect={false} {...form.getInputProps('ttl')} />
+    </FormDialog>
+  )
+}

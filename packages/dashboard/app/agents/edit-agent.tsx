@@ -1,0 +1,56 @@
+import { Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { invalidate } from '../queries.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { type Agent, agentsQuery } from './queries.ts'
+
+interface Values {
+  name: string
+  environmentId: string | null
+}
+
+/** The name of an agent, and whose tokens are served its policy. */
+export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { name, environmentId } = agent
+  const form = useApiForm('agents', 'update', { name, environmentId } as Values)
+  const { data: places } = useQuery(environmentLabelsQuery(org.id))
+  const save = async (body: Values) => {
+    await api.agents.update({ params: { orgId: org.id, agentId: agent.id }, body })
+    await invalidate(agentsQuery(org.id))
+  }
+  return (
+    <FormDialog
+      title={`Edit ${agent.name}`}
+      submit="Save"
+      form={form}
+      opened
+      onClose={onClose}
+      onSubmit={save}
+      disabled={places === undefined}
+    >
+      <TextInput
+        label="Name"
+        description="The slug stays as it is."
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label="Bound to"
+        description="Tokens of other environments are not served its policy."
+        placeholder="No environment"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Bind it to no environment' }}
+        nothingFoundMessage="No environment by that name"
+        data={(places ?? []).map(({ id, label }) => ({ value: id, label }))}
+        {...form.getInputProps('environmentId')}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,19 @@
+import { Code, Stack, Text } from '@mantine/core'
+import { ShownOnce } from '../tokens/shown-once.tsx'
+import { CommandLine } from '../ui/command-line.tsx'
+import type { Dispatched } from './dispatch-dialog.tsx'
+
+/** The token of a task, once, and what a run does with it. In a file, it is in no list of processes. */
+export function NewTask({ made, host, onClose }: { made: Dispatched | null; host: string; onClose: () => void }) {
+  return (
+    <ShownOnce title="The token of the task" token={made?.token ?? null} onClose={onClose}>
+      <Stack gap={6}>
+        <Text size="sm">
+          The run presents it to the proxy with each request, in the header <Code>{made?.header}</Code>. With the line{' '}
+          <Code>{made?.header}: …</Code> in the file <Code>task.txt</Code>:
+        </Text>
+        <CommandLine command={`curl --proxy http://127.0.0.1:8081 --header @task.txt https://${host}/`} />
+      </Stack>
+    </ShownOnce>
+  )
+}

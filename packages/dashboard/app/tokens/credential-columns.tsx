@@ -1,0 +1,33 @@
+import { Badge } from '@mantine/core'
+import { NameAndId } from '../ui/cells.tsx'
+import type { ListColumn } from '../ui/list.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+
+interface Credential {
+  id: string
+  name: string
+  revokedAt: string | null
+  lastUsedAt: string | null
+  createdAt: string
+}
+
+/** Of a list of credentials that were shown once, and work until they are revoked. */
+export const credentialColumns = (header: string): ListColumn<Credential>[] => [
+  { header, cell: ({ name, id }) => <NameAndId name={name} id={id} />, sort: ({ name }) => name, width: '45%' },
+  {
+    header: 'State',
+    cell: ({ revokedAt }) => (
+      <Badge color={revokedAt === null ? 'sea' : 'gray'} variant="light">
+        {revokedAt === null ? 'in use' : 'revoked'}
+      </Badge>
+    ),
+    sort: ({ revokedAt }) => revokedAt,
+    width: 120,
+  },
+  {
+    header: 'Last used',
+    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
+    sort: ({ lastUsedAt }) => lastUsedAt,
+  },
+  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+]

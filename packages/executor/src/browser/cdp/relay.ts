@@ -1,0 +1,189 @@
+import type { CDPSession, Page } from 'playwright-core'
+import type { WebSocket } from 'ws'
+import type { Executor } from '../../executor.ts'
+import { fail, VaultRefusal } from '../../http/refusal.ts'
+import type { Lease } from '../leases.ts'
+import { treatment } from './methods.ts'
+import { sessionIdOf, targetOf } from './pages.ts'
+
+type Params = Record<string, unknown>
+
+/** A command of the DevTools protocol. Without a session it is for the browser. */
+interface Command {
+  id: number
+  method: string
+  params?: Params
+  sessionId?: string
+}
+
+/** Sends as CDPSession does, with any method. */
+type Send = (method: string, params: Params) => Promise<object>
+
+const underWayMax = 1000
+
+/**
+ * A connection that drives the pages of a lease by the DevTools protocol, as Playwright, Puppeteer and others speak it. The
+ * browser that it sees has these pages and nothing else: commands to the browser itself are answered here.
+ *
+ * @throws VaultRefusal `not_found`, `conflict` while a person is signing in.
+ */
+export function driven({ leases }: Pick<Executor, 'leases'>, leaseId: string): (socket: WebSocket) => void {
+  const lease = leases.find(leaseId)
+  if (!lease?.holder) throw fail('not_found', 'no such browser: it was released, or its time is over')
+  if (lease.view) throw fail('conflict', 'a person is signing in there')
+  return (socket) => drive(lease, socket)
+}
+
+function drive(lease: Lease, socket: WebSocket): void {
+  const { context } = lease.browser
+  const tell = (message: object) => socket.send(JSON.stringify(message))
+  const pages = openPages(lease, tell)
+  const agent = { close: () => end(1000) }
+  let isOver = false
+  let underWay = 0
+  // At once: a program that does not answer the close of a connection could go on with it.
+  const end = (code: number) => {
+    if (isOver) return
+    isOver = true
+    context.off('page', pages.came)
+    lease.signal.removeEventListener('abort', agent.close)
+    lease.agents.delete(agent)
+    pages.leave()
+    socket.close(code)
+  }
+  lease.agents.add(agent)
+  lease.signal.addEventListener('abort', agent.close)
+  context.on('page', pages.came)
+  socket.once('close', agent.close)
+  socket.on('message', async (data) => {
+    if (isOver) return
+    const command = readCommand(String(data))
+    if (!command || underWay >= underWayMax) return end(1008)
+    const { id, sessionId } = command
+    const back = sessionId === undefined ? { id } : { id, sessionId }
+    underWay++
+    const answer = await pages.run(command).then(
+      (result) => ({ ...back, result }),
+      (error) => ({ ...back, error: { code: -32000, message: wordsOf(error) } }),
+    )
+    underWay--
+    if (!isOver) tell(answer)
+    if (command.method === 'Browser.close') end(1000)
+  })
+  // Between the request and now, a person may have been asked to sign in, or the lease may be over.
+  if (lease.view || lease.signal.aborted) end(1000)
+}
+
+/** The pages of a lease as one connection sees them. */
+function openPages({ browser: { context } }: Lease, tell: (message: object) => void) {
+  const sessions = new Map<string, Promise<{ send: Send; session: CDPSession }>>()
+  let isAttaching = false
+  let hasLeft = false
+  const infoOf = async (page: Page) => {
+    const target = await targetOf(page)
+    const title = await page.title().catch(() => '')
+    const attached = sessions.has(sessionIdOf(target))
+    return { ...target, type: 'page', title, url: page.url(), attached, canAccessOpener: false }
+  }
+  const all = () => Promise.all(context.pages().map(infoOf))
+  /** A script that was put in with a session ends with it: each connection has sessions of its own. */
+  const sessionOf = async (sessionId: string) => {
+    const known = sessions.get(sessionId)
+    if (known) return known
+    for (const page of context.pages())
+      if (sessionIdOf(await targetOf(page)) === sessionId) return attach(page, sessionId)
+    throw fail('not_found', 'no such session')
+  }
+  const attach = (page: Page, sessionId: string) => {
+    const begun = context.newCDPSession(page).then((session) => {
+      session.on('event', ({ method, params = {} }) => {
+        if (!hasLeft && !method.startsWith('Target.')) tell({ sessionId, method, params })
+      })
+      return { session, send: session.send.bind(session) as unknown as Send }
+    })
+    sessions.set(sessionId, begun)
+    page.once('close', async () => {
+      sessions.delete(sessionId)
+      const { targetId } = await targetOf(page)
+      tell({ method: 'Target.detachedFromTarget', params: { sessionId, targetId } })
+    })
+    return begun
+  }
+  const announce = async (page: Page) => {
+    const targetInfo = { ...(await infoOf(page)), attached: true }
+    const sessionId = sessionIdOf(targetInfo)
+    tell({ method: 'Target.attachedToTarget', params: { sessionId, targetInfo, waitingForDebugger: false } })
+  }
+  const atBrowser: Record<string, (params: Params) => Promise<object>> = {
+    'Browser.getVersion': async () => {
+      const page = context.pages()[0]!
+      return (await sessionOf(sessionIdOf(await targetOf(page)))).send('Browser.getVersion', {})
+    },
+    // To leave is not to release: that is asked of the executor.
+    'Browser.close': async () => ({}),
+    'Browser.setDownloadBehavior': async () => ({}),
+    'Target.getBrowserContexts': async () => ({ browserContextIds: [] }),
+    'Target.getTargets': async () => ({ targetInfos: await all() }),
+    'Target.getTargetInfo': async ({ targetId }) => ({
+      targetInfo: (await all()).find((one) => one.targetId === targetId) ?? browserInfo,
+    }),
+    'Target.setDiscoverTargets': async () => {
+      for (const targetInfo of await all()) tell({ method: 'Target.targetCreated', params: { targetInfo } })
+      return {}
+    },
+    'Target.setAutoAttach': async ({ autoAttach }) => {
+      isAttaching = autoAttach === true
+      if (isAttaching) for (const page of context.pages()) await announce(page)
+      return {}
+    },
+    'Target.attachToTarget': async ({ targetId }) => {
+      const sessionId = sessionIdOf({ targetId: String(targetId) })
+      await sessionOf(sessionId)
+      return { sessionId }
+    },
+    'Target.detachFromTarget': async ({ sessionId }) => {
+      const found = sessions.get(String(sessionId))
+      sessions.delete(String(sessionId))
+      await (await found)?.session.detach()
+      return {}
+    },
+  }
+  return {
+    async run({ method, params = {}, sessionId }: Command): Promise<object> {
+      if (hasLeft) throw fail('not_found', 'the connection is over')
+      if (sessionId === undefined) {
+        if (!Object.hasOwn(atBrowser, method)) throw fail('not_allowed', `${method} is not passed on`)
+        return atBrowser[method]!(params)
+      }
+      if (treatment(method, params) === 'ignore') return {}
+      return (await sessionOf(sessionId)).send(method, params)
+    },
+    came(page: Page) {
+      if (isAttaching) announce(page).catch(() => {})
+    },
+    leave() {
+      hasLeft = true
+      for (const one of sessions.values()) one.then(({ session }) => session.detach()).catch(() => {})
+    },
+  }
+}
+
+const browserInfo = { targetId: 'browser', type: 'browser', title: '', url: '', attached: true, canAccessOpener: false }
+
+function readCommand(text: string): Command | undefined {
+  try {
+    const { id, method, params, sessionId } = JSON.parse(text) as Partial<Command>
+    const isParams = params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params))
+    const isSession = sessionId === undefined || typeof sessionId === 'string'
+    if (!Number.isSafeInteger(id) || typeof method !== 'string' || !isParams || !isSession) return undefined
+    return { id: id!, method, ...(params && { params }), ...(sessionId !== undefined && { sessionId }) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Chromium's own words are the page's; those of the library before them are of no use to another one. */
+function wordsOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : 'failed'
+  return error instanceof VaultRefusal ? words : words.replace(/^.*?Protocol error \([^)]*\): /s, '')
+}

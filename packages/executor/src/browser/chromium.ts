@@ -1,0 +1,92 @@
+import { accessSync, constants } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { ConfigError } from '@skerry/proxy/config/read'
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
+import type { Config } from '../config/config.ts'
+
+/** Chromium as Debian packages it, or as it is called elsewhere. */
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+const profilesFolder = (stateFolder: string) => join(stateFolder, 'browsers')
+
+/** @throws ConfigError where the settings have sites and this machine cannot open them. */
+export function checkChromium({ sites, browser }: Config): void {
+  if (sites.length === 0) return
+  findChromium(browser.executable)
+  if (browser.sandbox && process.getuid?.() === 0)
+    throw new ConfigError('browser.sandbox', 'cannot start as root: run as another user, or set it to false')
+}
+
+function findChromium(executable: string | undefined): string {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const candidates = executable ? [executable] : folders.flatMap((folder) => names.map((name) => join(folder, name)))
+  const found = candidates.find(isExecutable)
+  if (found === undefined)
+    throw new ConfigError('browser.executable', executable ? `cannot be run: ${executable}` : 'no Chromium in PATH')
+  return found
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a killed process has left. Its browsers ended with it, because their pipe did. */
+export const removeProfiles = (stateFolder: string): Promise<void> =>
+  rm(profilesFolder(stateFolder), { recursive: true, force: true, maxRetries: 5 })
+
+export interface Chromium {
+  context: BrowserContext
+  browser: Browser
+  close(): Promise<void>
+}
+
+/**
+ * Starts a Chromium of its own for one session: no two people share a process. What the session holds stays in memory, in
+ * a context that writes no profile; the profile of the process is removed with it.
+ */
+export async function startChromium(
+  { config: { browser: settings }, stateFolder }: { config: Config; stateFolder: string },
+  id: string,
+  gateUrl: string,
+  options: BrowserContextOptions,
+): Promise<Chromium> {
+  const profile = join(profilesFolder(stateFolder), id)
+  const { chromium } = await import('playwright-core')
+  await mkdir(profile, { recursive: true, mode: 0o700 })
+  const remove = () => rm(profile, { recursive: true, force: true, maxRetries: 5 })
+  try {
+    const outer = await chromium.launchPersistentContext(profile, {
+      executablePath: findChromium(settings.executable),
+      chromiumSandbox: settings.sandbox,
+      proxy: { server: gateUrl },
+      args: [
+        // No name is looked up and no packet sent but through the gate.
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+        '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+      ],
+      // The environment of the executor holds its token.
+      env: { PATH: process.env.PATH ?? '', HOME: profile, LANG: process.env.LANG ?? 'C.UTF-8' },
+      artifactsDir: profile,
+      ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+    })
+    const browser = outer.browser()!
+    const close = async () => {
+      await browser.close().catch(() => {})
+      await remove()
+    }
+    const context = await browser.newContext({ acceptDownloads: false, ...options }).catch(async (error) => {
+      await close()
+      throw error
+    })
+    return { context, browser, close }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}

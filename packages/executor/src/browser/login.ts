@@ -1,0 +1,75 @@
+import type { ElementHandle, Page } from 'playwright-core'
+import type { Site } from '../config/site.ts'
+import { fail } from '../http/refusal.ts'
+
+export type Field = 'username' | 'password' | 'totp'
+
+/** What the slot `login` holds, as JSON. */
+interface Login {
+  username: string
+  password: string
+  totpSecret?: string
+}
+
+/** Where sign-in pages have their fields; a profile can name others. Of several the first that can be seen is taken. */
+const usual: Readonly<Record<Field, string>> = {
+  username: [
+    'input[autocomplete~="username"]',
+    'input[type="email"]',
+    'input[autocomplete~="email"]',
+    'input[name*="user" i]',
+    'input[name*="login" i]',
+    'input[name*="email" i]',
+    'input[id*="user" i]',
+  ].join(),
+  password: 'input[type="password"]',
+  totp: [
+    'input[autocomplete~="one-time-code"]',
+    'input[name*="otp" i]',
+    'input[name*="code" i]',
+    'input[id*="otp" i]',
+    'input[inputmode="numeric"]',
+  ].join(),
+}
+
+const fillMs = 5_000
+
+/**
+ * Fills a field of the page in which people sign in. The value goes from here into the page, and to nobody else.
+ *
+ * @throws VaultRefusal `not_allowed` on any other page, `conflict` where it shows no such field.
+ */
+export async function fillIn(page: Page, site: Site, field: Field, read: () => Promise<string>): Promise<void> {
+  checkOrigin(page, site)
+  const found = await visibleField(page, site.fields[field] ?? usual[field])
+  if (!found) throw fail('conflict', `the page shows no field for ${field}`)
+  const value = await read()
+  // The element is of one document: where the page has left it meanwhile, nothing is filled in.
+  checkOrigin(page, site)
+  try {
+    await found.fill(value, { timeout: fillMs })
+  } catch {
+    // The words of the failure repeat the value.
+    throw fail('conflict', `the field for ${field} could not be filled in`)
+  }
+}
+
+function checkOrigin(page: Page, { loginOrigins }: Site): void {
+  const { origin } = URL.parse(page.url()) ?? { origin: 'null' }
+  if (!loginOrigins.includes(origin)) throw fail('not_allowed', `${origin} is not where people sign in`)
+}
+
+async function visibleField(page: Page, selector: string): Promise<ElementHandle | undefined> {
+  const all = await page.$$(selector).catch(() => [])
+  for (const one of all) if (await one.isVisible()) return one
+  return undefined
+}
+
+/** @throws VaultRefusal `conflict` where the login has none. */
+export async function valueFor(text: string, field: Field, now: Date): Promise<string> {
+  const { username, password, totpSecret } = JSON.parse(text) as Login
+  if (field !== 'totp') return { username, password }[field]
+  if (totpSecret === undefined) throw fail('conflict', 'the login has no key of an authenticator app')
+  const { Secret, TOTP } = await import('otpauth')
+  return new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate({ timestamp: now.getTime() })
+}

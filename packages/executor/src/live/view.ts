@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import type { WebSocket } from 'ws'
+import type { Lease } from '../browser/leases.ts'
+import type { Executor } from '../executor.ts'
+import { isSame } from '../http/same.ts'
+import { show } from './show.ts'
+
+/** A person who is asked to sign in, in a window that shows them a browser. */
+export interface View {
+  /** Of the link; null once somebody has opened it. */
+  token: string | null
+  /** With which the window that opened the link comes back: phones cut the connection of a window in the background. */
+  key: string | null
+  /** The window that is connected. */
+  window: { stop(): Promise<void>; close(code: number): Promise<void> } | null
+  /** Nothing is shown any more. */
+  leave(): Promise<void>
+}
+
+/** How long a person has to sign in. */
+export const viewMs = 10 * 60_000
+const helloMs = 10_000
+
+/** What a window is told by the end of its connection: that its link is spent, or that nothing is left to do. */
+const closeCodes = { spent: 4404, over: 4410 } as const
+
+const newSecret = () => randomBytes(32).toString('base64url')
+
+/** Opens the sign-in page for a person. Programs that drive the browser are put out meanwhile, and so are the pages they used. */
+export async function askPerson({ leases, origin, now }: Executor, lease: Lease) {
+  const before = lease.view
+  const [token, timer] = [newSecret(), setTimeout(() => void giveBack(lease, view), viewMs)]
+  const leave = async () => {
+    clearTimeout(timer)
+    lease.signal.removeEventListener('abort', leave)
+    view.token = null
+    view.key = null
+    await view.window?.close(closeCodes.over)
+  }
+  const view: View = { token, key: null, window: null, leave }
+  lease.view = view
+  lease.signal.addEventListener('abort', leave)
+  for (const agent of lease.agents) agent.close()
+  const expiresAt = new Date(now().getTime() + viewMs)
+  if (lease.expiresAt < expiresAt) leases.extend(lease, viewMs)
+  await before?.leave()
+  try {
+    await lease.browser.startOver('loginUrl')
+  } catch (error) {
+    await giveBack(lease, view)
+    throw error
+  }
+  return { liveViewUrl: `${origin}/live/#${token}`, expiresAt: expiresAt.toISOString() }
+}
+
+/** The person is done, and is told so once a program can connect: what they have typed is in no page that it finds. */
+async function giveBack(lease: Lease, view: View): Promise<void> {
+  await view.window?.stop()
+  if (!lease.signal.aborted && lease.view === view) await lease.browser.startOver('startUrl').catch(() => {})
+  if (lease.view === view) lease.view = null
+  await view.leave()
+}
+
+/** The first message of a window says by which link it came. The secret of a link is in no address that a log could hold. */
+export function watched({ leases, warn }: Executor, socket: WebSocket): void {
+  const late = setTimeout(() => socket.close(closeCodes.spent), helloMs)
+  socket.once('close', () => clearTimeout(late))
+  socket.once('message', (data) => {
+    clearTimeout(late)
+    const admitted = admit(leases.all(), String(data))
+    if (!admitted) return socket.close(closeCodes.spent)
+    const { lease, view } = admitted
+    begin(lease, view, socket).catch(() => {
+      warn('a live view could not be shown')
+      socket.close(closeCodes.over)
+    })
+  })
+}
+
+async function begin(lease: Lease, view: View, socket: WebSocket): Promise<void> {
+  const before = view.window
+  // A person who connects goes on at the Connect page; one who repairs is done here, and the program may go on.
+  const done = () => {
+    if (lease.holder) void giveBack(lease, view)
+  }
+  const stop = show(lease.browser, socket, done)
+  view.window = {
+    stop,
+    async close(code) {
+      socket.close(code)
+      await stop()
+    },
+  }
+  await before?.close(closeCodes.spent)
+  socket.send(JSON.stringify({ kind: 'ready', key: view.key, name: lease.browser.site.displayName }))
+}
+
+function admit(leases: Lease[], text: string): { lease: Lease; view: View } | undefined {
+  const { token, key } = readHello(text)
+  for (const lease of leases) {
+    const { view } = lease
+    if (view?.key && typeof key === 'string' && isSame(key, view.key)) return { lease, view }
+    if (!view?.token || typeof token !== 'string' || !isSame(token, view.token)) continue
+    view.token = null
+    view.key = newSecret()
+    return { lease, view }
+  }
+  return undefined
+}
+
+function readHello(text: string): { token?: unknown; key?: unknown } {
+  try {
+    return (JSON.parse(text) as object | null) ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll } from 'vitest'
+import { client, type OAuthProvider, startProvider } from './provider.ts'
+import { type Answer, backend, openScene, type Scene } from './scene.ts'
+import { startUpstream, type Upstream } from './upstream.ts'
+
+/** A registered executor that people connect their mail to, by OAuth. */
+export interface MailScene {
+  scene: Scene
+  provider: OAuthProvider
+  upstream: Upstream
+  /** A request of the backend, with the access token of this connection in it. */
+  call: (connectionId: string) => Promise<Answer>
+}
+
+/** @param accessSeconds how long an access token is good for */
+export async function openMailScene(accessSeconds?: number): Promise<MailScene> {
+  const scene = await openScene()
+  const upstream = await startUpstream()
+  const provider = await startProvider(`${scene.origin}/oauth/callback`, accessSeconds)
+  afterAll(() => provider.close())
+  await scene.newSettings({
+    allowNetworks: ['127.0.0.0/8'],
+    providers: [
+      {
+        ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
+        ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
+        scopes: ['openid', 'offline_access', 'things'],
+        authorizationParameters: { prompt: 'consent' },
+        rules: [{ host: upstream.host }],
+      },
+    ],
+  })
+  await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+  const request = {
+    ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
+    headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
+  }
+  const call = (connectionId: string) => backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  return { scene, provider, upstream, call }
+}

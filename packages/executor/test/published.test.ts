@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, expect, test } from 'vitest'
+import { startWebhookReceiver, trustReceivers } from '../../server/test/services/webhook-receiver.ts'
+import { until } from '../../server/test/until.ts'
+import { connectKey, openScene, token } from './scene.ts'
+import { startUpstream } from './upstream.ts'
+
+/*
+ * Requests exactly as the published JavaScript client makes them: its paths, headers and bodies, a body of JSON expected
+ * from every answer, and its own way to verify webhooks.
+ */
+
+const scene = await openScene()
+const upstream = await startUpstream()
+trustReceivers(scene.world)
+const receiver = await startWebhookReceiver()
+afterAll(() => receiver.close())
+await scene.newSettings({
+  allowNetworks: ['127.0.0.0/8'],
+  providers: [
+    {
+      ...{ id: 'acme', method: 'api_key', displayName: 'Acme', consentSummary: 'Reads your things.' },
+      rules: [{ host: upstream.host, methods: ['POST'], paths: ['/v1/**'] }],
+    },
+  ],
+})
+await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+await scene.start()
+
+const call = (origin: string, bearer: string, client: object) => (method: string, path: string, body?: object) =>
+  fetch(`${origin}${path}`, {
+    method,
+    headers: {
+      ...{ accept: 'application/json', authorization: `Bearer ${bearer}`, ...client },
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+const platformKey = scene.platform.as.replace('Bearer ', '')
+const server = call(scene.world.url, platformKey, { 'x-seekrit-client': 'sdk-js/vault' })
+const executor = call(scene.origin, token, {})
+const answer = async (asked: Promise<Response>) => {
+  const response = await asked
+  expect(response.status).toBeLessThan(300)
+  // The client reads every answer as JSON, also that of a deletion.
+  return response.json()
+}
+
+test('a link and a manage link get what the client builds their addresses of', async () => {
+  expect(platformKey).toMatch(/^skv_/)
+  expect(await answer(executor('GET', '/v1/identity'))).toEqual({
+    ...{ origin: scene.origin, thumbprint: expect.stringMatching(/^[\w-]{43}$/) },
+  })
+  const link = { userRef: 'user-1', providerId: 'acme' }
+  const { session } = await answer(server('POST', '/v1/vault/connect-sessions', link))
+  expect(session).toMatchObject({ token: expect.any(String), method: 'api_key', expiresAt: expect.any(String) })
+  const shown = await answer(server('GET', `/v1/vault/connect-sessions/${session.id}`))
+  expect(shown.session).toMatchObject({ ...link, purpose: 'connect', status: 'pending', connectionId: null })
+  const manage = await answer(server('POST', '/v1/vault/manage-sessions', { userRef: 'user-1' }))
+  expect(manage.session).toMatchObject({ id: expect.any(String), token: expect.any(String) })
+})
+
+test('connections are listed, shown, used and revoked', async () => {
+  const connectionId = await connectKey(scene, 'acme', 'key-0123456789')
+  const query = 'userRef=user-1&status=active&limit=10'
+  const { connections, nextCursor } = await answer(server('GET', `/v1/vault/connections?${query}`))
+  const { connection } = await answer(server('GET', `/v1/vault/connections/${connectionId}`))
+  expect([connections, nextCursor]).toEqual([[connection], null])
+  expect(connection).toMatchObject({ method: 'api_key', status: 'active', slots: [{ slot: 'api_key', revision: 1 }] })
+
+  const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: 'k={{seekrit:API_KEY}}' }
+  const used = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  expect([used.status, used.headers.get('x-seekrit-vault-error')]).toEqual([200, null])
+  expect(upstream.got.at(-1)?.body).toBe('k=key-0123456789')
+  expect(await used.text()).not.toContain('key-0123456789')
+
+  const revoked = await answer(server('DELETE', `/v1/vault/connections/${connectionId}`))
+  expect(revoked.connection).toMatchObject({ id: connectionId, status: 'revoked', revokedBy: 'platform' })
+  const refused = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  expect(refused.headers.get('x-seekrit-vault-error')).toBe('connection_revoked')
+  expect(await refused.json()).toMatchObject({ error: { code: 'connection_revoked', message: expect.any(String) } })
+})
+
+test('a webhook is made, tried, verified and deleted', async () => {
+  const made = await answer(server('POST', '/v1/vault/webhooks', { url: `${receiver.url}/published` }))
+  expect(made.secret).toMatch(/^whsec_/)
+  expect(await answer(server('GET', '/v1/vault/webhooks'))).toEqual({ endpoints: [made.endpoint], available: true })
+  const tried = await answer(server('POST', `/v1/vault/webhooks/${made.endpoint.id}/test`))
+  expect(tried).toMatchObject({ delivered: true, status: 204, error: null, queued: false })
+  await connectKey(scene, 'acme', 'key-0123456789')
+  const hooks = await until('a connection is told of', async () => receiver.hooks.length === 2 && receiver.hooks)
+  for (const { headers, body } of hooks) {
+    const [id, at] = ['id', 'timestamp'].map((name) => headers[`seekrit-webhook-${name}`])
+    const mac = createHmac('sha256', made.secret).update(`${id}.${at}.${body}`).digest('hex')
+    expect([headers['seekrit-webhook-signature'], JSON.parse(body).id]).toEqual([`v1=${mac}`, id])
+  }
+  expect(hooks.map(({ body }) => JSON.parse(body).type)).toEqual(['ping', 'connection.ready'])
+  await answer(server('DELETE', `/v1/vault/webhooks/${made.endpoint.id}`))
+})

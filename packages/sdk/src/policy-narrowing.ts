@@ -1,0 +1,24 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { PolicyRule } from '@skerry/contract/policy-body'
+import type { tasks } from '@skerry/contract/tasks'
+
+type Evidence = Answer<typeof tasks.activity>
+
+/**
+ * Less than before, never more: without rules that nobody used, and names that nobody had injected there.
+ *
+ * @param rules of the policy in force, for which the evidence names what was not used.
+ * @example narrowPolicy(rules, await client.tasks.activity({ params }))
+ */
+export function narrowPolicy(
+  rules: readonly PolicyRule[],
+  { activity, summary }: Pick<Evidence, 'activity' | 'summary'>,
+): PolicyRule[] {
+  const unused = new Set(summary.unusedRules)
+  return rules.flatMap((rule, at) => {
+    if (unused.has(at)) return []
+    const used = activity.filter((one) => one.decision === 'allow' && one.host === rule.host)
+    const injected = new Set(used.flatMap((one) => Object.keys(one.secrets)))
+    return [{ ...rule, allow: rule.allow.filter((name) => injected.has(name)) }]
+  })
+}

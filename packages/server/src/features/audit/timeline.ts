@@ -1,0 +1,47 @@
+import type { audit } from '@skerry/contract/audit'
+import { type AuditGroup, auditGroupOf, auditGroups } from '@skerry/contract/audit-groups'
+import { limits } from '@skerry/contract/limits'
+import type { In, Out } from '../../http/route.ts'
+import { fail } from '../../kernel/errors.ts'
+import type { InOrg } from '../orgs/scope.ts'
+import { filterOf } from './audit.ts'
+import { countEntries } from './store.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+export async function timeline(input: In<typeof audit.timeline, InOrg>): Out<typeof audit.timeline> {
+  const { db, org, query, now } = input
+  const given = await filterOf(db, org, query)
+  const until = given.until === undefined ? endOf(now) : Date.parse(given.until)
+  const since = given.since === undefined ? beginningOf(until) : Date.parse(given.since)
+  if (until - since > limits.timelineDaysMax * dayMs)
+    throw fail('invalid_request', `query.since: a timeline takes at most ${limits.timelineDaysMax} days`)
+  const isShort = until - since <= limits.timelineHoursMax * hourMs
+  const [step, stepMs] = isShort ? (['hour', hourMs] as const) : (['day', dayMs] as const)
+  const filter = { ...given, since: instant(since), until: instant(until) }
+  const counted = Map.groupBy(await countEntries(db, org, filter, step), ({ at }) => at)
+  const spans = []
+  for (let at = floor(since, stepMs); at < until; at += stepMs) {
+    const counts = countsOf(counted.get(instant(at)) ?? [])
+    spans.push({ since: instant(Math.max(at, since)), until: instant(Math.min(at + stepMs, until)), counts })
+  }
+  return { step, spans }
+}
+
+const floor = (ms: number, stepMs: number) => Math.floor(ms / stepMs) * stepMs
+const instant = (ms: number) => new Date(ms).toISOString()
+
+/** The hour that has begun counts as a whole: the last span does not end with the request. */
+const endOf = (now: string) => floor(Date.parse(now), hourMs) + hourMs
+
+/** Whole days, of which the last is the one before that instant. */
+const beginningOf = (until: number) => floor(until - 1, dayMs) - (limits.timelineDaysDefault - 1) * dayMs
+
+function countsOf(rows: readonly { resourceType: string; entries: number }[]): Record<AuditGroup, number> {
+  const counts = Object.fromEntries(auditGroups.map((group) => [group, 0])) as Record<AuditGroup, number>
+  // A restored trail may have types that a newer version wrote.
+  for (const { resourceType, entries } of rows)
+    counts[(auditGroupOf as Record<string, AuditGroup>)[resourceType] ?? 'organization'] += entries
+  return counts
+}

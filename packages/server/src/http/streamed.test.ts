@@ -1,0 +1,60 @@
+import { finished } from 'node:stream/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { streamed } from './streamed.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Pieces without end, and whether what they are made of was given back. */
+function source() {
+  const state = { made: 0, isGivenBack: false }
+  async function* pieces() {
+    try {
+      for (;;) {
+        state.made++
+        yield Buffer.alloc(64 * 1024)
+      }
+    } finally {
+      state.isGivenBack = true
+    }
+  }
+  return { state, pieces: pieces() }
+}
+
+test('someone who takes nothing for 45 seconds is cut off, and what the answer holds is given back', async () => {
+  const { state, pieces } = source()
+  const { body } = await streamed(pieces)
+  const ended = finished(body).catch((error: Error) => error.message)
+  body.read(1)
+  await vi.advanceTimersByTimeAsync(44_000)
+  expect([body.destroyed, state.isGivenBack]).toEqual([false, false])
+  const madeBefore = state.made
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(await ended).toBe('nobody reads the answer')
+  expect(state).toEqual({ made: madeBefore, isGivenBack: true })
+})
+
+test('someone who is slow but takes what comes is served', async () => {
+  const { state, pieces } = source()
+  const { body } = await streamed(pieces)
+  for (let n = 0; n < 5; n++) {
+    await vi.advanceTimersByTimeAsync(40_000)
+    body.read()
+  }
+  expect([body.destroyed, state.isGivenBack]).toEqual([false, false])
+  body.destroy()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(state.isGivenBack).toBe(true)
+})
+
+test('what fails before the first piece is refused like any other answer; later it cuts the answer off', async () => {
+  async function* failing(after: number) {
+    for (let n = 0; n < after; n++) yield Buffer.from('piece')
+    throw new Error('the source failed')
+  }
+  await expect(streamed(failing(0))).rejects.toThrow('the source failed')
+  const { body } = await streamed(failing(1))
+  const ended = finished(body).catch((error: Error) => error.message)
+  body.resume()
+  expect(await ended).toBe('the source failed')
+})
