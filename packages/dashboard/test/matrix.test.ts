@@ -189,6 +189,31 @@ describe('the keyboard', () => {
     await value(page, 'DATABASE_URL', 'Staging').focus()
   })
 
+  test('stays in the field that a person went to while a dialog was opening', async () => {
+    // As on a slow machine: what the page has put off is done after the person has gone on.
+    await page.evaluate(() => {
+      const timer = window.setTimeout
+      const late: (() => void)[] = []
+      window.setTimeout = ((then: () => void, ms?: number) => (ms ? timer(then, ms) : late.push(then))) as never
+      Object.assign(window, {
+        catchUp() {
+          window.setTimeout = timer
+          for (const then of late) then()
+        },
+      })
+    })
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    const dialog = dialogOf(page)
+    await isFocused(dialog.getByLabel('Name'))
+    await dialog.getByLabel('Value').focus()
+    await page.evaluate('catchUp()')
+    await page.keyboard.type('planted-typed-at-once')
+    expect(await dialog.getByLabel('Value').inputValue()).toBe('planted-typed-at-once')
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   test('opens the command palette anywhere, goes where it says, and closes it with Escape', async () => {
     await page.keyboard.press('Control+k')
     const palette = page.getByLabel('Go to or do')
