@@ -48,9 +48,12 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 const longWalks = [
   'agent-run',
   'branches',
+  'custody',
+  'edits',
   'exchange',
   'external',
   'keypair',
+  'leases',
   'names',
   'policies',
   'proxy-approvals',
