@@ -6,7 +6,7 @@ import { markdownTable, referenceMarkdown } from '../packages/contract/src/refer
 import { routes } from '../packages/server/src/app.ts'
 import { settings } from '../packages/server/src/config.ts'
 import { accessFacts } from '../packages/server/src/features/docs/access-words.ts'
-import { withSyncTable } from './sync-table.ts'
+import { withSyncTables } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')
 
@@ -18,7 +18,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
     'docs/api.md': referenceMarkdown(accessFacts(routes)),
     'docs/settings.md': settingsMarkdown(),
-    [syncPage]: await withSyncTable(await readFile(join(root, syncPage), 'utf8')),
+    [syncPage]: await withSyncTables(await readFile(join(root, syncPage), 'utf8')),
     'packages/contract/src/operations.gen.ts': operationsTable(),
   }
 }

@@ -37,6 +37,18 @@ const kind = <const T extends string>(value: T) =>
   Type.Literal(value, { description: 'What the destination is; it says which of the other fields belong to it.' })
 
 export const syncPlatforms = {
+  'app-platform-c': {
+    label: 'Fly.io',
+    config: Config('app-platform-c'),
+    destination: Strict({
+      provider: Type.Literal('app-platform-c'),
+      appName: Type.String({
+        pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
+        description: 'Name of the Fly.io app whose secrets are written.',
+      }),
+    }),
+    credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
+  },
   'frontend-cloud': {
     label: 'Vercel',
     config: Strict({
@@ -49,7 +61,8 @@ export const syncPlatforms = {
       targets: some('Environments whose variables are written.', 'production', 'preview', 'development'),
       gitBranch: Type.Optional(Branch('Branch to which values of preview are limited; only with preview alone.')),
     }),
-    credential: 'Access token of an account that may change environment variables of the project.',
+    credential:
+      'Access token of an account that may change environment variables of the project. Those of production can need a right of their own.',
   },
   'edge-workers': {
     label: 'Cloudflare Workers',
@@ -105,7 +118,7 @@ export const syncPlatforms = {
         Type.Boolean({ description: 'Whether written values wait for the next deployment (default: no).' }),
       ),
     }),
-    credential: 'Token of the account or workspace, or a project token of this one environment.',
+    credential: 'Project token of this one environment (tokenKind project), or a token of the account or workspace.',
   },
   'app-platform-b': {
     label: 'Render',
@@ -122,7 +135,7 @@ export const syncPlatforms = {
         envGroupId: Segment('Id of the environment group (evg-...).'),
       }),
     ]),
-    credential: 'API key of a user who may change the service or group.',
+    credential: 'API key of a user who may change the service or group. It acts as the user in all their workspaces.',
   },
   'app-platform-d': {
     label: 'Northflank',
@@ -132,7 +145,8 @@ export const syncPlatforms = {
       projectId: Segment('Id of the Northflank project, as in its URL.'),
       secretGroupId: Segment('Id of the secret group in it.'),
     }),
-    credential: 'API token that may read and update values of the secret group.',
+    credential:
+      'API token of a role that may read and update values of the secret group. One that cannot read them is refused, since a write replaces all.',
   },
   'app-platform-e': {
     label: 'DigitalOcean App Platform',

@@ -1,5 +1,4 @@
-import { type Static, Type } from 'typebox'
-import { Strict } from './schema.ts'
+import type { Static } from 'typebox'
 import { syncClouds } from './sync-clouds.ts'
 import { syncHosts } from './sync-hosts.ts'
 import { syncPlatforms } from './sync-platforms.ts'
@@ -9,23 +8,8 @@ import type { SyncRow } from './sync-row.ts'
 // a sentence that clients show beside the field they ask for. An adapter of the same tag stands in
 // packages/providers/src/sync.
 
-const AppPlatformC = Strict({ provider: Type.Literal('app-platform-c') })
-const AppPlatformCDestination = Strict({
-  provider: Type.Literal('app-platform-c'),
-  appName: Type.String({
-    pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
-    description: 'Name of the Fly.io app whose secrets are written.',
-  }),
-})
-
 /** Every sync destination, by tag. */
 export const syncProviders = {
-  'app-platform-c': {
-    label: 'Fly.io',
-    config: AppPlatformC,
-    destination: AppPlatformCDestination,
-    credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
-  },
   ...syncPlatforms,
   ...syncClouds,
   ...syncHosts,

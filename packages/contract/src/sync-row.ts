@@ -7,6 +7,6 @@ export interface SyncRow {
   config: TObject
   /** An object, or a union of them that a `kind` tells apart. */
   destination: TObject | ReturnType<typeof Type.Union>
-  /** What the credential is, for whoever is asked for it. */
+  /** What the credential is and what it must be allowed, for a person who is asked for it. The docs list it, too. */
   credential: string
 }

@@ -1,39 +1,10 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
 import { Value } from 'typebox/value'
 import { describe, expect, it } from 'vitest'
 import { syncProvider } from '../../src/sync/registry.ts'
 import { describedDestinations, syncSamples } from './facts.ts'
 
-const root = join(import.meta.dirname, '../../../..')
-const page = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
 const tags = Object.keys(syncProviders) as SyncTag[]
-
-/** Files of the table in “Adding a destination”. */
-const files = [...(page.split('## Adding a destination')[1] ?? '').matchAll(/^\| `([^`]+)` \|/gm)].map(
-  ([, file = '']) => file,
-)
-
-/** A file with rows of several destinations may have others of its kind beside it. */
-const siblings = (file: string) => globSync(file.replace(/(sync|samples)-platforms\.ts$/, '$1-*.ts'), { cwd: root })
-
-describe('the page on adding a destination', () => {
-  it('names eight files', () => {
-    expect(files).toHaveLength(8)
-  })
-
-  it.each(tags)('names all files that %s has', (tag) => {
-    for (const file of files) {
-      if (file.includes('<tag>'))
-        expect([file, existsSync(join(root, file.replace('<tag>', tag)))]).toEqual([file, true])
-      else {
-        const naming = siblings(file).filter((each) => readFileSync(join(root, each), 'utf8').includes(tag))
-        expect([file, naming.length]).toEqual([file, expect.toSatisfy((count: number) => count > 0)])
-      }
-    }
-  })
-})
 
 it('every destination describes its sample, which its schemas take', async () => {
   const samples = await syncSamples()

@@ -5,10 +5,11 @@ import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
 import type { SyncConnection, SyncFacts } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
 
-/** What an adapter says of a destination of its kind, and what people call it. */
+/** What an adapter says of a destination of its kind, what people call it, and what its credential is. */
 export interface DescribedDestination {
   tag: SyncTag
   label: string
+  credential: string
   facts: SyncFacts
 }
 
@@ -35,7 +36,8 @@ export async function describedDestinations(): Promise<DescribedDestination[]> {
       const sample = samples[tag]
       if (sample === undefined) throw new Error(`packages/providers/test/sync/samples-*.ts: no sample of ${tag}`)
       const facts = (await syncProvider(tag)).describe(sample)
-      return { tag, label: syncProviders[tag].label, facts }
+      const { label, credential } = syncProviders[tag]
+      return { tag, label, credential, facts }
     }),
   )
 }

@@ -1,3 +1,4 @@
+import type { SyncTag } from '@skerry/contract/sync-providers'
 import type { SyncConnection } from '../../src/sync/provider.ts'
 
 const accountId = '0123456789abcdef0123456789abcdef'
@@ -64,12 +65,4 @@ export const platformSamples = {
     destination: { provider: 'site-host', siteId: id('5'), contexts: ['production', 'deploy-preview'] },
     credential: 'nfp_netlify-token-0001',
   },
-} satisfies { [T in PlatformTag]: SyncConnection<T> }
-
-type PlatformTag =
-  | 'frontend-cloud'
-  | 'edge-workers'
-  | 'edge-pages'
-  | 'edge-secrets-store'
-  | `app-platform-${'a' | 'b' | 'c' | 'd' | 'e' | 'f'}`
-  | 'site-host'
+} satisfies { [T in SyncTag]?: SyncConnection<T> }

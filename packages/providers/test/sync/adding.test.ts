@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
+import { describe, expect, it } from 'vitest'
+
+// “Adding a destination” in docs/sync.md lists the files and rows that each destination takes. Here they are counted in the tree,
+// for every tag, so that neither can have one that the other lacks.
+
+const root = join(import.meta.dirname, '../../../..')
+const tags = Object.keys(syncProviders) as SyncTag[]
+
+/** File -> `new`, `made`, or how many rows: `1 row`. */
+type Takes = Record<string, string>
+
+const section = readFileSync(join(root, 'docs/sync.md'), 'utf8').split('## Adding a destination')[1] ?? ''
+const listed: Takes = Object.fromEntries(
+  [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, file = '', takes = '']) => [file, takes]),
+)
+
+const sources = globSync(
+  ['*.md', 'docs/**/*.{md,json}', '{bench,scripts}/**/*.ts', '{packages,examples}/*/**/*.{ts,tsx,sql,json,md}'],
+  { cwd: root, exclude: (path) => ['node_modules', 'dist'].includes(basename(path)) },
+).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+/** One row of a kind is enough, in whichever of these files. */
+const oneOfKind = (file: string) =>
+  file
+    .replace(/contract\/src\/sync-(hosts|clouds)\.ts$/, 'contract/src/sync-platforms.ts')
+    .replace(/sync\/samples-clouds\.ts$/, 'sync/samples-platforms.ts')
+
+/** What a destination takes in the tree: files that have its tag for a name, rows that begin with it, and files that name it else. */
+function takenBy(tag: SyncTag): Takes {
+  const begins = new RegExp(`^(?: *'${tag}': |\\| \`${tag}\`)`, 'gm')
+  const names = new RegExp(`['"\`]${tag}['"\`]`)
+  return Object.fromEntries(
+    sources.flatMap(({ file, text }) => {
+      const own = new RegExp(`^${tag}(-fake|\\.test)?\\.ts$`).test(basename(file))
+      if (own) return [[file.replace(tag, '<tag>'), 'new']]
+      const rows = text.match(begins)?.length ?? 0
+      if (rows > 0) return [[oneOfKind(file), rows === 1 ? '1 row' : `${rows} rows`]]
+      return names.test(text) ? [[file, 'made']] : []
+    }),
+  )
+}
+
+const taken = new Map(tags.map((tag) => [tag, takenBy(tag)]))
+
+/** Beside the two rows that are made, one by hand says what no public document settles, where there is such a thing. */
+const settled = (takes: Takes): Takes =>
+  takes['docs/sync-destinations.md'] === '3 rows' ? { ...takes, 'docs/sync-destinations.md': '2 rows' } : takes
+
+describe('the page on adding a destination', () => {
+  it.each(tags)('lists what %s takes', (tag) => {
+    const takes = settled(taken.get(tag) ?? {})
+    expect(Object.fromEntries(Object.keys(listed).map((file) => [file, takes[file]]))).toEqual(listed)
+  })
+
+  it('lists every file that all destinations are in', () => {
+    const [first = {}, ...others] = [...taken.values()]
+    const everywhere = Object.keys(first).filter((file) => others.every((takes) => file in takes))
+    expect(everywhere.sort()).toEqual(Object.keys(listed).sort())
+  })
+})
+
+it('what no document settles is told of destinations that there are, each once', () => {
+  const page = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
+  const told = [...(page.split('## What no public document settles')[1] ?? '').matchAll(/^\| `([^`]+)`/gm)]
+  expect(told.length).toBeGreaterThan(0)
+  expect(
+    told.map(([, tag]) => tag).filter((tag, index, all) => !(tag! in syncProviders) || all.indexOf(tag) < index),
+  ).toEqual([])
+})
