@@ -5,7 +5,7 @@ import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
 import type { Core } from './core.ts'
-import { checkForm, type Headers, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
+import { checkForm, type Headers, isNamed, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
 import { checkTrailers } from './placeholders.ts'
 import { Refusal } from './refusal.ts'
 import { hidden, type Injected, pass } from './response.ts'
@@ -37,7 +37,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     observed?.heard()
-    pass(core, answer, response, secrets, event)
+    await pass(core, answer, response, secrets, event)
   })
 }
 
@@ -48,7 +48,7 @@ export function traced<S extends { headers: Headers }>(
   observed: Observed | undefined,
 ): S {
   if (!config.propagateTraceUpstream || observed === undefined) return sending
-  const others = sending.headers.filter(([name]) => name.toLowerCase() !== 'traceparent')
+  const others = sending.headers.filter(([name]) => !isNamed(name, 'traceparent'))
   return { ...sending, headers: [...others, ['traceparent', observed.traceparent]] }
 }
 
@@ -150,7 +150,7 @@ function withOwn(headers: Headers, route: Route | null): Headers {
 
 /** What comes back is looked into, so it is best not packed. */
 const unpacked = (headers: Headers): Headers => [
-  ...headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding'),
+  ...headers.filter(([name]) => !isNamed(name, 'accept-encoding')),
   ['Accept-Encoding', 'identity'],
 ]
 
