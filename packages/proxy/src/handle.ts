@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { isIP } from 'node:net'
 import type { Event } from './activity.ts'
 import { type Authorized, authorize } from './authorize.ts'
@@ -80,6 +80,8 @@ export async function answered(
     observed?.refused(refusal)
     core.warn(`${request.method} ${to.host}: ${refusal.message}`)
     refuse(request, response, refusal)
+    // An answer that was refused is not read to its end.
+    gone.abort(refusal)
   }
 }
 
@@ -166,7 +168,8 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
   if (response.headersSent) return void response.destroy()
   const own = request.complete ? [] : ['Connection', 'close']
   const type = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(refusal.body))]
-  response.writeHead(refusal.status, [...type, ...refusal.headers, ...own])
+  // An answer that cannot be passed on may have left its own words for the status.
+  response.writeHead(refusal.status, STATUS_CODES[refusal.status], [...type, ...refusal.headers, ...own])
   response.end(refusal.body)
 }
 
