@@ -80,6 +80,13 @@ test.each([
   expect(upstream.got).toHaveLength(before)
 })
 
+test('an answer whose status has words that no answer may have is refused, and the executor goes on', async () => {
+  upstream.answers = (_, { socket }) => socket!.end('HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok')
+  expect(refused(await call({}))).toEqual([500, 'internal', 'internal'])
+  upstream.answers = repeat
+  expect((await call({})).status).toBe(200)
+})
+
 test('a key does not follow a redirect', async () => {
   upstream.answers = (_, response) => response.writeHead(302, { location: 'http://evil.example/' }).end()
   expect(refused(await call({ headers: { 'x-key': '{{skerry:API_KEY}}' } }))).toEqual([

@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { isIP } from 'node:net'
 import type { Event } from './activity.ts'
 import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
 import type { Core } from './core.ts'
-import { checkForm, type Headers, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
+import { checkForm, type Headers, isNamed, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
 import { checkTrailers } from './placeholders.ts'
 import { Refusal } from './refusal.ts'
 import { hidden, type Injected, pass } from './response.ts'
@@ -37,7 +37,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     observed?.heard()
-    pass(core, answer, response, secrets, event)
+    await pass(core, answer, response, secrets, event)
   })
 }
 
@@ -48,7 +48,7 @@ export function traced<S extends { headers: Headers }>(
   observed: Observed | undefined,
 ): S {
   if (!config.propagateTraceUpstream || observed === undefined) return sending
-  const others = sending.headers.filter(([name]) => name.toLowerCase() !== 'traceparent')
+  const others = sending.headers.filter(([name]) => !isNamed(name, 'traceparent'))
   return { ...sending, headers: [...others, ['traceparent', observed.traceparent]] }
 }
 
@@ -80,6 +80,8 @@ export async function answered(
     observed?.refused(refusal)
     core.warn(`${request.method} ${to.host}: ${refusal.message}`)
     refuse(request, response, refusal)
+    // An answer that was refused is not read to its end.
+    gone.abort(refusal)
   }
 }
 
@@ -150,7 +152,7 @@ function withOwn(headers: Headers, route: Route | null): Headers {
 
 /** What comes back is looked into, so it is best not packed. */
 const unpacked = (headers: Headers): Headers => [
-  ...headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding'),
+  ...headers.filter(([name]) => !isNamed(name, 'accept-encoding')),
   ['Accept-Encoding', 'identity'],
 ]
 
@@ -166,7 +168,8 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
   if (response.headersSent) return void response.destroy()
   const own = request.complete ? [] : ['Connection', 'close']
   const type = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(refusal.body))]
-  response.writeHead(refusal.status, [...type, ...refusal.headers, ...own])
+  // An answer that cannot be passed on may have left its own words for the status.
+  response.writeHead(refusal.status, STATUS_CODES[refusal.status], [...type, ...refusal.headers, ...own])
   response.end(refusal.body)
 }
 

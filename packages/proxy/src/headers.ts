@@ -52,8 +52,12 @@ export const framing = (headers: Headers): Headers => [
   ...valuesOf(headers, 'transfer-encoding').map((): Headers[number] => ['Transfer-Encoding', 'chunked']),
 ]
 
+/** Whether a name as it came is one in lower case. Most are not even as long, and need not be spelled anew. */
+export const isNamed = (name: string, wanted: string): boolean =>
+  name.length === wanted.length && name.toLowerCase() === wanted
+
 export const valuesOf = (headers: Headers, wanted: string): string[] =>
-  headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value)
+  headers.filter(([name]) => isNamed(name, wanted)).map(([, value]) => value)
 
 /** The ticket that a request presents. Two different ones would be a choice that is not ours. */
 export function ticketOf(headers: Headers): string | undefined {

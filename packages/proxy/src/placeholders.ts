@@ -1,5 +1,5 @@
 import { substitute } from '@skerry/crypto/placeholders'
-import type { Headers } from './headers.ts'
+import { type Headers, isNamed } from './headers.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
 /** The value of a name at this request, or a refusal. */
@@ -57,7 +57,7 @@ const encodeFor = (value: string) =>
   )
 
 function fillHeader(name: string, value: string, give: ValueOf): string {
-  if (name.toLowerCase() === 'authorization' && /^basic /i.test(value)) return fillBasic(value, give)
+  if (isNamed(name, 'authorization') && /^basic /i.test(value)) return fillBasic(value, give)
   return value.includes(mark) ? put(value, give, headerValue) : value
 }
 
@@ -84,7 +84,7 @@ const writers: readonly [type: RegExp, write: (value: string) => string][] = [
 ]
 
 function fillBody(body: Buffer, headers: Headers, give: ValueOf): Buffer {
-  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
+  const type = headers.find(([name]) => isNamed(name, 'content-type'))?.[1] ?? ''
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(type)
   if (!body.includes(mark) && !(isForm && /%7b%7bs/i.test(body.toString('latin1')))) return body
   const write = writers.find(([form]) => form.test(type))?.[1] ?? ((value: string) => value)

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolvedOf, startUpstream, startWorld } from '../test/world.ts'
 
 const key = 'sk-live-0123456789'
@@ -86,6 +88,28 @@ describe('an upstream that sends a secret back', () => {
     const { ask } = await echoing({ 'content-encoding': 'x-unknown' }, key)
     const answer = await ask()
     expect([answer.status, (await answer.text()).includes(key)]).toEqual([502, false])
+  })
+
+  test('is not waited for once its answer is refused', async () => {
+    const { ask, upstream } = await echoing({ 'content-encoding': 'x-unknown' }, Buffer.alloc(10_000_000))
+    expect((await ask()).status).toBe(502)
+    const open = () => new Promise((done) => upstream.server.getConnections((_, count) => done(count)))
+    await expect.poll(open).toBe(0)
+  })
+
+  test('ends nothing but the request where its status has words that no answer may have', async () => {
+    const words = 'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok'
+    const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(words)))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { reverse } = await startWorld(`[[route]]\nprefix = "/"\nupstream = "${origin}"\nallow = ["API_KEY"]`, {
+      API_KEY: key,
+    })
+    for (const a of ['none', '{{skerry:API_KEY}}']) {
+      const answer = await fetch(`${reverse}/`, { headers: { a } })
+      expect([answer.status, answer.statusText]).toEqual([502, 'Bad Gateway'])
+    }
   })
 
   test('is cut off where its answer unpacks without end', async () => {

@@ -32,7 +32,7 @@ export async function handleUpgrade(core: Core, incoming: Incoming, socket: Dupl
     const found = await core.upstreams.upgrade(incoming.to, { ...traced(core, sending, observed), body: null }, signal)
     observed?.heard()
     if (!('head' in found)) {
-      pass(core, found, response, secrets, event)
+      await pass(core, found, response, secrets, event)
       return
     }
     observed?.end(101)

@@ -39,9 +39,8 @@ export async function providerFetch(executor: Executor, { body, response, signal
     throw fail('not_allowed', 'the provider redirects elsewhere, and a credential does not follow')
   }
   if (answer.statusCode === 401) await executor.refresher.report(connectionId, 'provider_rejected_credential')
-  pass({ config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }, answer, response, [credential], {
-    host: hostOf(request.url),
-  })
+  const means = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
+  await pass(means, answer, response, [credential], { host: hostOf(request.url) })
   return null
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { readBody } from '@skerry/proxy/body'
 import type { Executor } from '../executor.ts'
 import { fail, refusalOf, type VaultRefusal } from './refusal.ts'
@@ -124,6 +124,12 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
   if (response.headersSent) return void response.destroy()
   const { code, message, status, headers } = refusal
   const own = request.complete ? {} : { connection: 'close' }
-  response.writeHead(status, { 'content-type': 'application/json', ...headers, ...always, ...own })
+  // An answer that cannot be passed on may have left its own words for the status.
+  response.writeHead(status, STATUS_CODES[status], {
+    'content-type': 'application/json',
+    ...headers,
+    ...always,
+    ...own,
+  })
   response.end(JSON.stringify({ error: { code, message } }))
 }

@@ -46,7 +46,8 @@ const layersMax = 2
  * @example await pipeline(answer, ...decompression(answer.headers['content-encoding']), redactStream(one), response)
  */
 export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
-  const named = (encoding ?? '')
+  if (encoding === undefined) return []
+  const named = encoding
     .toLowerCase()
     .split(',')
     .map((one) => one.trim())

@@ -13,6 +13,22 @@ const through = ({ transform, flush }: Redactor, chunks: Uint8Array[]) =>
   Buffer.concat([...chunks.map((chunk) => Buffer.from(transform(chunk))), flush()])
 const redacted = (text: string, secrets = [secret]) => through(redactor(secrets), [Buffer.from(text)]).toString()
 
+describe('bytes that came all at once', () => {
+  it('have their values replaced, and keep an end that only begins like one', () => {
+    const { whole, counts } = redactor([secret])
+    const beginning = value.slice(0, 5)
+    expect(Buffer.from(whole(Buffer.from(`[${value}]${beginning}`))).toString()).toBe(`[${mark}]${beginning}`)
+    expect(counts).toEqual(new Map([['API_KEY', 1]]))
+  })
+
+  it('are given back as they are where nothing is replaced', () => {
+    const bytes = Buffer.from(`nothing but ${value.slice(0, 5)}`)
+    const { whole, flush } = redactor([secret])
+    expect(whole(bytes)).toBe(bytes)
+    expect(flush()).toHaveLength(0)
+  })
+})
+
 describe('a value is replaced', () => {
   const all = [...value].map((one) =>
     [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),

@@ -19,6 +19,8 @@ export interface Redactor {
   transform: (chunk: Uint8Array) => Uint8Array
   /** What was held back, at the end. */
   flush: () => Uint8Array
+  /** Bytes that have come all at once, with nothing before or behind them; the same ones where nothing is replaced. */
+  whole: (bytes: Uint8Array) => Uint8Array
   /** By name, how often a value was replaced. */
   counts: Map<string, number>
 }
@@ -52,9 +54,11 @@ export function redaction(secrets: readonly Secret[], settings: RedactorSettings
 export const redactor = (secrets: readonly Secret[], settings?: RedactorSettings): Redactor =>
   redaction(secrets, settings)()
 
+const nothing: Uint8Array = Buffer.alloc(0)
+
 function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): Redactor {
   const counts = new Map<string, number>()
-  let held: Uint8Array = Buffer.alloc(0)
+  let held = nothing
 
   const replace = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
     const parts: Uint8Array[] = []
@@ -72,13 +76,14 @@ function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): 
       if (from > open) open = openFrom()
     }
     // A copy: whoever gave the chunk may fill it again.
-    held = Buffer.from(bytes.subarray(open))
-    const rest = bytes.subarray(from, open)
-    return parts.length === 0 ? rest : Buffer.concat([...parts, rest])
+    held = open === bytes.length ? nothing : Buffer.from(bytes.subarray(open))
+    if (parts.length > 0) return Buffer.concat([...parts, bytes.subarray(from, open)])
+    return held === nothing ? bytes : bytes.subarray(0, open)
   }
   return {
     transform: (chunk) => replace(held.length === 0 ? chunk : Buffer.concat([held, chunk]), false),
     flush: () => replace(held, true),
+    whole: (bytes) => replace(bytes, true),
     counts,
   }
 }
