@@ -96,6 +96,8 @@ function wholeOf(answer: IncomingMessage): Promise<Buffer | null> {
   answer.on('data', (chunk: Buffer) => chunks.push(chunk))
   answer.on('end', () => resolve(Buffer.concat(chunks)))
   answer.on('error', () => resolve(null))
+  // Without an end before it: nobody waits for the answer any more.
+  answer.on('close', () => resolve(null))
   return promise
 }
 
