@@ -92,7 +92,7 @@ export function AddPasskey(props: {
     await reload()
   }
   return (
-    <FormDialog title={title} submit="Continue" form={form} opened onClose={onClose} onSubmit={submit}>
+    <FormDialog title={title} submit="Continue" form={form} onClose={onClose} onSubmit={submit}>
       <TextInput label="Name" placeholder="Laptop" autoComplete="off" data-autofocus {...form.getInputProps('label')} />
       {children}
     </FormDialog>

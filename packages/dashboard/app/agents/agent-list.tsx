@@ -62,7 +62,6 @@ export function AgentList() {
         <ConfirmDelete
           title={`Remove ${removing.name}?`}
           confirm="Remove"
-          opened
           onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing.id)}
         >

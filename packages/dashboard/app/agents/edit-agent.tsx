@@ -28,7 +28,6 @@ export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => voi
       title={`Edit ${agent.name}`}
       submit="Save"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={save}
       disabled={places === undefined}

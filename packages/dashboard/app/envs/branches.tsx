@@ -61,7 +61,6 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
         <ConfirmDelete
           title={`Delete ${ending.slug}?`}
           confirm="Delete"
-          opened
           onClose={() => setEnding(null)}
           onConfirm={async () => {
             await api.envs.delete({ params: { orgId: org.id, envId: ending.id } })

@@ -62,7 +62,6 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
         <ConfirmDelete
           title={`Take the key from ${name(revoking)}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={() => revoke(revoking)}
         >

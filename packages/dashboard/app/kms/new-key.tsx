@@ -23,7 +23,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
     showToast(`${name} is made.`)
   }
   return (
-    <FormDialog title="New managed key" submit="Make it" form={form} opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New managed key" submit="Make it" form={form} onClose={onClose} onSubmit={create}>
       <TextInput
         label="Name"
         placeholder="receipts"

@@ -72,7 +72,6 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
       title="New lease target"
       submit="Register"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={register}
       disabled={secret.trim() === '' || !reader.isReady}

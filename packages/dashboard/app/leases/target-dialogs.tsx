@@ -42,7 +42,7 @@ function RenameDialog({ target, onClose }: Props) {
     await reload(org.id)
   }
   return (
-    <FormDialog title={`Rename ${target.name}`} submit="Rename" form={form} opened onClose={onClose} onSubmit={rename}>
+    <FormDialog title={`Rename ${target.name}`} submit="Rename" form={form} onClose={onClose} onSubmit={rename}>
       <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
     </FormDialog>
   )
@@ -64,7 +64,6 @@ function ReplaceDialog({ target, onClose }: Props) {
     <FormDialog
       title={`Replace the credential of ${target.name}`}
       submit="Replace"
-      opened
       onClose={onClose}
       onSubmit={replace}
       disabled={secret.trim() === '' || !reader.isReady}
@@ -90,7 +89,7 @@ function RemoveDialog({ target, onClose }: Props) {
     await reload(org.id)
   }
   return (
-    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
       <Text span size="sm">
         No more leases are made on it, and Skerry forgets its credential. Take back the account that it signed in with,
         too.

@@ -14,7 +14,7 @@ export function CreateDialog(props: {
   // Applications, groups and environments have names and slugs of the same form.
   const form = useApiForm('apps', 'create', { name: '', slug: '' })
   return (
-    <FormDialog title={title} submit="Create" form={form} opened onClose={onClose} onSubmit={onCreate}>
+    <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate}>
       <NameAndSlug form={form} placeholder={placeholder} />
     </FormDialog>
   )
@@ -30,14 +30,7 @@ export function RenameDialog(props: {
   const { title, onRename, onClose } = props
   const form = useApiForm('apps', 'update', { name: props.name })
   return (
-    <FormDialog
-      title={title}
-      submit="Rename"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={({ name }) => onRename(name)}
-    >
+    <FormDialog title={title} submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => onRename(name)}>
       <TextInput
         label="Name"
         description="The slug stays as it is."

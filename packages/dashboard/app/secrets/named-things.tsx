@@ -134,7 +134,6 @@ function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void })
       title={`Delete the ${what} ${name}?`}
       confirm="Delete"
       typed={slug}
-      opened
       onClose={onClose}
       onConfirm={() => onDelete(id)}
     >

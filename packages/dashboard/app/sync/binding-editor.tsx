@@ -56,7 +56,6 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
       title={isNew ? 'Look at what will be pushed' : 'Edit the binding'}
       submit={isNew ? 'Start pushing' : 'Save'}
       form={form}
-      opened
       onClose={close}
       onSubmit={save}
       disabled={!isWhole || (isNew && !plan.query.isSuccess) || (names !== '' && allowed !== names)}

@@ -55,14 +55,7 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
     }
   }
   return (
-    <FormDialog
-      title={`Verify ${connection.name}`}
-      submit="Verify"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={verify}
-    >
+    <FormDialog title={`Verify ${connection.name}`} submit="Verify" form={form} onClose={onClose} onSubmit={verify}>
       <Text size="sm">Asks this destination whether the credential works there. Nothing is written.</Text>
       <ConfigFields form={form} fields={rulesFor(form.values.config).fields} />
     </FormDialog>
@@ -77,14 +70,7 @@ function RenameDialog({ connection, onClose }: Props) {
     await reloadSync(org.id)
   }
   return (
-    <FormDialog
-      title={`Rename ${connection.name}`}
-      submit="Rename"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={rename}
-    >
+    <FormDialog title={`Rename ${connection.name}`} submit="Rename" form={form} onClose={onClose} onSubmit={rename}>
       <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
     </FormDialog>
   )
@@ -107,7 +93,6 @@ function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & 
     <FormDialog
       title={`Replace the credential of ${name}`}
       submit="Replace"
-      opened
       onClose={onClose}
       onSubmit={replace}
       disabled={credential.trim() === '' || !isFresh(query) || !reader.isKnown}
@@ -145,7 +130,7 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
         ? ' Its binding goes with it.'
         : ` Its ${bound.length} bindings go with it.`
   return (
-    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" opened onClose={onClose} onConfirm={disconnect}>
+    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" onClose={onClose} onConfirm={disconnect}>
       This server forgets the credential, and loses the keys of the environments that were bound.{also} What was pushed
       stays where it is. Revoke the credential there, and re-key the environments to make what this server had
       worthless.

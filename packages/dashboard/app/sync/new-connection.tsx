@@ -70,7 +70,6 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
       title={`Connect ${provider.label}`}
       submit="Connect"
       form={form}
-      opened
       onClose={close}
       onSubmit={connect}
       disabled={name.trim() === '' || credential.trim() === '' || !isFresh(key)}

@@ -65,7 +65,6 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       title="New service token"
       submit="Create"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={create}
       disabled={environmentId !== null && !isFresh(composed)}

@@ -39,12 +39,12 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (
-      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
+      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
         Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
       </ConfirmDelete>
     )
   return (
-    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" opened onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" onClose={onClose} onConfirm={remove}>
       The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
     </ConfirmDelete>
   )

@@ -68,7 +68,6 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
         <ConfirmDelete
           title="Disable the executor?"
           confirm="Disable"
-          opened
           onClose={() => setDisabling(false)}
           onConfirm={disable}
         >

@@ -63,7 +63,6 @@ export function PlatformKeys({ project }: { project: Project }) {
         <ConfirmDelete
           title={`Revoke ${revoking.name}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={() => revoke(revoking.id)}
         >
@@ -87,7 +86,7 @@ function NewKeyDialog(props: {
     await reloadVault(params.orgId)
   }
   return (
-    <FormDialog title="New platform key" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New platform key" submit="Create" form={form} onClose={onClose} onSubmit={create}>
       <TextInput
         label="Name"
         description="Where it is used."

@@ -26,15 +26,7 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }) {
     await reloadVault(org.id)
   }
   return (
-    <FormDialog
-      title="New vault project"
-      submit="Create"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={create}
-      size="lg"
-    >
+    <FormDialog title="New vault project" submit="Create" form={form} onClose={onClose} onSubmit={create} size="lg">
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -48,15 +40,7 @@ function EditDialog({ project, onClose }: { project: Project; onClose: () => voi
     await reloadVault(org.id)
   }
   return (
-    <FormDialog
-      title={`Edit ${project.name}`}
-      submit="Save"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={update}
-      size="lg"
-    >
+    <FormDialog title={`Edit ${project.name}`} submit="Save" form={form} onClose={onClose} onSubmit={update} size="lg">
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -138,7 +122,7 @@ function DisableDialog({ project: { id, name }, onClose }: { project: Project; o
     await reloadVault(org.id)
   }
   return (
-    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" opened onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" onClose={onClose} onConfirm={disable}>
       Until it is enabled again, the executor gets no credential and nobody can connect an account. Connections are
       kept.
     </ConfirmDelete>

@@ -87,7 +87,6 @@ export function Webhooks({ project }: { project: Project }) {
         <ConfirmDelete
           title={`Delete the webhook to ${removing.url}?`}
           confirm="Delete"
-          opened
           onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing)}
         >

@@ -86,7 +86,6 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
       title={`Delete the application ${app.name}?`}
       confirm="Delete"
       typed={app.slug}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >

@@ -80,7 +80,6 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
       title={`Delete ${environment.name}?`}
       confirm="Delete"
       typed={environment.slug}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >
