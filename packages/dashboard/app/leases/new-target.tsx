@@ -1,10 +1,11 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
 import { api } from '../api.ts'
 import { type Texts, textAt } from '../form/config-fields.ts'
 import { ConfigFields } from '../form/config-input.tsx'
+import { NameField } from '../form/name-field.tsx'
 import { type ConfigValues, readConfig, useConfigForm, withTexts } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
 import { invalidate } from '../queries.ts'
@@ -78,15 +79,12 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
       size="lg"
     >
       <Select label="What it is" data={providers} value={provider} allowDeselect={false} onChange={choose} />
-      <TextInput
-        label="Name"
+      <NameField
         description="How people find it. One is made up unless you choose it."
         placeholder="shop"
         maxLength={64}
-        autoComplete="off"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        data-autofocus
       />
       {isProvisionable(provider) && <ReaderField reader={reader} onChange={setTokenId} />}
       <ReaderNotice reader={reader} />

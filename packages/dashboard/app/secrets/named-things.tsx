@@ -9,7 +9,8 @@ import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
-import { CreateDialog, RenameDialog } from './named-thing-dialogs.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
+import { CreateDialog } from './create-dialog.tsx'
 
 interface Thing {
   id: string
@@ -128,7 +129,14 @@ function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void })
   const { dialog, what, deleteMeans, onRename, onDelete, onClose } = props
   const { id, name, slug } = dialog.thing
   if (dialog.kind === 'rename')
-    return <RenameDialog title={`Rename ${name}`} name={name} onRename={(to) => onRename(id, to)} onClose={onClose} />
+    return (
+      <RenameDialog
+        name={name}
+        description="The slug stays as it is."
+        onRename={(to) => onRename(id, to)}
+        onClose={onClose}
+      />
+    )
   return (
     <ConfirmDelete
       title={`Delete the ${what} ${name}?`}

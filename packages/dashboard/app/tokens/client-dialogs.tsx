@@ -1,8 +1,8 @@
-import { TextInput } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients as endpoints } from '@skerry/contract/machine-clients'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -28,12 +28,9 @@ export function CreateClientDialog(props: { onClose: () => void; onMade: (made: 
   }
   return (
     <FormDialog title="New machine client" submit="Create" form={form} onClose={onClose} onSubmit={create}>
-      <TextInput
-        label="Name"
+      <NameField
         description="What it is for. It administers the organization, and holds no key."
         placeholder="provisioning"
-        autoComplete="off"
-        data-autofocus
         {...form.getInputProps('name')}
       />
     </FormDialog>

@@ -4,9 +4,9 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
 import { invalidate } from '../queries.ts'
-import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
 
 export type Token = Answer<typeof endpoints.list>['tokens'][number]
 
@@ -36,7 +36,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     await reload()
   }
   if (dialog.kind === 'rename')
-    return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
+    return <RenameDialog name={name} description="The slug stays as it is." onRename={rename} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>

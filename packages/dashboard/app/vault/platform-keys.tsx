@@ -1,12 +1,13 @@
-import { Button, Code, TextInput } from '@mantine/core'
+import { Button, Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
-import { usePlaintext } from '../keyring.ts'
 import { credentialColumns } from '../tokens/credential-columns.tsx'
 import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
+import { useMade } from '../tokens/use-made.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -20,7 +21,7 @@ export function PlatformKeys({ project }: { project: Project }) {
   const query = useQuery(projectQuery(org.id, project.id))
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<PlatformKey | null>(null)
-  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const made = useMade<string>()
   const params = { orgId: org.id, projectId: project.id }
   const revoke = async (vaultKeyId: string) => {
     await api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId } })
@@ -49,14 +50,8 @@ export function PlatformKeys({ project }: { project: Project }) {
           </Empty>
         }
       />
-      {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={setSecret} />}
-      <ShownWhenMade
-        title="The new platform key"
-        what="key"
-        token={secret}
-        wasCleared={wasCleared}
-        onClose={() => setSecret(null)}
-      >
+      {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={made.show} />}
+      <ShownWhenMade made={made} token={made.value} title="The new platform key" what="key">
         Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
       </ShownWhenMade>
       {revoking && (
@@ -87,14 +82,7 @@ function NewKeyDialog(props: {
   }
   return (
     <FormDialog title="New platform key" submit="Create" form={form} onClose={onClose} onSubmit={create}>
-      <TextInput
-        label="Name"
-        description="Where it is used."
-        placeholder="backend"
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
+      <NameField description="Where it is used." placeholder="backend" {...form.getInputProps('name')} />
     </FormDialog>
   )
 }

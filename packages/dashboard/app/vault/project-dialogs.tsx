@@ -3,6 +3,7 @@ import type { Body } from '@skerry/contract/endpoint'
 import type { vaultProjects } from '@skerry/contract/vault-projects'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -77,12 +78,9 @@ function ProjectFields({ form }: { form: ApiForm<Values> }) {
   const { name, display } = form.values
   return (
     <>
-      <TextInput
-        label="Name"
+      <NameField
         description="What the project is called here."
         placeholder="Northwind"
-        autoComplete="off"
-        data-autofocus
         {...form.getInputProps('name')}
       />
       <TextInput

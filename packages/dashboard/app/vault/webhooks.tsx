@@ -4,8 +4,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { usePlaintext } from '../keyring.ts'
 import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
+import { useMade } from '../tokens/use-made.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -26,7 +26,7 @@ export function Webhooks({ project }: { project: Project }) {
   const query = useQuery(webhooksQuery(org.id, project.id))
   const [creating, setCreating] = useState(false)
   const [removing, setRemoving] = useState<Webhook | null>(null)
-  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const secret = useMade<string>()
   const { test, setStatus, remove } = useWebhookActions(org.id)
   const actions = (webhook: Webhook): RowAction[] => [
     { label: 'Send a test', disabled: test.pending, onClick: () => void test.run(webhook) },
@@ -71,15 +71,9 @@ export function Webhooks({ project }: { project: Project }) {
         }
       />
       <Suspense>
-        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={setSecret} />}
+        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={secret.show} />}
       </Suspense>
-      <ShownWhenMade
-        title="The signing secret"
-        what="secret"
-        token={secret}
-        wasCleared={wasCleared}
-        onClose={() => setSecret(null)}
-      >
+      <ShownWhenMade made={secret} token={secret.value} title="The signing secret" what="secret">
         With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
         <Code>@skerry/sdk/vault</Code> does that.
       </ShownWhenMade>

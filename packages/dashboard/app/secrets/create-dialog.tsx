@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core'
 import { NameAndSlug } from '../form/name-and-slug.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -16,28 +15,6 @@ export function CreateDialog(props: {
   return (
     <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate}>
       <NameAndSlug form={form} placeholder={placeholder} />
-    </FormDialog>
-  )
-}
-
-/** Renames anything whose `update` takes a name. */
-export function RenameDialog(props: {
-  title: string
-  name: string
-  onRename: (name: string) => Promise<unknown>
-  onClose: () => void
-}) {
-  const { title, onRename, onClose } = props
-  const form = useApiForm('apps', 'update', { name: props.name })
-  return (
-    <FormDialog title={title} submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => onRename(name)}>
-      <TextInput
-        label="Name"
-        description="The slug stays as it is."
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
     </FormDialog>
   )
 }
