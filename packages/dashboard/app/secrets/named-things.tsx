@@ -8,7 +8,7 @@ import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 
@@ -117,12 +117,7 @@ const columnsOf = (linkTo: Props['linkTo']): ListColumn<Thing>[] => [
     ),
     sort: ({ slug }) => slug,
   },
-  {
-    header: 'Changed',
-    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
-    sort: ({ updatedAt }) => updatedAt,
-    width: 150,
-  },
+  timeColumn('Changed', 'updatedAt', 150),
 ]
 
 function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void }) {

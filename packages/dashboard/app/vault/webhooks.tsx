@@ -12,7 +12,7 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { Deliveries } from './deliveries.tsx'
 import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
@@ -118,12 +118,7 @@ const columns: ListColumn<Webhook>[] = [
     sort: ({ url }) => url,
     width: '48%',
   },
-  {
-    header: 'Last delivery',
-    cell: ({ lastDeliveryAt }) => <RelativeTime at={lastDeliveryAt} />,
-    sort: ({ lastDeliveryAt }) => lastDeliveryAt,
-    width: 150,
-  },
+  timeColumn('Last delivery', 'lastDeliveryAt', 150),
   { header: 'State', cell: (webhook) => <State webhook={webhook} />, sort: ({ status }) => status },
 ]
 
