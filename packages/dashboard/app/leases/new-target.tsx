@@ -26,7 +26,7 @@ const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
   mongodb: { 'connection.port': '27017', accessLevel: 'readonly' },
 }
 
-/** Registers a target: whoever signs in to it does so first; where the server cannot, it stores nothing. */
+/** Registers a target. The server or the provisioner that is to use it signs in first; where the server cannot, it stores nothing. */
 export function NewTargetDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { rules, all } = use(targetSchemas())

@@ -124,7 +124,7 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Whichever dialog is open. */
+/** The dialog of a member that is open. */
 export function MemberDialog(props: { dialog: OpenDialog; onClose: () => void; onRemoved: (ended: Ended) => void }) {
   const { dialog, onClose, onRemoved } = props
   const { kind, member, checked } = dialog

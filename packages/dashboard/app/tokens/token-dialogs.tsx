@@ -16,7 +16,7 @@ export interface OpenDialog {
   token: Token
 }
 
-/** Whichever dialog is open. */
+/** The dialog of a token that is open. */
 export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; onEnded: (ended: Ended) => void }) {
   const { dialog, onClose, onEnded } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })

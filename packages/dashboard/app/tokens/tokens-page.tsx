@@ -4,8 +4,7 @@ import { type ComponentProps, type ComponentType, type ReactNode, Suspense } fro
 import { ForAdmins } from '../ui/for-admins.tsx'
 import { IconPlus } from '../ui/icons.ts'
 import { Page } from '../ui/page.tsx'
-import { ShownWhenMade } from './shown-when-made.tsx'
-import { useMade } from './use-made.ts'
+import { ShownWhenMade, useMade } from './shown-when-made.tsx'
 
 /** One kind of tokens, for admins: their list, the dialog that creates one, and the new token, which is shown once. */
 export function TokensPage<Made>(props: {

@@ -22,7 +22,8 @@ export function RelativeTime({ at }: { at: string | null }) {
 }
 
 /**
- * A column of a list that shows a time of each row, and sorts by it.
+ * A column of a list that shows a time of each row, and sorts by it. A list that comes in pages cannot sort, so
+ * its columns are written out.
  *
  * @example timeColumn('Changed', 'updatedAt', 140)
  */

@@ -1,19 +1,18 @@
 import { Button, Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
-import { NameField } from '../form/name-field.tsx'
-import { useApiForm } from '../form/use-api-form.ts'
 import { credentialColumns } from '../tokens/credential-columns.tsx'
-import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
-import { useMade } from '../tokens/use-made.ts'
+import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { List } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { type PlatformKey, type Project, projectQuery, reloadVault } from './queries.ts'
+
+// Loaded when first asked for.
+const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-key.tsx')).NewKeyDialog }))
 
 /** Keys of the product's backend. */
 export function PlatformKeys({ project }: { project: Project }) {
@@ -50,7 +49,9 @@ export function PlatformKeys({ project }: { project: Project }) {
           </Empty>
         }
       />
-      {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={made.show} />}
+      <Suspense>
+        {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={made.show} />}
+      </Suspense>
       <ShownWhenMade made={made} token={made.value} title="The new platform key" what="key">
         Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
       </ShownWhenMade>
@@ -65,25 +66,6 @@ export function PlatformKeys({ project }: { project: Project }) {
         </ConfirmDelete>
       )}
     </Section>
-  )
-}
-
-function NewKeyDialog(props: {
-  params: { orgId: string; projectId: string }
-  onClose: () => void
-  onMade: (secret: string) => void
-}) {
-  const { params, onClose, onMade } = props
-  const form = useApiForm('vaultProjects', 'createKey', { name: '' })
-  const create = async (body: { name: string }) => {
-    const { secret } = await api.vaultProjects.createKey({ params, body })
-    onMade(secret)
-    await reloadVault(params.orgId)
-  }
-  return (
-    <FormDialog title="New platform key" submit="Create" form={form} onClose={onClose} onSubmit={create}>
-      <NameField description="Where it is used." placeholder="backend" {...form.getInputProps('name')} />
-    </FormDialog>
   )
 }
 

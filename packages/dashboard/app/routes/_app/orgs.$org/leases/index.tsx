@@ -5,7 +5,7 @@ import type { MadeAccess } from '../../../../leases/get-access.tsx'
 import { LeasesPage } from '../../../../leases/leases-page.tsx'
 import { Ledger } from '../../../../leases/ledger.tsx'
 import { ledgerQuery, targetsQuery } from '../../../../leases/queries.ts'
-import { useMade } from '../../../../tokens/use-made.ts'
+import { useMade } from '../../../../tokens/shown-when-made.tsx'
 
 // Loaded when first asked for.
 const GetAccessDialog = lazy(async () => ({
