@@ -78,13 +78,13 @@ export default {
     {
       name: 'one-door-to-the-outside',
       comment:
-        'What data of users can steer connects through outbound/ alone. The other folders connect to what the operator has set; config.ts, server.ts and kernel/network.ts look at addresses and open nothing',
+        'What data of users can steer connects through outbound/ alone. The other folders connect to what the operator has set; config.ts, settings.ts, server.ts and kernel/network.ts look at addresses and open nothing',
       severity: 'error',
       from: {
         path: '^packages/server/src/',
         pathNot: [
           '^packages/server/src/(outbound|db|identity)/',
-          '^packages/server/src/(jobs/mail|features/sign-in/external-client|config|server|kernel/network)\\.ts$',
+          '^packages/server/src/(jobs/mail|features/sign-in/external-client|config|settings|server|kernel/network)\\.ts$',
           '\\.test\\.ts$',
         ],
       },

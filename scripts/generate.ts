@@ -4,8 +4,8 @@ import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
 import { markdownTable, referenceMarkdown } from '../packages/contract/src/reference.ts'
 import { routes } from '../packages/server/src/app.ts'
-import { settings } from '../packages/server/src/config.ts'
 import { accessFacts } from '../packages/server/src/features/docs/access-words.ts'
+import { settings } from '../packages/server/src/settings.ts'
 import { withSyncTables } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')

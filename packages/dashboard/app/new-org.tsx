@@ -15,7 +15,7 @@ export function NewOrgDialog({ onClose }: { onClose: () => void }) {
     await navigate({ to: '/orgs/$org', params: { org: org.slug } })
   }
   return (
-    <FormDialog title="New organization" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New organization" submit="Create" form={form} onClose={onClose} onSubmit={create}>
       <NameAndSlug form={form} />
     </FormDialog>
   )

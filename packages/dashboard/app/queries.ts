@@ -43,7 +43,8 @@ export const isFresh = ({ isSuccess, isFetching }: Pick<UseQueryResult, 'isSucce
 
 /**
  * Who is signed in. A session in which the second factor is still to be entered hears of no organizations: asking for them
- * opens the dialog for it. Whoever closes that goes on without, and is asked again by the next page.
+ * opens the dialog for it. A person who closes it goes on without, and the next page
+ * asks again.
  */
 async function readMe(signal: AbortSignal) {
   const me = await api.me.get({}, { signal })

@@ -3,11 +3,20 @@ import { describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { Route } from '../src/http/route.ts'
 import { buildCallers, type Caller, type Place } from './callers.ts'
+import {
+  forHolders,
+  forMembers,
+  narrowedInside,
+  notForBound,
+  notForMachines,
+  ofApplication,
+  ofOrg,
+} from './route-groups.ts'
 import { openPlace } from './scene.ts'
 import { auditRows, stateOf } from './state.ts'
 
-// Every request carries an unknown query parameter, which is refused only after access has been decided: whoever is
-// told about the parameter has passed, and nothing has changed.
+// Every request carries an unknown query parameter, which is refused only after access has been decided: a caller that is
+// told of the parameter has been given access, and nothing has changed.
 
 interface Row {
   route: Route
@@ -83,128 +92,8 @@ function cellsWhere(row: (row: Row) => boolean, caller: (caller: Caller) => bool
     )
 }
 
-const ofOrg = ({ title }: Row) => title.includes('/:orgId')
 const isOpen = ({ route }: Row) => route.endpoint.surface === 'none'
 const ending = (...cells: string[]) => new RegExp(`: (?:${cells.join('|')})$`)
-/** Rows by title, with `org` for the path that most begin with. */
-function titled(list: string): (row: Row) => boolean {
-  const wanted = new Set(list.trim().split('\n'))
-  return ({ title }) => wanted.has(title.replace('/v1/orgs/:orgId', 'org'))
-}
-
-/** What a member may do; the specification marks everything else in an organization (admin). */
-const forMembers = titled(`
-GET org
-GET org/members
-GET org/billing
-GET org/recovery/public-key
-DELETE org/members/:userId
-GET org/apps
-GET org/apps/:appId
-GET org/apps/:appId/envs
-GET org/apps/:appId/branches
-GET org/envs/:envId
-GET org/envs/:envId/grantees
-GET org/envs/:envId/branches
-POST org/envs/:envId/branches
-GET org/groups
-GET org/groups/:groupId
-GET org/groups/:groupId/envs
-GET org/envs/:envId/groups
-GET org/envs/:envId/secrets
-PUT org/envs/:envId/secrets/:name
-GET org/envs/:envId/secrets/:name/versions
-POST org/envs/:envId/secrets/:name/restore
-DELETE org/envs/:envId/secrets/:name
-GET org/envs/:envId/key
-GET org/envs/:envId/protection
-GET org/change-requests
-POST org/envs/:envId/change-requests
-GET org/change-requests/:changeRequestId
-DELETE org/envs/:envId (a branch)
-GET org/kms/keys
-GET org/kms/keys/:kmsKeyId/key
-GET org/kms/keys/:kmsKeyId/public
-`)
-/** Names an application, an environment or a change of one: there a bound token goes as far as its own application. */
-const ofApplication = ({ title }: Row) => /\/:(?:appId|envId|changeRequestId)/.test(title)
-/** Is a change of an environment elsewhere, or ends a membership. */
-const notForBound = titled(`
-DELETE org/members/:userId
-GET org/change-requests/:changeRequestId
-`)
-/** Passes a bound token, and goes no further than its own environment: the suites of rotation and agents show it. */
-const narrowedInside = titled(`
-GET org/rotation
-POST org/rotation
-GET org/rotation/rotator-key
-GET org/agents
-POST org/agents
-`)
-/** Needs a key grant on the environment, whatever the role. */
-const forHolders = titled(`
-POST org/envs/:envId/branches
-POST org/envs/:envId/rekey
-POST org/envs/:envId/keys
-GET org/envs/:envId/secrets
-PUT org/envs/:envId/secrets/:name
-GET org/envs/:envId/secrets/:name/versions
-POST org/envs/:envId/secrets/:name/restore
-DELETE org/envs/:envId/secrets/:name
-POST org/envs/:envId/change-requests
-GET org/envs/:envId/key
-`)
-/** Where a key or a person is needed, which a machine client neither holds nor is. */
-const notForMachines = titled(`
-GET org/recovery/share
-POST org/recovery/requests/:recoveryRequestId/shares
-GET /v1/resolve
-GET /v1/me/keys
-PUT /v1/me/keys
-PATCH /v1/me/keys
-GET /v1/me/keys/holdings
-POST /v1/me/keys/replacement
-GET /v1/me/second-factor
-POST /v1/me/second-factor/totp
-POST /v1/me/second-factor/totp/confirm
-DELETE /v1/me/second-factor/totp
-POST /v1/me/second-factor/recovery-codes
-POST /v1/me/second-factor/passkey-options
-POST /v1/me/second-factor/enter
-GET /v1/me/sign-in-passkeys
-POST /v1/me/sign-in-passkeys/options
-POST /v1/me/sign-in-passkeys
-DELETE /v1/me/sign-in-passkeys/:signInPasskeyId
-GET /v1/me/invites
-POST /v1/me/invites/:inviteId/accept
-POST /v1/me/invites/:inviteId/decline
-GET /v1/me/sessions
-DELETE /v1/me/sessions/:webSessionId
-POST /v1/orgs
-POST org/apps/:appId/envs
-POST org/groups/:groupId/envs
-POST org/envs/:envId/branches
-POST org/envs/:envId/rekey
-POST org/envs/:envId/keys
-GET org/envs/:envId/secrets
-PUT org/envs/:envId/secrets/:name
-GET org/envs/:envId/secrets/:name/versions
-POST org/envs/:envId/change-requests
-GET org/envs/:envId/key
-GET org/kms/keys/:kmsKeyId/key
-POST org/change-requests/:changeRequestId/approve
-POST org/change-requests/:changeRequestId/reject
-GET org/clients
-POST org/clients
-POST org/clients/:clientId/secret
-DELETE org/clients/:clientId
-POST org/agents/:agentId/policies
-POST org/vault/projects/:projectId/keys
-POST org/vault/projects/:projectId/registration-codes
-GET /v1/agents/:agentRef/policy
-POST /v1/agents/:agentRef/activity
-POST /v1/tasks/introspect
-`)
 
 describe('access', () => {
   test('of every route and every kind of caller is what the committed matrix says', async () => {

@@ -10,7 +10,7 @@ import { TwoLines } from '../ui/cells.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { sessionsQuery } from './queries.ts'
 
 type WebSession = Answer<typeof sessions.list>['sessions'][number]
@@ -26,12 +26,7 @@ export function BrowserSessions() {
   const isCurrent = ({ id }: WebSession) => id === currentId
   const columns: ListColumn<WebSession>[] = [
     { header: 'Browser', cell: (one) => <Browser session={one} isCurrent={isCurrent(one)} /> },
-    {
-      header: 'Last used',
-      cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-      sort: ({ lastUsedAt }) => lastUsedAt,
-      width: 150,
-    },
+    timeColumn('Last used', 'lastUsedAt', 150),
   ]
   return (
     <Section title="Browsers" description="Where you are signed in. Ending a session signs that browser out.">

@@ -6,7 +6,7 @@ import { keyring } from '../keyring.ts'
 import { makePasskey, prfOfNew, randomBase64url, unlockingOnly } from '../passkeys.ts'
 import { passkeysQuery, queryClient, secondFactorQuery } from '../queries.ts'
 import { Loaded } from '../ui/loaded.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { AddPasskey, PasskeyList } from './passkey-list.tsx'
 
 interface Person {
@@ -22,12 +22,7 @@ export function KeyringPasskeys(person: Person) {
       description="A passkey of this device, a phone or a security key unlocks the keyring with a touch."
       query={useQuery(passkeysQuery)}
       none="None yet. One is also a second way in, should you forget the passphrase."
-      time={{
-        header: 'Added',
-        cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-        sort: ({ createdAt }) => createdAt,
-        width: 150,
-      }}
+      time={timeColumn('Added', 'createdAt', 150)}
       remove={(passkeyId) => api.passkeys.delete({ params: { passkeyId } })}
       removing="no longer unlocks your keyring. If it also signs you in, that stays: it is listed under Signing in."
       adding={(onClose) => <Add person={person} onClose={onClose} />}

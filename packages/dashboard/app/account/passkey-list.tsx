@@ -1,6 +1,7 @@
-import { Button, Text, TextInput } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { invalidate, passkeysQuery, secondFactorQuery } from '../queries.ts'
 import { OneLine } from '../ui/cells.tsx'
@@ -92,8 +93,8 @@ export function AddPasskey(props: {
     await reload()
   }
   return (
-    <FormDialog title={title} submit="Continue" form={form} opened onClose={onClose} onSubmit={submit}>
-      <TextInput label="Name" placeholder="Laptop" autoComplete="off" data-autofocus {...form.getInputProps('label')} />
+    <FormDialog title={title} submit="Continue" form={form} onClose={onClose} onSubmit={submit}>
+      <NameField placeholder="Laptop" {...form.getInputProps('label')} />
       {children}
     </FormDialog>
   )

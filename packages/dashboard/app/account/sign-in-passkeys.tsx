@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { makePasskey } from '../passkeys.ts'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { AddPasskey, PasskeyList } from './passkey-list.tsx'
 import { signInPasskeysQuery } from './queries.ts'
 
@@ -12,12 +12,7 @@ export function SignInPasskeys() {
       description="Each signs you in by itself and counts as second factor."
       query={useQuery(signInPasskeysQuery)}
       none="None yet. A passkey that is added to the keyring can sign you in, too."
-      time={{
-        header: 'Last used',
-        cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-        sort: ({ lastUsedAt }) => lastUsedAt,
-        width: 150,
-      }}
+      time={timeColumn('Last used', 'lastUsedAt', 150)}
       remove={(signInPasskeyId) => api.signInPasskeys.delete({ params: { signInPasskeyId } })}
       removing="no longer signs you in. If it also unlocks your keyring, that stays: it is listed under Keyring."
       adding={(onClose) => <AddPasskey title="Add a passkey to sign in" onClose={onClose} add={enroll} />}

@@ -7,7 +7,7 @@ import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { ActivityChart } from './activity-chart.tsx'
 import { PolicyEditor } from './lazy.ts'
 import { type Agent, type AgentActivity, type AgentRule, activityQuery, policiesQuery } from './queries.ts'
@@ -132,6 +132,6 @@ function columnsOf(all: Cell[]): ListColumn<Cell>[] {
     },
     { header: 'Secrets', cell: ({ secrets }) => <OneLine text={Object.keys(secrets).join(', ')} /> },
     { header: 'Sent back', cell: ({ redactions }) => <OneLine text={Object.keys(redactions).join(', ')} /> },
-    { header: 'Last', cell: ({ lastAt }) => <RelativeTime at={lastAt} />, sort: ({ lastAt }) => lastAt, width: 120 },
+    timeColumn('Last', 'lastAt', 120),
   ]
 }

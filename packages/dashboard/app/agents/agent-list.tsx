@@ -11,7 +11,7 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { EditAgent } from './lazy.ts'
 import { type Agent, agentsQuery } from './queries.ts'
 
@@ -62,7 +62,6 @@ export function AgentList() {
         <ConfirmDelete
           title={`Remove ${removing.name}?`}
           confirm="Remove"
-          opened
           onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing.id)}
         >
@@ -95,12 +94,7 @@ const columnsOf = (org: string): ListColumn<Agent>[] => [
     sort: ({ policyVersion }) => policyVersion,
     width: 130,
   },
-  {
-    header: 'Last fetched',
-    cell: ({ lastPolicyFetchAt }) => <RelativeTime at={lastPolicyFetchAt} />,
-    sort: ({ lastPolicyFetchAt }) => lastPolicyFetchAt,
-    width: 150,
-  },
+  timeColumn('Last fetched', 'lastPolicyFetchAt', 150),
   {
     header: 'State',
     cell: ({ enabled }) => (

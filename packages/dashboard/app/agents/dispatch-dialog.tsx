@@ -55,7 +55,6 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       title={`Give ${agent.name} a task`}
       submit="Dispatch"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={dispatch}
       disabled={policies === undefined}

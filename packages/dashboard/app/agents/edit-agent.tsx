@@ -1,7 +1,8 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { invalidate } from '../queries.ts'
@@ -28,18 +29,11 @@ export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => voi
       title={`Edit ${agent.name}`}
       submit="Save"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={save}
       disabled={places === undefined}
     >
-      <TextInput
-        label="Name"
-        description="The slug stays as it is."
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
+      <NameField description="The slug stays as it is." {...form.getInputProps('name')} />
       <Select
         label="Bound to"
         description="Tokens of other environments are not served its policy."

@@ -49,7 +49,6 @@ export function PolicyEditor({
       title={`Edit the policy of ${agent.name}`}
       submit="Sign and publish"
       size="lg"
-      opened
       onClose={onClose}
       onSubmit={publish}
       disabled={!read || problem !== null}

@@ -4,8 +4,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { usePlaintext } from '../keyring.ts'
 import { invalidate } from '../queries.ts'
+import { useMade } from '../tokens/shown-when-made.tsx'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -22,7 +22,7 @@ export function Tasks({ agent }: { agent: Agent }) {
   const query = useQuery(tasksQuery(org.id, agent.id))
   const { data: policies } = useQuery(policiesQuery(org.id, agent.id))
   const [dispatching, setDispatching] = useState(false)
-  const [made, setMade, wasCleared] = usePlaintext<Dispatched | null>(null)
+  const made = useMade<Dispatched>()
   const revoke = useAction(async ({ id }: AgentTask) => {
     await api.tasks.revoke({ params: { taskId: id } })
     await invalidate(tasksQuery(org.id, agent.id))
@@ -61,14 +61,10 @@ export function Tasks({ agent }: { agent: Agent }) {
         }
       />
       <Suspense>
-        {made !== null || wasCleared ? (
-          <NewTask
-            made={made}
-            host={policies?.[0]?.rules[0]?.host ?? 'api.example.com'}
-            onClose={() => setMade(null)}
-          />
+        {made.isShown ? (
+          <NewTask made={made.value} host={policies?.[0]?.rules[0]?.host ?? 'api.example.com'} onClose={made.forget} />
         ) : (
-          dispatching && <DispatchDialog agent={agent} onClose={() => setDispatching(false)} onMade={setMade} />
+          dispatching && <DispatchDialog agent={agent} onClose={() => setDispatching(false)} onMade={made.show} />
         )}
       </Suspense>
     </Section>

@@ -10,7 +10,7 @@ import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { branchesQuery, reloadBranches } from './branch-queries.ts'
 
 // Loaded when first asked for.
@@ -61,7 +61,6 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
         <ConfirmDelete
           title={`Delete ${ending.slug}?`}
           confirm="Delete"
-          opened
           onClose={() => setEnding(null)}
           onConfirm={async () => {
             await api.envs.delete({ params: { orgId: org.id, envId: ending.id } })
@@ -91,16 +90,6 @@ const columnsOf = (org: string): ListColumn<Environment>[] => [
     ),
     sort: ({ name }) => name,
   },
-  {
-    header: 'Forked',
-    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-    sort: ({ createdAt }) => createdAt,
-    width: 140,
-  },
-  {
-    header: 'Expires',
-    cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />,
-    sort: ({ expiresAt }) => expiresAt,
-    width: 140,
-  },
+  timeColumn('Forked', 'createdAt', 140),
+  timeColumn('Expires', 'expiresAt', 140),
 ]

@@ -218,7 +218,6 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       title={`Compose a group into ${environment.name}`}
       submit="Add"
       form={form}
-      opened
       onClose={onClose}
       disabled={form.values.groupId === ''}
       onSubmit={async (body) => {

@@ -77,7 +77,6 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       title={`Fork ${environment.name}`}
       submit="Fork"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={fork}
       disabled={!isFresh(query)}

@@ -43,7 +43,6 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     <FormDialog
       title={`Grant the key of ${environment.name}`}
       submit="Grant"
-      opened
       onClose={onClose}
       onSubmit={grant}
       disabled={!isReady || !isFresh(query)}

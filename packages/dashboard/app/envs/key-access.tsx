@@ -173,7 +173,6 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         <ConfirmDelete
           title={`Take the key from ${name(revoking)}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={revoke}
         >

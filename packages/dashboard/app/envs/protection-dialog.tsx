@@ -18,7 +18,7 @@ export function ProtectionDialog(props: {
   const { name, before, onSave, onClose } = props
   const form = useApiForm('protection', 'put', { ...before })
   return (
-    <FormDialog title={`Protect ${name}`} submit="Save" form={form} opened onClose={onClose} onSubmit={onSave}>
+    <FormDialog title={`Protect ${name}`} submit="Save" form={form} onClose={onClose} onSubmit={onSave}>
       <NumberInput
         label="Approvals that a change needs"
         min={1}

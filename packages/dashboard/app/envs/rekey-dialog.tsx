@@ -52,7 +52,6 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       title={`Replace the key of ${environment.name}`}
       submit="Replace the key"
       size="lg"
-      opened
       onClose={onClose}
       onSubmit={rekey}
       disabled={!isFresh(query) || !isFresh(guard) || isProtected || !checked || !understood}

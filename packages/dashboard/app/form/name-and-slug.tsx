@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { slugOf } from '../slug.ts'
+import { NameField } from './name-field.tsx'
 import type { ApiForm } from './use-api-form.ts'
 
 /** A name and the slug that follows from it until somebody types another slug. */
@@ -16,11 +17,8 @@ export function NameAndSlug({
   const { onChange: setSlug, ...slug } = form.getInputProps('slug')
   return (
     <>
-      <TextInput
-        label="Name"
+      <NameField
         placeholder={placeholder ?? ''}
-        autoComplete="off"
-        data-autofocus
         {...name}
         onChange={(event) => {
           setName(event)

@@ -47,7 +47,6 @@ function GrantDialog({ managed, onClose }: Props) {
     <FormDialog
       title={`Grant ${managed.name}`}
       submit="Grant"
-      opened
       onClose={onClose}
       onSubmit={grant}
       disabled={!isReady || !isFresh(query)}
@@ -82,7 +81,6 @@ function RotateDialog({ managed, onClose }: Props) {
     <FormDialog
       title={`Rotate ${managed.name}`}
       submit="Rotate"
-      opened
       onClose={onClose}
       onSubmit={rotate}
       disabled={!isFresh(query) || !checked}
@@ -128,7 +126,7 @@ function DisableDialog({ managed, onClose }: Props) {
     await reloadKeys(org.id)
   }
   return (
-    <ConfirmDelete title={`Disable ${managed.name}?`} confirm="Disable" opened onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete title={`Disable ${managed.name}?`} confirm="Disable" onClose={onClose} onConfirm={disable}>
       The server gives it to nobody until it is enabled again: programs can neither encrypt nor decrypt with it. Public
       keys stay readable, so that signatures can be verified.
     </ConfirmDelete>
@@ -148,7 +146,6 @@ function RemoveDialog({ managed, onClose }: Props) {
       title={`Delete ${managed.name}?`}
       confirm="Delete"
       typed={managed.name}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >

@@ -9,7 +9,7 @@ import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { PublicKey } from './public-key.tsx'
 import {
   type KeyHolder,
@@ -62,7 +62,6 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
         <ConfirmDelete
           title={`Take the key from ${name(revoking)}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={() => revoke(revoking)}
         >
@@ -92,7 +91,7 @@ export function Versions({ managed }: { managed: ManagedKey }) {
       ),
       sort: ({ version }) => version,
     },
-    { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+    timeColumn('Made', 'createdAt'),
   ]
   return (
     <Section

@@ -5,7 +5,7 @@ import { NameAndId, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { type ManagedKey, managedKeysQuery } from './queries.ts'
 import { specLabels } from './specs.ts'
 
@@ -66,12 +66,7 @@ const columnsOf = ({ slug, role }: { slug: string; role: string }): ListColumn<M
     sort: ({ disabled }) => Number(disabled),
     width: 110,
   },
-  {
-    header: 'Changed',
-    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
-    sort: ({ updatedAt }) => updatedAt,
-    width: 120,
-  },
+  timeColumn('Changed', 'updatedAt', 120),
 ]
 
 export function KeyState({ disabled }: { disabled: boolean }) {

@@ -1,6 +1,7 @@
-import { Select, Text, TextInput } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
 import { useRouteContext } from '@tanstack/react-router'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -23,14 +24,8 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
     showToast(`${name} is made.`)
   }
   return (
-    <FormDialog title="New managed key" submit="Make it" form={form} opened onClose={onClose} onSubmit={create}>
-      <TextInput
-        label="Name"
-        placeholder="receipts"
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
+    <FormDialog title="New managed key" submit="Make it" form={form} onClose={onClose} onSubmit={create}>
+      <NameField placeholder="receipts" {...form.getInputProps('name')} />
       <Select label="What it does" data={specs} allowDeselect={false} {...form.getInputProps('spec')} />
       <Text size="sm" c="dimmed">
         The key is made in this browser and wrapped to you. Grant it to programs and people on its page.

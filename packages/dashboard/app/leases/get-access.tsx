@@ -55,7 +55,6 @@ export function GetAccessDialog(props: {
     <FormDialog
       title="Get access"
       submit="Get access"
-      opened
       onClose={onClose}
       onSubmit={get}
       disabled={!target || nameProblem !== null || (isSsh && principals.length === 0)}

@@ -67,7 +67,6 @@ function LedgerDialog({ dialog: { kind, lease }, onClose }: { dialog: OpenDialog
       <ConfirmDelete
         title={`Forget ${name}?`}
         confirm="Forget"
-        opened
         onClose={onClose}
         onConfirm={async () => {
           await api.leases.forget({ params })
@@ -81,7 +80,6 @@ function LedgerDialog({ dialog: { kind, lease }, onClose }: { dialog: OpenDialog
     <ConfirmDelete
       title={`Revoke ${name}?`}
       confirm="Revoke"
-      opened
       onClose={onClose}
       onConfirm={async () => {
         const { lease: after } = await api.leases.revoke({ params })

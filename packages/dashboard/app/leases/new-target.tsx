@@ -1,10 +1,11 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { type LeaseTag, leaseFacts } from '@skerry/contract/lease-facts'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
 import { api } from '../api.ts'
 import { type Texts, textAt } from '../form/config-fields.ts'
 import { ConfigFields } from '../form/config-input.tsx'
+import { NameField } from '../form/name-field.tsx'
 import { type ConfigValues, readConfig, useConfigForm, withTexts } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
 import { invalidate } from '../queries.ts'
@@ -25,7 +26,7 @@ const starts: Partial<Record<LeaseTag, Record<string, string>>> = {
   mongodb: { 'connection.port': '27017', accessLevel: 'readonly' },
 }
 
-/** Registers a target: whoever signs in to it does so first; where the server cannot, it stores nothing. */
+/** Registers a target. The server or the provisioner that is to use it signs in first; where the server cannot, it stores nothing. */
 export function NewTargetDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { rules, all } = use(targetSchemas())
@@ -72,22 +73,18 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
       title="New lease target"
       submit="Register"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={register}
       disabled={secret.trim() === '' || !reader.isReady}
       size="lg"
     >
       <Select label="What it is" data={providers} value={provider} allowDeselect={false} onChange={choose} />
-      <TextInput
-        label="Name"
+      <NameField
         description="How people find it. One is made up unless you choose it."
         placeholder="shop"
         maxLength={64}
-        autoComplete="off"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        data-autofocus
       />
       {isProvisionable(provider) && <ReaderField reader={reader} onChange={setTokenId} />}
       <ReaderNotice reader={reader} />

@@ -1,13 +1,13 @@
-import { Checkbox, Text, TextInput } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { useApiForm } from '../form/use-api-form.ts'
 import { usePlaintext } from '../keyring.ts'
 import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { AdminSecretField } from './admin-secret.tsx'
 import type { LeaseTarget } from './queries.ts'
@@ -24,7 +24,7 @@ const reload = (orgId: string) => invalidate({ queryKey: ['orgs', orgId, 'leases
 
 export function TargetDialog({ dialog, onClose }: { dialog: OpenTargetDialog; onClose: () => void }) {
   const { target } = dialog
-  if (dialog.kind === 'rename') return <RenameDialog target={target} onClose={onClose} />
+  if (dialog.kind === 'rename') return <RenameTargetDialog target={target} onClose={onClose} />
   if (dialog.kind === 'replace') return <ReplaceDialog target={target} onClose={onClose} />
   return <RemoveDialog target={target} onClose={onClose} />
 }
@@ -34,18 +34,13 @@ interface Props {
   onClose: () => void
 }
 
-function RenameDialog({ target, onClose }: Props) {
+function RenameTargetDialog({ target: { id, name }, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const form = useApiForm('leases', 'updateTarget', { name: target.name })
-  const rename = async (body: { name: string }) => {
-    await api.leases.updateTarget({ params: { orgId: org.id, targetId: target.id }, body })
+  const rename = async (to: string) => {
+    await api.leases.updateTarget({ params: { orgId: org.id, targetId: id }, body: { name: to } })
     await reload(org.id)
   }
-  return (
-    <FormDialog title={`Rename ${target.name}`} submit="Rename" form={form} opened onClose={onClose} onSubmit={rename}>
-      <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
-    </FormDialog>
-  )
+  return <RenameDialog name={name} onRename={rename} onClose={onClose} />
 }
 
 /** The new credential counts once the server has signed in with it; until then the old one does. A provisioner’s counts at once. */
@@ -64,7 +59,6 @@ function ReplaceDialog({ target, onClose }: Props) {
     <FormDialog
       title={`Replace the credential of ${target.name}`}
       submit="Replace"
-      opened
       onClose={onClose}
       onSubmit={replace}
       disabled={secret.trim() === '' || !reader.isReady}
@@ -90,7 +84,7 @@ function RemoveDialog({ target, onClose }: Props) {
     await reload(org.id)
   }
   return (
-    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Remove ${target.name}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
       <Text span size="sm">
         No more leases are made on it, and Skerry forgets its credential. Take back the account that it signed in with,
         too.

@@ -11,7 +11,7 @@ import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { invitesQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
@@ -26,12 +26,7 @@ export function Invitations() {
     { header: 'Address', cell: ({ email }) => <OneLine text={email} />, sort: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
     { header: 'Invited by', cell: ({ invitedById }) => <OneLine text={nameOf(invitedById)} /> },
-    {
-      header: 'Expires',
-      cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />,
-      sort: ({ expiresAt }) => expiresAt,
-      width: 130,
-    },
+    timeColumn('Expires', 'expiresAt', 130),
   ]
   return (
     <Section

@@ -19,14 +19,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     await invalidate(invitesQuery(org.id))
   }
   return (
-    <FormDialog
-      title={`Invite someone to ${org.name}`}
-      submit="Invite"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={invite}
-    >
+    <FormDialog title={`Invite someone to ${org.name}`} submit="Invite" form={form} onClose={onClose} onSubmit={invite}>
       <TextInput
         label="E-mail"
         description="Anyone who reads its mail or signs in with it can accept, within seven days."

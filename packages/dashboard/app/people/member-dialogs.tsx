@@ -39,7 +39,6 @@ function RoleDialog({ member, onClose }: OnMember) {
       title={`Role of ${nameOfMember(member)}`}
       submit="Change the role"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={change}
       disabled={!form.isDirty()}
@@ -76,7 +75,6 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
     <FormDialog
       title={`Key of ${nameOfMember(member)}`}
       submit="Remember this key"
-      opened
       onClose={onClose}
       onSubmit={remember}
       disabled={!compared}
@@ -100,7 +98,6 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
       title={`Remove ${nameOfMember(member)}?`}
       confirm="Remove"
       typed={member.email ?? member.userId}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >
@@ -120,21 +117,14 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
     await reloadMe()
   }
   return (
-    <ConfirmDelete
-      title={`Leave ${org.name}?`}
-      confirm="Leave"
-      typed={org.slug}
-      opened
-      onClose={onClose}
-      onConfirm={leave}
-    >
+    <ConfirmDelete title={`Leave ${org.name}?`} confirm="Leave" typed={org.slug} onClose={onClose} onConfirm={leave}>
       You lose the keys that you were granted here, and come back only by an invitation. Somebody else must hold the
       keys of what you leave behind, or nobody can read it any more.
     </ConfirmDelete>
   )
 }
 
-/** Whichever dialog is open. */
+/** The dialog of a member that is open. */
 export function MemberDialog(props: { dialog: OpenDialog; onClose: () => void; onRemoved: (ended: Ended) => void }) {
   const { dialog, onClose, onRemoved } = props
   const { kind, member, checked } = dialog

@@ -23,14 +23,7 @@ function PromoDialog({ onClose }: { onClose: () => void }) {
     showToast('The code is redeemed.')
   }
   return (
-    <FormDialog
-      title="Redeem a code"
-      submit="Redeem"
-      opened
-      onClose={onClose}
-      onSubmit={redeem}
-      disabled={code.trim() === ''}
-    >
+    <FormDialog title="Redeem a code" submit="Redeem" onClose={onClose} onSubmit={redeem} disabled={code.trim() === ''}>
       <TextInput
         label="Code"
         autoComplete="off"
@@ -50,14 +43,7 @@ function CancelDialog({ onClose }: { onClose: () => void }) {
     await invalidate(billingQuery(org.id))
   }
   return (
-    <ConfirmDelete
-      title="Cancel the plan?"
-      confirm="Cancel it"
-      typed={org.slug}
-      opened
-      onClose={onClose}
-      onConfirm={cancel}
-    >
+    <ConfirmDelete title="Cancel the plan?" confirm="Cancel it" typed={org.slug} onClose={onClose} onConfirm={cancel}>
       The free plans hold from this moment, for what is paid as for what a code gave. Nothing is deleted: what is above
       their limits stays, and nothing can be added to it where limits are enforced.
     </ConfirmDelete>

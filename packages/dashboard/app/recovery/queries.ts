@@ -28,7 +28,7 @@ export const recoveryKeyQuery = (orgId: string) =>
     staleTime: 0,
   })
 
-/** Null for whoever is no custodian. */
+/** Null for a person who is no custodian. */
 export const ownShareQuery = (orgId: string) =>
   queryOptions({
     queryKey: keyOf(orgId, 'share'),

@@ -57,7 +57,6 @@ function AskDialog({ onClose }: { onClose: () => void }) {
     <FormDialog
       title="Recover for someone"
       submit="Ask the custodians"
-      opened
       onClose={onClose}
       onSubmit={ask}
       disabled={!to || isAskedFor || !isFresh(requests)}
@@ -91,13 +90,7 @@ function AskDialog({ onClose }: { onClose: () => void }) {
 function DrillDialog({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
-    <FormDialog
-      title="Begin a drill"
-      submit="Ask the custodians"
-      opened
-      onClose={onClose}
-      onSubmit={() => beginDrill(org.id)}
-    >
+    <FormDialog title="Begin a drill" submit="Ask the custodians" onClose={onClose} onSubmit={() => beginDrill(org.id)}>
       <Text size="sm">
         A drill shows that enough custodians still have their shares. This browser makes a throw-away key that they give
         their shares to, and compares the words with them. Nothing is granted to anybody. Only this browser can complete
@@ -127,7 +120,6 @@ function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
     <FormDialog
       title="Give my share"
       submit="Give it"
-      opened
       onClose={onClose}
       onSubmit={give}
       disabled={!checked || !(compared || isOwn || checked.status === 'verified')}
@@ -165,7 +157,6 @@ function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
     <ConfirmDelete
       title={request.drill ? 'Complete the drill?' : 'Recover in this browser?'}
       confirm={request.drill ? 'Complete it' : 'Recover'}
-      opened
       onClose={onClose}
       onConfirm={async () => {
         await run()
@@ -186,7 +177,7 @@ function CancelDialog({ request, onClose }: OnRequest) {
     await reloadRecovery(org.id)
   }
   return (
-    <ConfirmDelete title="Cancel the request?" confirm="Cancel it" opened onClose={onClose} onConfirm={cancel}>
+    <ConfirmDelete title="Cancel the request?" confirm="Cancel it" onClose={onClose} onConfirm={cancel}>
       Shares that were given are deleted. Another request begins anew.
     </ConfirmDelete>
   )

@@ -7,7 +7,7 @@ import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { isOwnDrill } from './ceremony.ts'
 import { isOpen, ownShareQuery, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
 import type { OpenRequestDialog } from './request-dialogs.tsx'
@@ -79,7 +79,7 @@ const columnsOf = (forWhom: (request: RecoveryRequest) => string): ListColumn<Re
   },
   { header: 'Shares', cell: ({ contributed, threshold }) => `${contributed} of ${threshold}`, width: 110 },
   { header: 'State', cell: ({ status }) => <State status={status} />, sort: ({ status }) => status, width: 130 },
-  { header: 'Asked', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+  timeColumn('Asked', 'createdAt'),
 ]
 
 const colors: Record<RecoveryRequest['status'], string> = {

@@ -50,7 +50,6 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
     <FormDialog
       title={recovery ? 'Rotate the recovery key' : 'Set recovery up'}
       submit={recovery ? 'Make another key' : 'Make the recovery key'}
-      opened
       onClose={onClose}
       onSubmit={make}
       disabled={!isSound || !checked || !custodians.every(isKnown) || !isFresh(places)}

@@ -39,7 +39,7 @@ function RunDialog({ rotation, onClose }: Props) {
     }
   }
   return (
-    <ConfirmDelete title={`Rotate ${secretName} now?`} confirm="Rotate" opened onClose={onClose} onConfirm={run}>
+    <ConfirmDelete title={`Rotate ${secretName} now?`} confirm="Rotate" onClose={onClose} onConfirm={run}>
       {rotationFacts[kind].target === null
         ? 'It gets a new value. Programs that have the old one go on with it until they read again.'
         : 'The account gets a new password. Programs that have the old one cannot sign in with it any more, unless a second account takes turns.'}
@@ -59,7 +59,6 @@ function IntervalDialog({ rotation, onClose }: Props) {
     <FormDialog
       title={`Change how often ${rotation.secretName} is rotated`}
       submit="Save"
-      opened
       onClose={onClose}
       onSubmit={change}
       disabled={intervalProblem(interval) !== null}
@@ -84,7 +83,7 @@ function RemoveDialog({ rotation, onClose }: Props) {
     await reloadRotation(org.id, rotation)
   }
   return (
-    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Remove" opened onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Stop rotating ${secretName}?`} confirm="Remove" onClose={onClose} onConfirm={remove}>
       <Text span size="sm">
         The secret and its versions stay. With the last rotation of the environment, this server loses its key.
       </Text>

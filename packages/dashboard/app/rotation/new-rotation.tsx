@@ -65,7 +65,6 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       title={of ? `Rotate ${of.secretName}` : 'New rotation'}
       submit="Rotate"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={create}
       disabled={!isFilled || intervalProblem(interval) !== null || !rotator.isReady}

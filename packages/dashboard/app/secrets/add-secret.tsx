@@ -64,7 +64,6 @@ export function AddSecretDialog({
     <FormDialog
       title="Add a secret"
       submit={chosen.some(({ isProtected }) => isProtected) ? 'Propose' : 'Add'}
-      opened
       onClose={onClose}
       onSubmit={add}
       disabled={name === '' || problem !== null || chosen.length === 0}

@@ -52,7 +52,6 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
       title={name === undefined ? `Copy ${column.name} to another environment` : `Copy ${name} of ${column.name}`}
       submit={submitLabel(names.length, target?.isProtected ?? false)}
       size="lg"
-      opened
       onClose={onClose}
       onSubmit={apply}
       disabled={names.length === 0}

@@ -7,7 +7,7 @@ import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
 import type { useEdits } from './use-edits.ts'
 
-/** Whichever dialog of a matrix is open. */
+/** The dialog of a matrix that is open. */
 export function Dialogs(props: {
   orgId: string
   columns: Column[]

@@ -8,8 +8,9 @@ import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Page } from '../ui/page.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
-import { CreateDialog, RenameDialog } from './named-thing-dialogs.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
+import { CreateDialog } from './create-dialog.tsx'
 
 interface Thing {
   id: string
@@ -116,25 +117,26 @@ const columnsOf = (linkTo: Props['linkTo']): ListColumn<Thing>[] => [
     ),
     sort: ({ slug }) => slug,
   },
-  {
-    header: 'Changed',
-    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
-    sort: ({ updatedAt }) => updatedAt,
-    width: 150,
-  },
+  timeColumn('Changed', 'updatedAt', 150),
 ]
 
 function ThingDialog(props: Props & { dialog: OpenDialog; onClose: () => void }) {
   const { dialog, what, deleteMeans, onRename, onDelete, onClose } = props
   const { id, name, slug } = dialog.thing
   if (dialog.kind === 'rename')
-    return <RenameDialog title={`Rename ${name}`} name={name} onRename={(to) => onRename(id, to)} onClose={onClose} />
+    return (
+      <RenameDialog
+        name={name}
+        description="The slug stays as it is."
+        onRename={(to) => onRename(id, to)}
+        onClose={onClose}
+      />
+    )
   return (
     <ConfirmDelete
       title={`Delete the ${what} ${name}?`}
       confirm="Delete"
       typed={slug}
-      opened
       onClose={onClose}
       onConfirm={() => onDelete(id)}
     >

@@ -3,7 +3,7 @@ import type { Body } from '@skerry/contract/endpoint'
 import { useRouteContext } from '@tanstack/react-router'
 import { keyring } from '../keyring.ts'
 import { knownRecoveryKey } from '../recovery/covering.ts'
-import { CreateDialog } from './named-thing-dialogs.tsx'
+import { CreateDialog } from './create-dialog.tsx'
 
 /** An environment with a key of its own, made here and wrapped to this person and the recovery key. */
 export function NewEnvironmentDialog(props: {

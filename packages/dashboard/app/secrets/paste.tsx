@@ -47,7 +47,6 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
       title={`Paste a .env file into ${column.name}`}
       submit={submitLabel(names.length, column.isProtected)}
       size="lg"
-      opened
       onClose={onClose}
       onSubmit={apply}
       disabled={names.length === 0 || file.problems.length > 0}

@@ -13,8 +13,8 @@ import { type Provider, syncSchemas } from './schemas.ts'
 import { useDestinationForm } from './use-destination-form.ts'
 
 /**
- * Changes a binding, beside what a push would do under what is typed. One that was only just made pushes nothing until
- * somebody has seen that: whoever closes the dialog leaves nothing behind.
+ * Changes a binding, and shows beside the form what a push would do with what is typed. A binding that was only just made
+ * pushes nothing until a person has seen that: a person who closes the dialog before leaves no binding behind.
  */
 export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; isNew: boolean; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -56,7 +56,6 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
       title={isNew ? 'Look at what will be pushed' : 'Edit the binding'}
       submit={isNew ? 'Start pushing' : 'Save'}
       form={form}
-      opened
       onClose={close}
       onSubmit={save}
       disabled={!isWhole || (isNew && !plan.query.isSuccess) || (names !== '' && allowed !== names)}

@@ -1,4 +1,4 @@
-import { Text, TextInput } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use } from 'react'
@@ -6,13 +6,13 @@ import { api } from '../api.ts'
 import { useReaderKey } from '../envs/reader-key.tsx'
 import { ConfigFields } from '../form/config-input.tsx'
 import { CredentialField, ServerReads, wrapCredential } from '../form/credential-field.tsx'
-import { useApiForm } from '../form/use-api-form.ts'
 import { type ConfigValues, readConfig } from '../form/use-config-form.ts'
 import { usePlaintext } from '../keyring.ts'
 import { isFresh } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { bindingsQuery, type Connection, connectionsQuery, reloadSync } from './queries.ts'
 import { type Provider, syncSchemas } from './schemas.ts'
@@ -33,7 +33,7 @@ export function ConnectionDialog({ dialog, onClose }: { dialog: OpenConnectionDi
   const provider = use(syncSchemas()).get(dialog.connection.provider) as Provider
   const { kind, connection } = dialog
   if (kind === 'verify') return <VerifyDialog {...{ connection, provider, onClose }} />
-  if (kind === 'rename') return <RenameDialog {...{ connection, onClose }} />
+  if (kind === 'rename') return <RenameConnectionDialog {...{ connection, onClose }} />
   if (kind === 'replace') return <ReplaceDialog {...{ connection, provider, onClose }} />
   return <DisconnectDialog {...{ connection, onClose }} />
 }
@@ -55,39 +55,20 @@ function VerifyDialog({ connection, provider, onClose }: Props & { provider: Pro
     }
   }
   return (
-    <FormDialog
-      title={`Verify ${connection.name}`}
-      submit="Verify"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={verify}
-    >
+    <FormDialog title={`Verify ${connection.name}`} submit="Verify" form={form} onClose={onClose} onSubmit={verify}>
       <Text size="sm">Asks this destination whether the credential works there. Nothing is written.</Text>
       <ConfigFields form={form} fields={rulesFor(form.values.config).fields} />
     </FormDialog>
   )
 }
 
-function RenameDialog({ connection, onClose }: Props) {
+function RenameConnectionDialog({ connection: { id, name }, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const form = useApiForm('sync', 'updateConnection', { name: connection.name })
-  const rename = async (body: { name: string }) => {
-    await api.sync.updateConnection({ params: { orgId: org.id, connectionId: connection.id }, body })
+  const rename = async (to: string) => {
+    await api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { name: to } })
     await reloadSync(org.id)
   }
-  return (
-    <FormDialog
-      title={`Rename ${connection.name}`}
-      submit="Rename"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={rename}
-    >
-      <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
-    </FormDialog>
-  )
+  return <RenameDialog name={name} onRename={rename} onClose={onClose} />
 }
 
 function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & { provider: Provider }) {
@@ -107,7 +88,6 @@ function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & 
     <FormDialog
       title={`Replace the credential of ${name}`}
       submit="Replace"
-      opened
       onClose={onClose}
       onSubmit={replace}
       disabled={credential.trim() === '' || !isFresh(query) || !reader.isKnown}
@@ -145,7 +125,7 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
         ? ' Its binding goes with it.'
         : ` Its ${bound.length} bindings go with it.`
   return (
-    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" opened onClose={onClose} onConfirm={disconnect}>
+    <ConfirmDelete title={`Disconnect ${name}?`} confirm="Disconnect" onClose={onClose} onConfirm={disconnect}>
       This server forgets the credential, and loses the keys of the environments that were bound.{also} What was pushed
       stays where it is. Revoke the credential there, and re-key the environments to make what this server had
       worthless.

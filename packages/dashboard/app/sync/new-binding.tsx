@@ -47,7 +47,7 @@ export function NewBindingDialog({ of, onClose }: { of: string | undefined; onCl
 function NoConnection({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
-    <FormDialog title="Bind an environment" submit="Close" opened onClose={onClose} onSubmit={async () => {}}>
+    <FormDialog title="Bind an environment" submit="Close" onClose={onClose} onSubmit={async () => {}}>
       <Empty title="No connection yet" command={`skerry sync connect code-host-ci --org ${org.slug}`}>
         Connect a destination first, on the tab Connections.
       </Empty>
@@ -84,7 +84,6 @@ function BindDialog(props: {
       title="Bind an environment"
       submit="See what is pushed"
       form={form}
-      opened
       // The next dialog takes the place of this one.
       onClose={() => isBound.current || onClose()}
       onSubmit={bind}

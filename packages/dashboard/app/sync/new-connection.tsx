@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core'
 import type { SyncTag } from '@skerry/contract/sync-providers'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
@@ -7,6 +6,7 @@ import { api } from '../api.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
 import { ConfigFields } from '../form/config-input.tsx'
 import { CredentialField, ServerReads, wrapCredential } from '../form/credential-field.tsx'
+import { NameField } from '../form/name-field.tsx'
 import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
 import { NoServerKey } from '../leases/no-server-key.tsx'
@@ -70,21 +70,17 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
       title={`Connect ${provider.label}`}
       submit="Connect"
       form={form}
-      opened
       onClose={close}
       onSubmit={connect}
       disabled={name.trim() === '' || credential.trim() === '' || !isFresh(key)}
       size="lg"
     >
       <NoServerKey error={key.error} retry={() => key.refetch()} />
-      <TextInput
-        label="Name"
+      <NameField
         description="How people find it."
         maxLength={100}
-        autoComplete="off"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        data-autofocus
       />
       <ServerReads>it writes to the destination with the credential.</ServerReads>
       <CredentialField

@@ -1,8 +1,8 @@
-import { TextInput } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients as endpoints } from '@skerry/contract/machine-clients'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -27,13 +27,10 @@ export function CreateClientDialog(props: { onClose: () => void; onMade: (made: 
     await invalidate(clientsQuery(org.id))
   }
   return (
-    <FormDialog title="New machine client" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
-      <TextInput
-        label="Name"
+    <FormDialog title="New machine client" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+      <NameField
         description="What it is for. It administers the organization, and holds no key."
         placeholder="provisioning"
-        autoComplete="off"
-        data-autofocus
         {...form.getInputProps('name')}
       />
     </FormDialog>
@@ -65,13 +62,13 @@ export function ClientDialog(props: {
   }
   if (dialog.kind === 'renew')
     return (
-      <ConfirmDelete title={`New secret for ${name}?`} confirm="Make it" opened onClose={onClose} onConfirm={renew}>
+      <ConfirmDelete title={`New secret for ${name}?`} confirm="Make it" onClose={onClose} onConfirm={renew}>
         The secret that it has now and the access tokens that it got end at once. Service tokens that it made go on
         working.
       </ConfirmDelete>
     )
   return (
-    <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
+    <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
       Its next request is refused, and it can never be used again. Service tokens that it made go on working.
     </ConfirmDelete>
   )

@@ -24,7 +24,7 @@ export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; on
     await invalidate(honeyTokensQuery(org.id))
   }
   return (
-    <FormDialog title="New honey token" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New honey token" submit="Create" form={form} onClose={onClose} onSubmit={create}>
       <TextInput
         label="Where you will put it"
         description="Shown to owners and admins when someone tries it. The server can read this."

@@ -1,6 +1,7 @@
-import { Alert, Checkbox, Select, type SelectProps, Text, TextInput } from '@mantine/core'
+import { Alert, Checkbox, Select, type SelectProps, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
+import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { invalidate, isFresh } from '../queries.ts'
@@ -65,20 +66,12 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       title="New service token"
       submit="Create"
       form={form}
-      opened
       onClose={onClose}
       onSubmit={create}
       disabled={environmentId !== null && !isFresh(composed)}
       size="lg"
     >
-      <TextInput
-        label="Name"
-        description="What it is for."
-        placeholder="web in production"
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
+      <NameField description="What it is for." placeholder="web in production" {...form.getInputProps('name')} />
       <EnvironmentField {...form.getInputProps('environmentId')} />
       <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
       {layers.length > 0 && <ComposedIn layers={layers} />}

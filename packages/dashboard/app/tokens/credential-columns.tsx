@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { NameAndId } from '../ui/cells.tsx'
 import type { ListColumn } from '../ui/list.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 
 interface Credential {
   id: string
@@ -24,10 +24,6 @@ export const credentialColumns = (header: string): ListColumn<Credential>[] => [
     sort: ({ revokedAt }) => revokedAt,
     width: 120,
   },
-  {
-    header: 'Last used',
-    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-    sort: ({ lastUsedAt }) => lastUsedAt,
-  },
-  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, sort: ({ createdAt }) => createdAt },
+  timeColumn('Last used', 'lastUsedAt'),
+  timeColumn('Created', 'createdAt'),
 ]

@@ -17,7 +17,7 @@ export const clientsQuery = (orgId: string) =>
 
 export type ServiceToken = Answer<typeof tokens.list>['tokens'][number]
 
-/** Whether whoever has it is let in with it now. */
+/** Whether a program that presents the token now is let in. */
 export const isInForce = ({ revokedAt, expiresAt }: Pick<ServiceToken, 'revokedAt' | 'expiresAt'>): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 

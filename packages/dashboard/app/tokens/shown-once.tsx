@@ -4,8 +4,8 @@ import { Copy } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 
 /**
- * A token, or what `what` says, this once. Nothing but the button closes it: a slip would lose what exists nowhere else. Null: the keyring has
- * locked meanwhile, and it is forgotten.
+ * A token, or the secret that `what` names, shown this once. Nothing but the button closes it, because a slip would lose what
+ * exists nowhere else. The token is null when the keyring has locked meanwhile and the page has forgotten it.
  */
 export function ShownOnce(props: {
   title: string

@@ -4,9 +4,9 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
 import { invalidate } from '../queries.ts'
-import { RenameDialog } from '../secrets/named-thing-dialogs.tsx'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { RenameDialog } from '../ui/rename-dialog.tsx'
 
 export type Token = Answer<typeof endpoints.list>['tokens'][number]
 
@@ -16,7 +16,7 @@ export interface OpenDialog {
   token: Token
 }
 
-/** Whichever dialog is open. */
+/** The dialog of a token that is open. */
 export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; onEnded: (ended: Ended) => void }) {
   const { dialog, onClose, onEnded } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -36,15 +36,15 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     await reload()
   }
   if (dialog.kind === 'rename')
-    return <RenameDialog title={`Rename ${name}`} name={name} onRename={rename} onClose={onClose} />
+    return <RenameDialog name={name} onRename={rename} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (
-      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" opened onClose={onClose} onConfirm={revoke}>
+      <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
         Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
       </ConfirmDelete>
     )
   return (
-    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" opened onClose={onClose} onConfirm={remove}>
+    <ConfirmDelete title={`Delete ${name} permanently?`} confirm="Delete" onClose={onClose} onConfirm={remove}>
       The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
     </ConfirmDelete>
   )

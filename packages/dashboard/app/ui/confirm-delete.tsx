@@ -11,11 +11,11 @@ export function ConfirmDelete(props: {
   children: ReactNode
   confirm: string
   typed?: string
-  opened: boolean
+  opened?: boolean
   onClose: () => void
   onConfirm: () => Promise<unknown>
 }) {
-  const { title, children, confirm, typed, opened, onClose, onConfirm } = props
+  const { title, children, confirm, typed, opened = true, onClose, onConfirm } = props
   const [text, setText] = useState('')
   const close = () => {
     setText('')

@@ -12,12 +12,11 @@ import { ProblemAlert } from './problem.tsx'
  * does not close it, because typed text would be lost. Nothing closes it while it is being sent, because nobody would see a
  * refusal. With `form`, the fields are checked before `onSubmit` gets their values.
  *
- * @example <FormDialog title="Rename" submit="Rename" form={form} opened onClose={onClose} onSubmit={({ name }) => ...}>
+ * @example <FormDialog title="Rename" submit="Rename" form={form} onClose={onClose} onSubmit={({ name }) => ...}>
  */
 export function FormDialog<V = void>(props: {
   title: string
   submit: string
-  opened: boolean
   onClose: () => void
   form?: ApiForm<V>
   onSubmit: (values: V) => Promise<unknown>
@@ -25,7 +24,7 @@ export function FormDialog<V = void>(props: {
   size?: string
   children: ReactNode
 }) {
-  const { title, submit, opened, onClose, form, onSubmit, disabled = false, size, children } = props
+  const { title, submit, onClose, form, onSubmit, disabled = false, size, children } = props
   const action = useSubmit(form, async (values) => {
     await onSubmit(values)
     onClose()
@@ -35,7 +34,7 @@ export function FormDialog<V = void>(props: {
   const typed = useRef(false)
   useEffect(() => () => void (typed.current && !session.token() && setInputLost(true)), [])
   return (
-    <Dialog opened={opened} onClose={close} title={title} closeOnClickOutside={false} {...(size ? { size } : {})}>
+    <Dialog opened onClose={close} title={title} closeOnClickOutside={false} {...(size ? { size } : {})}>
       <Form onSubmit={() => action.run()}>
         <Stack
           onInput={() => {

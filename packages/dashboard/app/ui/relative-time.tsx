@@ -1,4 +1,5 @@
 import { Tooltip } from '@mantine/core'
+import type { ListColumn } from './list-row.tsx'
 
 const units = [
   ['year', 365 * 86_400],
@@ -19,6 +20,23 @@ export function RelativeTime({ at }: { at: string | null }) {
     </Tooltip>
   )
 }
+
+/**
+ * A column of a list that shows a time of each row, and sorts by it. A list that comes in pages cannot sort, so
+ * its columns are written out.
+ *
+ * @example timeColumn('Changed', 'updatedAt', 140)
+ */
+export const timeColumn = <K extends string>(
+  header: string,
+  key: K,
+  width?: number,
+): ListColumn<Record<K, string | null>> => ({
+  header,
+  cell: (row) => <RelativeTime at={row[key]} />,
+  sort: (row) => row[key],
+  ...(width ? { width } : {}),
+})
 
 export function relativeText(at: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(at) - now) / 1000)

@@ -76,7 +76,6 @@ export function Connections({ project }: { project: Project }) {
         <ConfirmDelete
           title={`Revoke ${nameOf(revoking)}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={() => revoke(revoking)}
         >

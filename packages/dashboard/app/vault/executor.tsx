@@ -3,8 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { usePlaintext } from '../keyring.ts'
-import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
+import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Section } from '../ui/page.tsx'
@@ -15,12 +14,12 @@ import { type Executor, type Project, reloadVault } from './queries.ts'
 /** The program that can open what people enter, and how it is registered. */
 export function ExecutorSection({ project, executor }: { project: Project; executor: Executor | null }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const [code, setCode, wasCleared] = usePlaintext<string | null>(null)
+  const code = useMade<string>()
   const [disabling, setDisabling] = useState(false)
   const params = { orgId: org.id, projectId: project.id }
-  const mint = useAction(async () => setCode((await api.vaultProjects.createRegistrationCode({ params })).code))
+  const mint = useAction(async () => code.show((await api.vaultProjects.createRegistrationCode({ params })).code))
   const done = () => {
-    setCode(null)
+    code.forget()
     void reloadVault(org.id)
   }
   const disable = async () => {
@@ -58,8 +57,8 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
       <ShownWhenMade
         title="Register the executor"
         what="command"
-        token={code && `skerry-executor register --server ${location.origin} --code ${code}`}
-        wasCleared={wasCleared}
+        made={code}
+        token={code.value && `skerry-executor register --server ${location.origin} --code ${code.value}`}
         onClose={done}
       >
         Run it on the machine of the executor within ten minutes, beside its vault.config.ts. The code works once.
@@ -68,7 +67,6 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
         <ConfirmDelete
           title="Disable the executor?"
           confirm="Disable"
-          opened
           onClose={() => setDisabling(false)}
           onConfirm={disable}
         >

@@ -32,7 +32,7 @@ export function NewWebhookDialog(props: { project: Project; onClose: () => void;
     await reloadVault(org.id)
   }
   return (
-    <FormDialog title="New webhook" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
+    <FormDialog title="New webhook" submit="Create" form={form} onClose={onClose} onSubmit={create}>
       <TextInput
         label="Address"
         description="Of your backend, https and reachable from this server."

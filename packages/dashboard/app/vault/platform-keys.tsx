@@ -1,18 +1,18 @@
-import { Button, Code, TextInput } from '@mantine/core'
+import { Button, Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
-import { useApiForm } from '../form/use-api-form.ts'
-import { usePlaintext } from '../keyring.ts'
 import { credentialColumns } from '../tokens/credential-columns.tsx'
-import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
+import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { List } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { type PlatformKey, type Project, projectQuery, reloadVault } from './queries.ts'
+
+// Loaded when first asked for.
+const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-key.tsx')).NewKeyDialog }))
 
 /** Keys of the product's backend. */
 export function PlatformKeys({ project }: { project: Project }) {
@@ -20,7 +20,7 @@ export function PlatformKeys({ project }: { project: Project }) {
   const query = useQuery(projectQuery(org.id, project.id))
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<PlatformKey | null>(null)
-  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const made = useMade<string>()
   const params = { orgId: org.id, projectId: project.id }
   const revoke = async (vaultKeyId: string) => {
     await api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId } })
@@ -49,21 +49,16 @@ export function PlatformKeys({ project }: { project: Project }) {
           </Empty>
         }
       />
-      {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={setSecret} />}
-      <ShownWhenMade
-        title="The new platform key"
-        what="key"
-        token={secret}
-        wasCleared={wasCleared}
-        onClose={() => setSecret(null)}
-      >
+      <Suspense>
+        {creating && <NewKeyDialog params={params} onClose={() => setCreating(false)} onMade={made.show} />}
+      </Suspense>
+      <ShownWhenMade made={made} token={made.value} title="The new platform key" what="key">
         Give it to your backend, for example as <Code>SKERRY_VAULT_KEY</Code>.
       </ShownWhenMade>
       {revoking && (
         <ConfirmDelete
           title={`Revoke ${revoking.name}?`}
           confirm="Revoke"
-          opened
           onClose={() => setRevoking(null)}
           onConfirm={() => revoke(revoking.id)}
         >
@@ -71,32 +66,6 @@ export function PlatformKeys({ project }: { project: Project }) {
         </ConfirmDelete>
       )}
     </Section>
-  )
-}
-
-function NewKeyDialog(props: {
-  params: { orgId: string; projectId: string }
-  onClose: () => void
-  onMade: (secret: string) => void
-}) {
-  const { params, onClose, onMade } = props
-  const form = useApiForm('vaultProjects', 'createKey', { name: '' })
-  const create = async (body: { name: string }) => {
-    const { secret } = await api.vaultProjects.createKey({ params, body })
-    onMade(secret)
-    await reloadVault(params.orgId)
-  }
-  return (
-    <FormDialog title="New platform key" submit="Create" form={form} opened onClose={onClose} onSubmit={create}>
-      <TextInput
-        label="Name"
-        description="Where it is used."
-        placeholder="backend"
-        autoComplete="off"
-        data-autofocus
-        {...form.getInputProps('name')}
-      />
-    </FormDialog>
   )
 }
 

@@ -3,6 +3,7 @@ import type { Body } from '@skerry/contract/endpoint'
 import type { vaultProjects } from '@skerry/contract/vault-projects'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { NameField } from '../form/name-field.tsx'
 import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -26,15 +27,7 @@ export function NewProjectDialog({ onClose }: { onClose: () => void }) {
     await reloadVault(org.id)
   }
   return (
-    <FormDialog
-      title="New vault project"
-      submit="Create"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={create}
-      size="lg"
-    >
+    <FormDialog title="New vault project" submit="Create" form={form} onClose={onClose} onSubmit={create} size="lg">
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -48,15 +41,7 @@ function EditDialog({ project, onClose }: { project: Project; onClose: () => voi
     await reloadVault(org.id)
   }
   return (
-    <FormDialog
-      title={`Edit ${project.name}`}
-      submit="Save"
-      form={form}
-      opened
-      onClose={onClose}
-      onSubmit={update}
-      size="lg"
-    >
+    <FormDialog title={`Edit ${project.name}`} submit="Save" form={form} onClose={onClose} onSubmit={update} size="lg">
       <ProjectFields form={form} />
     </FormDialog>
   )
@@ -93,12 +78,9 @@ function ProjectFields({ form }: { form: ApiForm<Values> }) {
   const { name, display } = form.values
   return (
     <>
-      <TextInput
-        label="Name"
+      <NameField
         description="What the project is called here."
         placeholder="Northwind"
-        autoComplete="off"
-        data-autofocus
         {...form.getInputProps('name')}
       />
       <TextInput
@@ -138,7 +120,7 @@ function DisableDialog({ project: { id, name }, onClose }: { project: Project; o
     await reloadVault(org.id)
   }
   return (
-    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" opened onClose={onClose} onConfirm={disable}>
+    <ConfirmDelete title={`Disable ${name}?`} confirm="Disable" onClose={onClose} onConfirm={disable}>
       Until it is enabled again, the executor gets no credential and nobody can connect an account. Connections are
       kept.
     </ConfirmDelete>

@@ -5,7 +5,7 @@ import { NameAndId, OneLine } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { type Project, projectsQuery } from './queries.ts'
 
 /** The products whose users connect accounts. */
@@ -54,12 +54,7 @@ const columnsOf = (org: string): ListColumn<Project>[] => [
     sort: ({ display }) => display.name,
   },
   { header: 'State', cell: ({ status }) => <ProjectState status={status} />, sort: ({ status }) => status, width: 120 },
-  {
-    header: 'Changed',
-    cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
-    sort: ({ updatedAt }) => updatedAt,
-    width: 140,
-  },
+  timeColumn('Changed', 'updatedAt', 140),
 ]
 
 function ProjectState({ status }: Pick<Project, 'status'>) {

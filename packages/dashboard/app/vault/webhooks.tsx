@@ -4,15 +4,14 @@ import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { usePlaintext } from '../keyring.ts'
-import { ShownWhenMade } from '../tokens/shown-when-made.tsx'
+import { ShownWhenMade, useMade } from '../tokens/shown-when-made.tsx'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { RelativeTime } from '../ui/relative-time.tsx'
+import { timeColumn } from '../ui/relative-time.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { Deliveries } from './deliveries.tsx'
 import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
@@ -26,7 +25,7 @@ export function Webhooks({ project }: { project: Project }) {
   const query = useQuery(webhooksQuery(org.id, project.id))
   const [creating, setCreating] = useState(false)
   const [removing, setRemoving] = useState<Webhook | null>(null)
-  const [secret, setSecret, wasCleared] = usePlaintext<string | null>(null)
+  const secret = useMade<string>()
   const { test, setStatus, remove } = useWebhookActions(org.id)
   const actions = (webhook: Webhook): RowAction[] => [
     { label: 'Send a test', disabled: test.pending, onClick: () => void test.run(webhook) },
@@ -71,15 +70,9 @@ export function Webhooks({ project }: { project: Project }) {
         }
       />
       <Suspense>
-        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={setSecret} />}
+        {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={secret.show} />}
       </Suspense>
-      <ShownWhenMade
-        title="The signing secret"
-        what="secret"
-        token={secret}
-        wasCleared={wasCleared}
-        onClose={() => setSecret(null)}
-      >
+      <ShownWhenMade made={secret} token={secret.value} title="The signing secret" what="secret">
         With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
         <Code>@skerry/sdk/vault</Code> does that.
       </ShownWhenMade>
@@ -87,7 +80,6 @@ export function Webhooks({ project }: { project: Project }) {
         <ConfirmDelete
           title={`Delete the webhook to ${removing.url}?`}
           confirm="Delete"
-          opened
           onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing)}
         >
@@ -125,12 +117,7 @@ const columns: ListColumn<Webhook>[] = [
     sort: ({ url }) => url,
     width: '48%',
   },
-  {
-    header: 'Last delivery',
-    cell: ({ lastDeliveryAt }) => <RelativeTime at={lastDeliveryAt} />,
-    sort: ({ lastDeliveryAt }) => lastDeliveryAt,
-    width: 150,
-  },
+  timeColumn('Last delivery', 'lastDeliveryAt', 150),
   { header: 'State', cell: (webhook) => <State webhook={webhook} />, sort: ({ status }) => status },
 ]
 

@@ -11,7 +11,7 @@ import { TwoLines } from '../../../ui/cells.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn } from '../../../ui/list.tsx'
-import { RelativeTime } from '../../../ui/relative-time.tsx'
+import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
 
 const cliSessionsQuery = queryOptions({
   queryKey: ['me', 'cli-sessions'],
@@ -33,12 +33,7 @@ const columns: ListColumn<Session>[] = [
     width: '32%',
   },
   { header: 'Requested from', cell: ({ ipAddress }) => <span className="mono">{ipAddress ?? 'unknown'}</span> },
-  {
-    header: 'Last used',
-    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-    sort: ({ lastUsedAt }) => lastUsedAt,
-    width: 115,
-  },
+  timeColumn('Last used', 'lastUsedAt', 115),
   {
     header: 'Expires',
     cell: (session) => <Expiry session={session} />,

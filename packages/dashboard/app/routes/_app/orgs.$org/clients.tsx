@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
-import { usePlaintext } from '../../../keyring.ts'
 import type { Credentials, MachineClient, OpenClientDialog } from '../../../tokens/client-dialogs.tsx'
 import { credentialColumns } from '../../../tokens/credential-columns.tsx'
 import { clientsQuery } from '../../../tokens/queries.ts'
-import { ShownWhenMade } from '../../../tokens/shown-when-made.tsx'
+import { ShownWhenMade, useMade } from '../../../tokens/shown-when-made.tsx'
 import { TokensPage } from '../../../tokens/tokens-page.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type RowAction } from '../../../ui/list.tsx'
@@ -56,7 +55,7 @@ function ClientList() {
   const { org } = Route.useRouteContext()
   const query = useQuery(clientsQuery(org.id))
   const [dialog, setDialog] = useState<OpenClientDialog | null>(null)
-  const [renewed, setRenewed, wasCleared] = usePlaintext<Credentials | null>(null)
+  const renewed = useMade<Credentials>()
   const actions = (client: MachineClient): RowAction[] => {
     if (client.revokedAt !== null) return []
     const open = (kind: OpenClientDialog['kind']) => () => setDialog({ kind, client })
@@ -83,9 +82,9 @@ function ClientList() {
         }
       />
       <Suspense>
-        {dialog && <ClientDialog dialog={dialog} onClose={() => setDialog(null)} onRenewed={setRenewed} />}
+        {dialog && <ClientDialog dialog={dialog} onClose={() => setDialog(null)} onRenewed={renewed.show} />}
       </Suspense>
-      <ShownWhenMade {...secretShown(renewed)} wasCleared={wasCleared} onClose={() => setRenewed(null)} />
+      <ShownWhenMade made={renewed} {...secretShown(renewed.value)} />
     </>
   )
 }

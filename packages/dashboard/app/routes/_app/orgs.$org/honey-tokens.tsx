@@ -13,7 +13,7 @@ import { TwoLines } from '../../../ui/cells.tsx'
 import { ConfirmDelete } from '../../../ui/confirm-delete.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn } from '../../../ui/list.tsx'
-import { RelativeTime } from '../../../ui/relative-time.tsx'
+import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
 
 // Loaded when first asked for.
 const CreateDecoyDialog = lazy(async () => ({
@@ -109,12 +109,7 @@ const columns: ListColumn<HoneyToken>[] = [
     width: 120,
   },
   { header: 'Last attempt', cell: (honeyToken) => <LastTrip honeyToken={honeyToken} /> },
-  {
-    header: 'Created',
-    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-    sort: ({ createdAt }) => createdAt,
-    width: 130,
-  },
+  timeColumn('Created', 'createdAt', 130),
 ]
 
 function Trips({ count }: { count: number }) {

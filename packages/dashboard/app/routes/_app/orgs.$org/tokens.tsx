@@ -13,7 +13,7 @@ import { OneLine, TwoLines } from '../../../ui/cells.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../../../ui/list.tsx'
 import { ProblemAlert } from '../../../ui/problem.tsx'
-import { RelativeTime } from '../../../ui/relative-time.tsx'
+import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
 
 // Loaded when first asked for.
 const CreateTokenDialog = lazy(async () => ({
@@ -137,12 +137,7 @@ const columnsOf = (placeOf: (token: Token) => string | null): ListColumn<Token>[
     cell: (token) => <OneLine text={placeOf(token) ?? 'none'} dimmed={token.environmentId === null} />,
     sort: placeOf,
   },
-  {
-    header: 'Last used',
-    cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} />,
-    sort: ({ lastUsedAt }) => lastUsedAt,
-    width: 130,
-  },
+  timeColumn('Last used', 'lastUsedAt', 130),
   { header: 'Expires', cell: (token) => <Expiry token={token} />, sort: ({ expiresAt }) => expiresAt, width: 130 },
 ]
 

@@ -1,66 +1,17 @@
 import { vaultConnect } from '@skerry/contract/vault-connect'
 import { vaultExecutor } from '@skerry/contract/vault-executor'
-import { vaultDeliveryStatuses, vaultWebhookStatuses } from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { verifyWebhook } from '@skerry/sdk/vault'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { engine } from '../../../../test/engine.ts'
-import { isQuick } from '../../../../test/extent.ts'
-import { openTenant } from '../../../../test/scene.ts'
-import { startWebhookReceiver, trustReceivers } from '../../../../test/services/webhook-receiver.ts'
 import { newEntries, tableDump } from '../../../../test/state.ts'
 import { signUp } from '../../../../test/tenant.ts'
-import { until } from '../../../../test/until.ts'
-import { newConnection, newManageLink, newVault, open, sent, type Vault } from '../../../../test/vault-scene.ts'
+import { newConnection, newManageLink, newVault, open, sent } from '../../../../test/vault-scene.ts'
+import { type MadeWebhook, openWebhooks } from '../../../../test/webhook-scene.ts'
 import { openWorld } from '../../../../test/world.ts'
-import { type DeliveryStatus, deliveryLifecycle, webhookLifecycle } from '../lifecycles.ts'
-import { deliverDue, failuresMax, retrySeconds } from './deliver.ts'
-import { forget, sweep } from './jobs.ts'
 
-const { world, tenant } = await openTenant()
-trustReceivers(world)
-const receiver = await startWebhookReceiver()
-afterAll(() => receiver.close())
-afterEach(() => {
-  receiver.answer = null
-  receiver.hooks.length = 0
-})
-
-const { orgId, admin } = tenant
-const refuse = (status: number) => {
-  receiver.answer = (response) => response.writeHead(status, { location: receiver.url }).end('a secret of the receiver')
-}
-
-/** A project with a webhook of this receiver's, at a path of its own. */
-async function newWebhook(body: object = {}) {
-  const vault = await newVault(world, tenant)
-  const url = `${receiver.url}/${vault.projectId}`
-  const made = await sent(world, vaultPlatform.createWebhook, { as: vault.platform.as, body: { url, ...body } })
-  const { endpoint, secret } = made
-  const params = { orgId, projectId: vault.projectId, vaultWebhookId: endpoint.id }
-  return { vault, secret, params, as: admin.as, id: endpoint.id }
-}
-
-type Made = Awaited<ReturnType<typeof newWebhook>>
-
-const deliveriesOf = async ({ as, params }: Made) =>
-  (await sent(world, vaultWebhooks.deliveries, { as, params })).deliveries
-const shown = async ({ as, params, id }: Made) =>
-  (await sent(world, vaultWebhooks.list, { as, params })).endpoints.find((one) => one.id === id)
-const hooksOf = ({ vault }: Made) => receiver.hooks.filter(({ path }) => path.endsWith(vault.projectId))
-const told = (made: Made) => hooksOf(made).map(({ body }) => JSON.parse(body))
-
-/** Until there are so many of these, whoever sends them. */
-const deliveredTo = (made: Made, count: number, status: DeliveryStatus = 'delivered') =>
-  until(`${count} deliveries ${status}`, async () => {
-    const those = (await deliveriesOf(made)).filter((one) => one.status === status)
-    return those.length >= count && those
-  })
-
-/** Until each delivery has been tried this often. */
-const triedOf = (made: Made, attempts: number) =>
-  until(`${attempts} tries`, async () => (await deliveriesOf(made)).find((one) => one.attempts >= attempts))
+const { world, receiver, refuse, newWebhook, deliveriesOf, shown, hooksOf, told, deliveredTo } = await openWebhooks()
 
 describe('a webhook', () => {
   test('is told of what happens to connections, signed, in words that published clients verify', async () => {
@@ -141,7 +92,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(entry?.metadata)).not.toContain('hook/')
   })
 
-  let made: Made | undefined
+  let made: MadeWebhook | undefined
   test.each([
     { url: 'http://hooks.example.com/' },
     { url: 'http://127.0.0.1/' },
@@ -219,152 +170,5 @@ describe('a test', () => {
     const answer = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
     expect(answer).toMatchObject({ delivered: false, status: 307 })
     expect(hooksOf(made)).toHaveLength(1)
-  })
-})
-
-describe('a delivery', () => {
-  test('that is refused comes again with the same id and body after each pause, then is dead, until it is sent again', async () => {
-    const made = await newWebhook()
-    refuse(500)
-    await newConnection(world, made.vault)
-    await triedOf(made, 1)
-    const due = { orgId, id: made.id }
-    for (const [index, seconds] of retrySeconds.entries()) {
-      const [{ nextAttemptAt, lastAttemptAt } = { nextAttemptAt: null, lastAttemptAt: null }] = await deliveriesOf(made)
-      expect(Date.parse(`${nextAttemptAt}`) - Date.parse(`${lastAttemptAt}`)).toBe(seconds * 1000)
-      world.clock.advance(seconds)
-      await deliverDue(world.server.context, due)
-      await triedOf(made, index + 2)
-    }
-    const [dead] = await deliveredTo(made, 1, 'dead')
-    expect(dead).toMatchObject({ attempts: 9, nextAttemptAt: null, responseStatus: 500, lastError: 'answered 500' })
-    expect(new Set(hooksOf(made).map(({ body }) => body)).size).toBe(1)
-    world.clock.advance(90_000)
-    await deliverDue(world.server.context, due)
-    expect(hooksOf(made)).toHaveLength(9)
-
-    receiver.answer = null
-    const params = { ...made.params, vaultDeliveryId: dead?.id as string }
-    await sent(world, vaultWebhooks.redeliver, { as: made.as, params })
-    expect(await deliveredTo(made, 1)).toMatchObject([{ id: dead?.id, attempts: 1, lastError: null }])
-    expect(told(made).at(-1).id).toBe(dead?.id)
-  })
-
-  test('moves by every trigger as its table says, or stays', async () => {
-    const made = await newWebhook()
-    for (const status of vaultDeliveryStatuses) {
-      refuse(status === 'delivered' ? 204 : 500)
-      const { deliveryId } = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
-      const params = { ...made.params, vaultDeliveryId: deliveryId }
-      if (status === 'pending') {
-        await sent(world, vaultWebhooks.redeliver, { as: made.as, params })
-        await triedOf(made, 1)
-      }
-      const answer = await world.call(vaultWebhooks.redeliver, { as: made.as, params })
-      expect([status, answer.body.delivery?.status]).toEqual([status, deliveryLifecycle.next(status, 'redeliver')])
-    }
-    for (const status of vaultWebhookStatuses) {
-      await sent(world, vaultWebhooks.update, { as: made.as, params: made.params, body: { status } })
-      const params = { ...made.params, vaultDeliveryId: (await deliveriesOf(made))[0]?.id as string }
-      const answer = await world.call(vaultWebhooks.redeliver, { as: made.as, params })
-      expect(answer.status).toBe(webhookLifecycle.next(status, 'send') === undefined ? 409 : 200)
-    }
-  })
-
-  test('of long ago is forgotten', async () => {
-    const made = await newWebhook()
-    await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
-    world.clock.advance(30 * 86_400 + 1)
-    await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
-    await forget(world.server.context)
-    expect(await deliveriesOf(made)).toHaveLength(1)
-  })
-})
-
-describe('a webhook that fails', () => {
-  test('is tried with one delivery at a time, and gets everything once it works', async () => {
-    const made = await newWebhook()
-    refuse(503)
-    await newConnection(world, made.vault)
-    await triedOf(made, 1)
-    let [inFlight, most] = [0, 0]
-    receiver.answer = (response) => {
-      most = Math.max(most, ++inFlight)
-      setTimeout(() => response.writeHead(503).end(() => inFlight--), 20)
-    }
-    for (let n = 0; n < 4; n++) await newConnection(world, made.vault)
-    await until('all are written down', async () => (await deliveriesOf(made)).length === 5)
-    const before = hooksOf(made).length
-    world.clock.advance(60)
-    await sweep(world.server.context)
-    await until('it is tried', () => hooksOf(made).length > before)
-    expect(most).toBe(1)
-    receiver.answer = null
-    await until('each is delivered', async () => {
-      world.clock.advance(60)
-      await sweep(world.server.context)
-      return (await deliveriesOf(made)).every(({ status }) => status === 'delivered')
-    })
-    expect(new Set(told(made).map(({ id }) => id)).size).toBe(5)
-    expect(await shown(made)).toMatchObject({ failureCount: 0 })
-  })
-
-  test(`is disabled after ${failuresMax} failures in a row, which the trail and the admins are told, and takes up when enabled`, async () => {
-    const made = await newWebhook()
-    refuse(410)
-    await newConnection(world, made.vault)
-    await triedOf(made, 1)
-    await world.server.context.db.rows(
-      'update vault_webhooks set failure_count = $2, rests_until = null where id = $1',
-      [made.id, failuresMax - 1],
-    )
-    world.clock.advance(10)
-    const entries = await newEntries(world, () => deliverDue(world.server.context, { orgId, id: made.id }))
-    expect(entries).toMatchObject([{ action: 'vault.webhook.disabled', actorType: 'system', resourceId: made.id }])
-    expect(await shown(made)).toMatchObject({ status: 'disabled', failureCount: failuresMax })
-    const events = await world.server.context.db.foreign<{ name: string }>(
-      `select name from jobs.job where data->>'type' = 'vault.webhook.disabled' and data->>'orgId' = '${orgId}'`,
-    )
-    expect(events).toEqual([{ name: 'events.notifications' }])
-    world.clock.advance(86_400)
-    const before = hooksOf(made).length
-    await deliverDue(world.server.context, { orgId, id: made.id })
-    await newConnection(world, made.vault)
-    expect(hooksOf(made)).toHaveLength(before)
-
-    receiver.answer = null
-    await sent(world, vaultWebhooks.update, { as: made.as, params: made.params, body: { status: 'active' } })
-    await deliveredTo(made, 1)
-    expect(await shown(made)).toMatchObject({ status: 'active', failureCount: 0 })
-  })
-
-  // Its delivery takes as long as a receiver may.
-  test.skipIf(isQuick)('by hanging holds up no other one', async () => {
-    const [hangs, works] = [await newWebhook(), await newWebhook()]
-    receiver.answer = (response, { path }) => {
-      if (path.endsWith(works.vault.projectId)) response.writeHead(200).end()
-    }
-    const connect = ({ vault }: Made) => newConnection(world, vault as Vault)
-    await connect(hangs)
-    await until('it hangs', () => hooksOf(hangs).length === 1)
-    await connect(works)
-    await deliveredTo(works, 1)
-    expect(await deliveriesOf(hangs)).toMatchObject([{ status: 'pending', attempts: 0 }])
-    expect((await triedOf(hangs, 1)).lastError).toContain('did not answer in time')
-  })
-
-  test('can be deleted while it is sent to, with what waits', async () => {
-    const made = await newWebhook()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    receiver.answer = (response) => {
-      promise.then(() => response.writeHead(200).end())
-    }
-    await newConnection(world, made.vault)
-    await until('it is sent', () => hooksOf(made).length === 1)
-    await sent(world, vaultWebhooks.delete, { as: made.as, params: made.params })
-    resolve()
-    expect((await world.call(vaultWebhooks.deliveries, { as: made.as, params: made.params })).status).toBe(404)
-    const left = await world.server.context.db.rows('select 1 from vault_deliveries where webhook_id = $1', [made.id])
-    expect(left).toEqual([])
   })
 })

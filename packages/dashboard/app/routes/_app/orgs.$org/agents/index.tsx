@@ -12,7 +12,7 @@ import { Page } from '../../../../ui/page.tsx'
 
 // Loaded when first asked for.
 const CreateDialog = lazy(async () => ({
-  default: (await import('../../../../secrets/named-thing-dialogs.tsx')).CreateDialog,
+  default: (await import('../../../../secrets/create-dialog.tsx')).CreateDialog,
 }))
 
 export const Route = createFileRoute('/_app/orgs/$org/agents/')({

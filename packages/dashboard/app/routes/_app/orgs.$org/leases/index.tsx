@@ -1,11 +1,11 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { parseCreateSearch } from '../../../../create-search.ts'
-import { usePlaintext } from '../../../../keyring.ts'
 import type { MadeAccess } from '../../../../leases/get-access.tsx'
 import { LeasesPage } from '../../../../leases/leases-page.tsx'
 import { Ledger } from '../../../../leases/ledger.tsx'
 import { ledgerQuery, targetsQuery } from '../../../../leases/queries.ts'
+import { useMade } from '../../../../tokens/shown-when-made.tsx'
 
 // Loaded when first asked for.
 const GetAccessDialog = lazy(async () => ({
@@ -30,15 +30,15 @@ export const Route = createFileRoute('/_app/orgs/$org/leases/')({
 function Leases() {
   const { create, target = null } = Route.useSearch()
   const navigate = Route.useNavigate()
-  const [made, setMade, wasCleared] = usePlaintext<MadeAccess | null>(null)
+  const made = useMade<MadeAccess>()
   return (
     <LeasesPage part="Ledger" newLabel="Get access">
       <Ledger />
       <Suspense>
-        {made !== null || wasCleared ? (
-          <AccessShown access={made} onClose={() => setMade(null)} />
+        {made.isShown ? (
+          <AccessShown access={made.value} onClose={made.forget} />
         ) : (
-          create && <GetAccessDialog targetId={target} onClose={() => navigate({ search: {} })} onMade={setMade} />
+          create && <GetAccessDialog targetId={target} onClose={() => navigate({ search: {} })} onMade={made.show} />
         )}
       </Suspense>
     </LeasesPage>

@@ -3,7 +3,6 @@ import { createFileRoute } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { invalidate } from '../../../../../queries.ts'
-import { RenameDialog } from '../../../../../secrets/named-thing-dialogs.tsx'
 import { appsQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
@@ -11,6 +10,7 @@ import { Copy } from '../../../../../ui/copy.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
 import { AnchorLink } from '../../../../../ui/links.tsx'
 import { Page } from '../../../../../ui/page.tsx'
+import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ component: ApplicationSettings })
@@ -79,14 +79,13 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
     await invalidate(appsQuery(org.id))
   }
   if (dialog === 'rename')
-    return <RenameDialog title={`Rename ${app.name}`} name={app.name} onRename={rename} onClose={onClose} />
+    return <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} onClose={onClose} />
   if (dialog === null) return null
   return (
     <ConfirmDelete
       title={`Delete the application ${app.name}?`}
       confirm="Delete"
       typed={app.slug}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >

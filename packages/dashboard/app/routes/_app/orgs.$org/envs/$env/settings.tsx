@@ -5,8 +5,8 @@ import { api } from '../../../../../api.ts'
 import { useEnvironment, useHoldsKey } from '../../../../../envs/use-environment.ts'
 import { useParent } from '../../../../../envs/use-parent.ts'
 import { invalidate } from '../../../../../queries.ts'
-import { RenameDialog } from '../../../../../secrets/named-thing-dialogs.tsx'
 import { ConfirmDelete } from '../../../../../ui/confirm-delete.tsx'
+import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/settings')({ component: EnvironmentSettings })
@@ -72,7 +72,12 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
   }
   if (dialog === 'rename')
     return (
-      <RenameDialog title={`Rename ${environment.name}`} name={environment.name} onRename={rename} onClose={onClose} />
+      <RenameDialog
+        name={environment.name}
+        description="The slug stays as it is."
+        onRename={rename}
+        onClose={onClose}
+      />
     )
   if (dialog === null) return null
   return (
@@ -80,7 +85,6 @@ function Dialogs({ dialog, onClose }: { dialog: 'rename' | 'delete' | null; onCl
       title={`Delete ${environment.name}?`}
       confirm="Delete"
       typed={environment.slug}
-      opened
       onClose={onClose}
       onConfirm={remove}
     >

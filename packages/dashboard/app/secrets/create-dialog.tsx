@@ -1,0 +1,20 @@
+import { NameAndSlug } from '../form/name-and-slug.tsx'
+import { useApiForm } from '../form/use-api-form.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+
+/** Creates something that has a name and a slug. */
+export function CreateDialog(props: {
+  title: string
+  placeholder: string
+  onCreate: (body: { name: string; slug: string }) => Promise<unknown>
+  onClose: () => void
+}) {
+  const { title, placeholder, onCreate, onClose } = props
+  // Applications, groups and environments have names and slugs of the same form.
+  const form = useApiForm('apps', 'create', { name: '', slug: '' })
+  return (
+    <FormDialog title={title} submit="Create" form={form} onClose={onClose} onSubmit={onCreate}>
+      <NameAndSlug form={form} placeholder={placeholder} />
+    </FormDialog>
+  )
+}

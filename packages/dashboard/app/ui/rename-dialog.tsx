@@ -1,0 +1,30 @@
+import { NameField } from '../form/name-field.tsx'
+import { useApiForm } from '../form/use-api-form.ts'
+import { FormDialog } from './form-dialog.tsx'
+
+/**
+ * Renames anything whose `update` takes a name.
+ *
+ * @example <RenameDialog name={app.name} description="The slug stays as it is." onRename={rename} onClose={onClose} />
+ */
+export function RenameDialog(props: {
+  name: string
+  description?: string
+  onRename: (name: string) => Promise<unknown>
+  onClose: () => void
+}) {
+  const { name, description, onRename, onClose } = props
+  // Names are of the same form everywhere.
+  const form = useApiForm('apps', 'update', { name })
+  return (
+    <FormDialog
+      title={`Rename ${name}`}
+      submit="Rename"
+      form={form}
+      onClose={onClose}
+      onSubmit={(body) => onRename(body.name)}
+    >
+      <NameField description={description} {...form.getInputProps('name')} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,133 @@
+// Which routes a kind of caller may pass, by their titles: what the suite on access holds against the committed matrix.
+
+interface Titled {
+  /** `GET /v1/orgs/:orgId`, with a note where one route has two kinds of object. */
+  title: string
+}
+
+/** Those with these titles, in which `org` stands for the path that most begin with. */
+function titled(list: string): (row: Titled) => boolean {
+  const wanted = new Set(list.trim().split('\n'))
+  return ({ title }) => wanted.has(title.replace('/v1/orgs/:orgId', 'org'))
+}
+
+export const ofOrg = ({ title }: Titled) => title.includes('/:orgId')
+
+/** What a member may do; the specification marks everything else in an organization (admin). */
+export const forMembers = titled(`
+GET org
+GET org/members
+GET org/billing
+GET org/recovery/public-key
+DELETE org/members/:userId
+GET org/apps
+GET org/apps/:appId
+GET org/apps/:appId/envs
+GET org/apps/:appId/branches
+GET org/envs/:envId
+GET org/envs/:envId/grantees
+GET org/envs/:envId/branches
+POST org/envs/:envId/branches
+GET org/groups
+GET org/groups/:groupId
+GET org/groups/:groupId/envs
+GET org/envs/:envId/groups
+GET org/envs/:envId/secrets
+PUT org/envs/:envId/secrets/:name
+GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/secrets/:name/restore
+DELETE org/envs/:envId/secrets/:name
+GET org/envs/:envId/key
+GET org/envs/:envId/protection
+GET org/change-requests
+POST org/envs/:envId/change-requests
+GET org/change-requests/:changeRequestId
+DELETE org/envs/:envId (a branch)
+GET org/kms/keys
+GET org/kms/keys/:kmsKeyId/key
+GET org/kms/keys/:kmsKeyId/public
+`)
+
+/** Routes that name an application, an environment or a change of one: there a bound token reaches its own application. */
+export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
+
+/** What members may do and a token that is bound here may not: that change is of an environment elsewhere. */
+export const notForBound = titled(`
+DELETE org/members/:userId
+GET org/change-requests/:changeRequestId
+`)
+
+/** Routes that a bound token passes, for its own environment alone: the suites of rotation and agents show it. */
+export const narrowedInside = titled(`
+GET org/rotation
+POST org/rotation
+GET org/rotation/rotator-key
+GET org/agents
+POST org/agents
+`)
+
+/** Routes that need a key grant on the environment, whatever the role. */
+export const forHolders = titled(`
+POST org/envs/:envId/branches
+POST org/envs/:envId/rekey
+POST org/envs/:envId/keys
+GET org/envs/:envId/secrets
+PUT org/envs/:envId/secrets/:name
+GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/secrets/:name/restore
+DELETE org/envs/:envId/secrets/:name
+POST org/envs/:envId/change-requests
+GET org/envs/:envId/key
+`)
+
+/** Routes that need a key or a person: a machine client holds no key and is no person. */
+export const notForMachines = titled(`
+GET org/recovery/share
+POST org/recovery/requests/:recoveryRequestId/shares
+GET /v1/resolve
+GET /v1/me/keys
+PUT /v1/me/keys
+PATCH /v1/me/keys
+GET /v1/me/keys/holdings
+POST /v1/me/keys/replacement
+GET /v1/me/second-factor
+POST /v1/me/second-factor/totp
+POST /v1/me/second-factor/totp/confirm
+DELETE /v1/me/second-factor/totp
+POST /v1/me/second-factor/recovery-codes
+POST /v1/me/second-factor/passkey-options
+POST /v1/me/second-factor/enter
+GET /v1/me/sign-in-passkeys
+POST /v1/me/sign-in-passkeys/options
+POST /v1/me/sign-in-passkeys
+DELETE /v1/me/sign-in-passkeys/:signInPasskeyId
+GET /v1/me/invites
+POST /v1/me/invites/:inviteId/accept
+POST /v1/me/invites/:inviteId/decline
+GET /v1/me/sessions
+DELETE /v1/me/sessions/:webSessionId
+POST /v1/orgs
+POST org/apps/:appId/envs
+POST org/groups/:groupId/envs
+POST org/envs/:envId/branches
+POST org/envs/:envId/rekey
+POST org/envs/:envId/keys
+GET org/envs/:envId/secrets
+PUT org/envs/:envId/secrets/:name
+GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/change-requests
+GET org/envs/:envId/key
+GET org/kms/keys/:kmsKeyId/key
+POST org/change-requests/:changeRequestId/approve
+POST org/change-requests/:changeRequestId/reject
+GET org/clients
+POST org/clients
+POST org/clients/:clientId/secret
+DELETE org/clients/:clientId
+POST org/agents/:agentId/policies
+POST org/vault/projects/:projectId/keys
+POST org/vault/projects/:projectId/registration-codes
+GET /v1/agents/:agentRef/policy
+POST /v1/agents/:agentRef/activity
+POST /v1/tasks/introspect
+`)
