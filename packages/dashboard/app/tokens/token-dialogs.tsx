@@ -35,8 +35,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     await api.tokens.delete({ params })
     await reload()
   }
-  if (dialog.kind === 'rename')
-    return <RenameDialog name={name} onRename={rename} onClose={onClose} />
+  if (dialog.kind === 'rename') return <RenameDialog name={name} onRename={rename} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
