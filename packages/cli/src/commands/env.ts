@@ -10,7 +10,7 @@ import { checkSlug } from '../names.ts'
 import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
-import { findApp, findGroup, findPlace, namedPlace } from '../places.ts'
+import { findApp, findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
@@ -147,6 +147,7 @@ async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): P
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
   const { orgId, envId, label } = place
+  await refuseProtected(session, place)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
   for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
@@ -174,6 +175,14 @@ async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): P
   note('  versions from before stay in the history, and can no longer be restored')
   if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
   if (flags.json) writeJson({ environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost })
+}
+
+/** The server refuses it, too, in the words of a change that somebody else made meanwhile. */
+async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
+  const { protection } = await session.client.protection.get({ params: { orgId, envId } })
+  if (protection === null) return
+  const what = `${label} is protected, and another key would go past every approval`
+  throw new Failure('conflict', what, 'take the protection off first, which all admins are mailed about')
 }
 
 /** The one place where the server can read: nobody wraps a key to it without being told. */

@@ -62,6 +62,18 @@ describe('what signing up gives', () => {
   })
 })
 
+test('POST /signup signs up as /v1/signup does', async () => {
+  const answer = await fetch(`${world.url}/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ orgName: 'Alias', orgSlug: 'alias' }),
+  })
+  expect([answer.status, await answer.json()]).toEqual([
+    201,
+    { org: expect.objectContaining({ slug: 'alias' }), m2m: expect.objectContaining({ clientId: expect.any(String) }) },
+  ])
+})
+
 describe('a taken slug', () => {
   test('is told apart by a number, then by random characters, as often as it is wanted', async () => {
     const slugs: string[] = []

@@ -1,9 +1,9 @@
 import { secrets } from '@skerry/contract/secrets'
 import { describe, expect, test } from 'vitest'
-import { ciphertext } from '../../../test/blobs.ts'
-import { decide, proposePut, protect } from '../../../test/guarded.ts'
-import { openTenant } from '../../../test/scene.ts'
-import { newApp, newEnv, newMember } from '../../../test/tenant.ts'
+import { ciphertext } from '../blobs.ts'
+import { decide, proposePut, protect } from '../guarded.ts'
+import { openTenant } from '../scene.ts'
+import { newApp, newEnv, newMember } from '../tenant.ts'
 
 const { world, tenant } = await openTenant({ SKERRY_ENVIRONMENT_SECRETS: '20', SKERRY_ENVIRONMENT_MB: '1' })
 const reviewer = await newMember(world, tenant, 'admin')

@@ -1,10 +1,10 @@
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
 import { expect, test } from 'vitest'
-import { create, openApp, openEnvironment } from './apps-journey.ts'
-import { lookAgain } from './changes-journey.ts'
-import { axeProblems, putSecret } from './org-journey.ts'
-import { meet } from './walk.ts'
+import { create, openApp, openEnvironment } from '../apps-journey.ts'
+import { lookAgain } from '../changes-journey.ts'
+import { axeProblems, putSecret } from '../org-journey.ts'
+import { meet } from '../walk.ts'
 
 // A server that shows one environment under the name of another, so that what is typed is sealed for that one.
 

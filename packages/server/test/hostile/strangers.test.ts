@@ -3,9 +3,8 @@ import { health } from '@skerry/contract/health'
 import { signup } from '@skerry/contract/signup'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { openTenant } from '../../test/scene.ts'
-import { newId } from '../kernel/context.ts'
-import { nestsDeeper } from './nesting.ts'
+import { nestsDeeper } from '../../src/http/nesting.ts'
+import { openTenant } from '../scene.ts'
 
 const { world, tenant } = await openTenant()
 
@@ -34,19 +33,6 @@ describe('JSON that is nested deeply', () => {
     expect(deep('["\\\\\\"",[[1]]]')).toBe(true)
     expect(deep('"[[[[')).toBe(false)
   })
-})
-
-test('POST /signup signs up as /v1/signup does', async () => {
-  const slug = `alias-${newId('audit').slice(4, 10).toLowerCase()}`
-  const answer = await fetch(`${world.url}/signup`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ orgName: 'Alias', orgSlug: slug }),
-  })
-  expect([answer.status, await answer.json()]).toEqual([
-    201,
-    { org: expect.objectContaining({ slug }), m2m: expect.objectContaining({ clientId: expect.any(String) }) },
-  ])
 })
 
 test('a proxy that is not trusted is told of in the log, once', async () => {

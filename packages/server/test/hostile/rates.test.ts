@@ -4,12 +4,12 @@ import { oauth } from '@skerry/contract/oauth'
 import { invites } from '@skerry/contract/orgs'
 import { signup } from '@skerry/contract/signup'
 import { describe, expect, test } from 'vitest'
-import { openTenant } from '../../../test/scene.ts'
-import { newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
-import { openWorld } from '../../../test/world.ts'
-import { attemptRules } from '../../identity/attempts.ts'
-import { Refusal } from '../../kernel/errors.ts'
-import { rates } from '../../kernel/rate-limits.ts'
+import { attemptRules } from '../../src/identity/attempts.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { rates } from '../../src/kernel/rate-limits.ts'
+import { openTenant } from '../scene.ts'
+import { newMember, newToken, signUp, type Tenant } from '../tenant.ts'
+import { openWorld } from '../world.ts'
 
 const { world, tenant } = await openTenant({ SKERRY_RATE_LIMITS: 'on', SKERRY_TRUSTED_PROXIES: '127.0.0.1' })
 

@@ -6,11 +6,11 @@ import { composition, groups } from '@skerry/contract/groups'
 import { members } from '@skerry/contract/orgs'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
-import { newGuarded, proposePut } from '../../../test/guarded.ts'
-import { openEnv } from '../../../test/scene.ts'
-import { newApp, newEnv, newGroup, newGroupEnv, newMember, newToken } from '../../../test/tenant.ts'
-import { newId } from '../../kernel/context.ts'
+import { newId } from '../../src/kernel/context.ts'
+import { publicKeyJwk, wrappedKey } from '../blobs.ts'
+import { newGuarded, proposePut } from '../guarded.ts'
+import { openEnv } from '../scene.ts'
+import { newApp, newEnv, newGroup, newGroupEnv, newMember, newToken } from '../tenant.ts'
 
 // What the matrix cannot show: an admin token that is bound to an environment tries to get out of its application.
 

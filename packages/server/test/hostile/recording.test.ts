@@ -1,13 +1,13 @@
 import { honeyTokens } from '@skerry/contract/honey-tokens'
 import { me } from '@skerry/contract/me'
 import { describe, expect, test } from 'vitest'
-import { decoys } from '../../../test/decoys.ts'
-import { signUp } from '../../../test/tenant.ts'
-import { until } from '../../../test/until.ts'
-import { openWorld, start } from '../../../test/world.ts'
-import { newId } from '../../kernel/context.ts'
-import { endOfMinute } from './jobs.ts'
-import { recordTrips } from './trips.ts'
+import { endOfMinute } from '../../src/features/honey-tokens/jobs.ts'
+import { recordTrips } from '../../src/features/honey-tokens/trips.ts'
+import { newId } from '../../src/kernel/context.ts'
+import { decoys } from '../decoys.ts'
+import { signUp } from '../tenant.ts'
+import { until } from '../until.ts'
+import { openWorld, start } from '../world.ts'
 
 const { scene, org, as, made, newDecoy, present, shown, recorded, trail } = decoys()
 

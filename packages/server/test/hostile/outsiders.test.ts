@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { openTenant } from '../../test/scene.ts'
+import { openTenant } from '../scene.ts'
 
 const origin = 'https://app.example.com'
 const { world, tenant } = await openTenant({ SKERRY_CONNECTIONS_PER_ADDRESS: '8', SKERRY_CORS_ORIGINS: origin })

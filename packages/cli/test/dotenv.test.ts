@@ -1,0 +1,75 @@
+import { expandEach } from '@skerry/crypto/references'
+import { parse } from 'dotenv'
+import { describe, expect, it } from 'vitest'
+import { readDotenv } from '../src/dotenv-file.ts'
+
+// The dialect of `.env` files that `secrets import` reads: where it is unlike another, the line is named.
+
+/** What a program gets of a file once it is imported. */
+function given(text: string): Record<string, string | undefined> {
+  const stored = Object.fromEntries(readDotenv(text).stored)
+  return expandEach(stored).values
+}
+const differencesOf = (text: string) => readDotenv(text).differences
+
+describe('a value in single quotes', () => {
+  it.each(['${HOST}', '$${HOST}', 'a ${HOST} and ${OTHER}', '$HOST $(id) ${X:-y} \\$'])('%s is literal', (value) => {
+    const text = `HOST=db\nVALUE='${value}'\n`
+    expect(given(text).VALUE).toBe(value)
+    expect(parse(text).VALUE).toBe(value)
+    expect(differencesOf(text)).toEqual([])
+  })
+
+  it.each([
+    ['without quotes', ''],
+    ['in double quotes', '"'],
+    ['in backticks', '`'],
+  ])('is unlike one %s, where ${NAME} is a reference', (_, quote) => {
+    expect(given(`HOST=db\nVALUE=${quote}at \${HOST}${quote}\n`).VALUE).toBe('at db')
+  })
+})
+
+describe('what other readers take otherwise is named, with its line, and kept as it is written', () => {
+  it.each([
+    ['a variable', '$HOME/bin', '$NAME stays as it is: a reference is written ${NAME}'],
+    ['a default', '${PORT:-80}', '${NAME:-text} stays as it is: a reference has no default'],
+    ['a command', '$(id -u)', '$(...) stays as it is: no command is run'],
+    ['an escaped dollar', 'five \\$', '\\$ keeps its backslash; put the value into single quotes to keep a $'],
+    ['an escaped quote', '"a \\"b\\" c"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
+    ['an escaped backslash', '"C:\\\\dir"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
+  ])('%s: %s', (_, value, message) => {
+    const text = `# first\nVALUE=${value}\n`
+    expect(differencesOf(text)).toEqual([{ line: 2, message: `in VALUE, ${message}` }])
+    expect(given(text).VALUE).toBe(value.replace(/^"(.*)"$/, '$1'))
+  })
+
+  it('nothing is named of what all take alike', () => {
+    expect(differencesOf('A=plain\nB="two words"\nC=${A}\nD="line\\nline"\nE=costs 5$\n')).toEqual([])
+  })
+})
+
+describe('a dotted or hyphenated name', () => {
+  const text = 'my.name=1\nmy-other=2\n'
+
+  it('is refused, unless it is to be renamed', () => {
+    const message = 'the name is not an environment variable name (letters, digits, _)'
+    expect(readDotenv(text).problems).toEqual([
+      { line: 1, message },
+      { line: 2, message },
+    ])
+    const { values, problems } = readDotenv(text, { rename: true })
+    expect([[...values], problems]).toEqual([
+      [
+        ['my_name', '1'],
+        ['my_other', '2'],
+      ],
+      [],
+    ])
+  })
+
+  it('that becomes one that stands there is told of as twice the same', () => {
+    expect(readDotenv('my_name=1\nmy-name=2\n', { rename: true }).warnings).toEqual([
+      { line: 2, message: 'my_name stands on line 1 already; this one counts' },
+    ])
+  })
+})

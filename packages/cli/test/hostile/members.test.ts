@@ -1,0 +1,103 @@
+import { tokens } from '@skerry/contract/tokens'
+import { newToken } from '@skerry/crypto/token'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { call } from '../../../server/test/world.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+
+// What members try who want more than they were given, with an honest server. Each test says what they see.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let owner: PersonMachine
+/** A member who holds the key of development, and an admin who does not. */
+let holder: PersonMachine
+let keyless: PersonMachine
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  owner = await newKeyHolder(server, 'owner@example.com')
+  await owner.ok('skerry keys unlock && skerry org create "Members" && skerry init --yes')
+  await owner.ok('echo -n one | skerry secrets set A')
+  holder = await joined('holder@example.com', 'member')
+  keyless = await joined('keyless@example.com', 'admin')
+  await owner.ok(`skerry grant --user ${holder.email}`)
+})
+afterAll(async () => {
+  for (const one of [owner, holder, keyless]) {
+    await one.ok('skerry keys lock')
+    await one.remove()
+  }
+  await server.close()
+})
+
+async function joined(email: string, role: 'admin' | 'member') {
+  const person = await newKeyHolder(server, email)
+  await owner.ok(`skerry invite create ${email} --role ${role}`)
+  await person.write('skerry.json', await owner.read('skerry.json'))
+  await person.ok('skerry invite accept && skerry keys unlock')
+  return person
+}
+
+const refused = async (person: PersonMachine, command: string, env: Record<string, string> = {}) => {
+  const { code, stdout, stderr } = await person.shell(command, { env })
+  expect([code, stdout], stderr).toEqual([3, ''])
+  return stderr
+}
+const asOther = 'use a credential that may; see `skerry whoami`\n'
+
+describe('protection', () => {
+  it('of a branch is not got rid of by deleting it and making it anew', async () => {
+    await owner.ok('skerry env protect development')
+    await holder.ok('skerry branch create forked')
+    const { stderr } = await holder.shell('echo -n two | skerry secrets set A --branch forked')
+    expect(stderr).toContain('queued the write of A')
+    expect(await refused(holder, 'skerry branch delete forked --yes')).toBe(
+      `skerry: the branch is protected: deleting it needs the admin role; ${asOther}`,
+    )
+  })
+
+  it('holds up another key, also for an admin who holds this one', async () => {
+    const { code, stderr } = await owner.shell('skerry env rekey --yes')
+    expect([code, stderr]).toEqual([
+      5,
+      'skerry: shop/development is protected, and another key would go past every approval; ' +
+        'take the protection off first, which all admins are mailed about\n',
+    ])
+    await owner.ok('skerry env unprotect development && skerry env rekey --yes')
+    expect(await owner.ok('skerry run -- printenv A')).toBe('one\n')
+  })
+})
+
+describe('a key', () => {
+  it('is given by nobody who does not hold it, admin or not', async () => {
+    const missing =
+      'skerry: this credential holds no key to shop/development; someone who can read it must run ' +
+      `\`skerry grant --user ${keyless.email} --app shop --env development\`\n`
+    for (const command of [`skerry grant --user ${keyless.email}`, 'skerry env rekey --yes'])
+      expect(await refused(keyless, command)).toContain(missing)
+    expect(await refused(holder, `skerry grant --user ${keyless.email}`)).toContain(
+      'granting shop/development failed (this needs the admin role); nothing was granted',
+    )
+  })
+})
+
+describe('a token that is bound to an environment', () => {
+  it('administers its application alone, and makes no token, although it is an admin’s', async () => {
+    const { token, ...made } = await newToken('skerry')
+    const { tokenId, tokenHash, publicKeyJwk } = made
+    const { id } = JSON.parse(await owner.ok('skerry env show development --json')).environment
+    const [org] = JSON.parse(await owner.ok('skerry org list --json')).orgs
+    const body = { name: 'bound', role: 'admin', environmentId: id, tokenId, tokenHash, publicKeyJwk }
+    const as = `Bearer ${owner.env.SKERRY_TOKEN}`
+    expect((await call(server.url, [], tokens.create, { as, params: { orgId: org.id }, body })).status).toBe(201)
+    await owner.ok('skerry app create other && skerry env create development --app other')
+    const env = { SKERRY_TOKEN: token }
+    expect(await refused(owner, 'skerry token create --name free --admin', env)).toBe(
+      `skerry: this token is bound to an environment; ${asOther}`,
+    )
+    expect(await refused(owner, 'skerry env protect development --app other', env)).toBe(
+      `skerry: this token is bound to another application; ${asOther}`,
+    )
+  })
+})

@@ -1,0 +1,30 @@
+import { me } from '@skerry/contract/me'
+import { expect, test } from 'vitest'
+import { invitePerson, signUp } from '../../../server/test/tenant.ts'
+import { row } from '../changes-journey.ts'
+import { axeProblems } from '../org-journey.ts'
+import { beginWalk } from '../walk.ts'
+
+// A stranger invites somebody who is at home here already, under a name that looks like theirs.
+
+const { world, owner, page } = await beginWalk()
+const joined = async () => {
+  const { body } = await world.call(me.get, { as: owner.bearer() })
+  return { email: body.user?.email as string, slugs: body.orgs.map(({ slug }) => slug) }
+}
+
+test('a stranger’s invitation says that a program asks, joins nobody, and is gone when it is declined', async () => {
+  const before = await joined()
+  const stranger = await signUp(world)
+  await invitePerson(world, stranger, before.email, 'admin')
+  await page.goto('/account/invitations')
+  const asking = row(page, new RegExp(stranger.slug))
+  await asking.getByText('a program').waitFor()
+  expect(await axeProblems(page)).toEqual([])
+  expect(await joined()).toEqual(before)
+  await asking.getByRole('button', { name: 'Decline' }).click()
+  await page.getByRole('dialog').getByText('Its admins can invite you again.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click()
+  await page.getByText('No invitation waits').waitFor()
+  expect(await joined()).toEqual(before)
+})
