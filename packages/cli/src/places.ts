@@ -64,6 +64,10 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
+/** What a command is given by its slug: an environment, or with `--branch` a branch of it. The settings' branch is not meant. */
+export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
+  findPlace(session, { ...namedPlace(session, flags), env: slug, branch: flags.branch })
+
 /** @throws RollbackError when the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {

@@ -66,6 +66,19 @@ describe('what is proposed on the command line', () => {
     expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +usr_\w+ +\S+ +fine/)
   })
 
+  test('on a branch waits as on its environment, until the protection of the branch alone is taken off', async () => {
+    await ok('skerry branch create try --from development')
+    const about = await ok('skerry env show development --branch try')
+    expect(about).toContain('shop/development@try (try)')
+    expect(about).toContain('protection: changes need 1 approval')
+    const waits = await ok('echo -n 1 | skerry secrets set OF_BRANCH --branch try --json')
+    expect(JSON.parse(waits).changeRequest.status).toBe('open')
+    await ok('skerry env unprotect development --branch try')
+    await ok('echo -n 1 | skerry secrets set OF_BRANCH --branch try')
+    expect(await ok('skerry secrets get OF_BRANCH --branch try')).toBe('1')
+    expect(await ok('skerry env show development')).toContain('protection: changes need 1 approval')
+  })
+
   test('is restored with the value of the version that it names, and shown so before', async () => {
     const id = await propose('skerry secrets restore DATABASE_URL 1')
     expect((await shown(id)).comparison).toMatchObject({ state: 'changed', current: 'after', proposed: 'before' })

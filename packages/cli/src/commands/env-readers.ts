@@ -1,12 +1,12 @@
 import { writeJson, writeLine, writeTable } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findNamed } from '../places.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 /** For auditors: who can read an environment, since when, and who gave it to them. */
 export async function readers(slug: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const place = await findNamed(session, slug, flags)
   const params = { orgId: place.orgId, envId: place.envId }
   const answer = await session.client.grants.readers({ params })
   if (flags.json) return writeJson(answer)

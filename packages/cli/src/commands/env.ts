@@ -10,7 +10,7 @@ import { checkSlug } from '../names.ts'
 import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys, isPinned } from '../pins.ts'
-import { findApp, findGroup, findPlace, namedPlace, type Place } from '../places.ts'
+import { findApp, findGroup, findNamed, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
@@ -22,20 +22,25 @@ import { readers } from './env-readers.ts'
 const owned = (command: Command) =>
   command.option('--app <slug>', 'application').option('--group <slug>', 'group, instead of an application')
 
+/** An environment by its slug, or a branch of it. */
+const branched = (command: Command) => owned(command).option('--branch <slug>', 'a branch of it')
+
 export function register(command: Command): void {
   owned(leaf(command, 'create <slug>', 'Create an environment; its key is made here'))
     .option('--name <name>', 'name for people')
     .action(create)
   owned(leaf(command, 'list', 'List environments')).action(list)
-  owned(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
-  owned(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(readers)
+  branched(leaf(command, 'show <slug>', 'An environment: groups, branches, who can read it')).action(show)
+  branched(leaf(command, 'readers <slug>', 'Who can read it, since when, and through which grant')).action(readers)
   owned(leaf(command, 'rename <slug> <name>', 'Give an environment another name; its slug stays')).action(rename)
-  owned(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
+  branched(leaf(command, 'protect <slug>', 'Let changes of secrets wait for approval; or change how'))
     .option('--approvals <number>', 'how many a change needs; 1 unless given')
     .option('--self-approval', 'let who proposed a change approve it too')
     .option('--no-self-approval', 'ask for the approval of others, as unless given')
     .action(protect)
-  owned(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(unprotect)
+  branched(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(
+    unprotect,
+  )
   confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access')))
     .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
     .action(rekey)
@@ -75,7 +80,7 @@ async function list(flags: Flags): Promise<void> {
 
 async function show(slug: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const place = await findNamed(session, slug, flags)
   const params = { orgId: place.orgId, envId: place.envId }
   const isApp = place.kind === 'app'
   const [{ grantees }, { protection, openChangeRequests }, { groups }, { branches }] = await Promise.all([
@@ -99,11 +104,7 @@ async function show(slug: string, flags: Flags): Promise<void> {
 
 async function rename(slug: string, name: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const { orgId, envId, label } = await findPlace(session, {
-    ...namedPlace(session, flags),
-    env: slug,
-    branch: undefined,
-  })
+  const { orgId, envId, label } = await findNamed(session, slug, flags)
   const { environment } = await session.client.envs.update({ params: { orgId, envId }, body: { name } })
   note(`${label} is called ${environment.name} now`)
   if (flags.json) writeJson({ environment })
@@ -120,7 +121,7 @@ async function protect(slug: string, flags: Flags & { approvals?: string; selfAp
   const { approvals, selfApproval } = flags
   if (approvals !== undefined && !/^[1-9]\d?$/.test(approvals)) throw usage('--approvals takes a whole number from 1')
   const session = await openSession(flags)
-  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const place = await findNamed(session, slug, flags)
   const { protection } = await session.client.protection.put({
     params: { orgId: place.orgId, envId: place.envId },
     body: {
@@ -134,7 +135,7 @@ async function protect(slug: string, flags: Flags & { approvals?: string; selfAp
 
 async function unprotect(slug: string, flags: Flags): Promise<void> {
   const session = await openSession(flags)
-  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const place = await findNamed(session, slug, flags)
   const params = { orgId: place.orgId, envId: place.envId }
   await session.client.protection.delete({ params })
   const { openChangeRequests } = await session.client.protection.get({ params })
@@ -217,7 +218,7 @@ function rekeyFailure(error: unknown, session: Session, label: string): unknown 
 
 async function remove(slug: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
-  const place = await findPlace(session, { ...namedPlace(session, flags), env: slug, branch: undefined })
+  const place = await findNamed(session, slug, flags)
   await confirmOrRefuse(`delete environment ${place.label} with its branches and secrets`, flags)
   await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
   if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
