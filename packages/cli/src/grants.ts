@@ -116,9 +116,13 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
 }
 
 function incomplete(error: unknown, granted: string[], at: string): Failure {
-  const { kind, message } = toFailure(error)
+  const { kind, message, next } = toFailure(error)
   const done = granted.length === 0 ? 'nothing was granted' : `granted: ${granted.join(', ')}`
-  return new Failure(kind, `granting ${at} failed (${message}); ${done}`, 'run `skerry grant` again')
+  return new Failure(
+    kind,
+    `granting ${at} failed (${message}); ${done}`,
+    kind === 'refused' ? next : 'run `skerry grant` again',
+  )
 }
 
 /** Whom to wrap a key to, once it is known that the public key is the one that was seen before. */

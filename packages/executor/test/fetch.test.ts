@@ -82,7 +82,7 @@ test.each([
 
 test('an answer whose status has words that no answer may have is refused, and the executor goes on', async () => {
   upstream.answers = (_, { socket }) => socket!.end('HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nok')
-  expect(refused(await call({}))).toEqual([500, 'internal', 'internal'])
+  expect(refused(await call({}))).toEqual([502, 'provider_failed', 'provider_failed'])
   upstream.answers = repeat
   expect((await call({})).status).toBe(200)
 })

@@ -65,7 +65,7 @@ export async function pass(
   const came = pairs(answer.rawHeaders)
   const { statusCode = 502, statusMessage } = answer
   if (wanted.length === 0) {
-    response.writeHead(statusCode, statusMessage, endToEnd(came).flat())
+    begin(response, statusCode, statusMessage, endToEnd(came).flat())
     pipeline(answer, response, () => {})
     return
   }
@@ -80,13 +80,22 @@ export async function pass(
     const body = redactions.whole(bytes)
     // What is no body, as in the answer to HEAD, says nothing of the length of one.
     const length = bytes.length > 0 ? ['Content-Length', String(body.length)] : []
-    response.writeHead(statusCode, statusMessage, [...headers.flat(), ...length])
+    begin(response, statusCode, statusMessage, [...headers.flat(), ...length])
     response.end(body)
     ended()
     return
   }
-  response.writeHead(statusCode, headers.flat())
+  begin(response, statusCode, statusMessage, headers.flat())
   pipeline([answer, ...decoders, redactions.stream(), response], ended)
+}
+
+/** Providers send bytes in their heads that Node reads and does not write. */
+function begin(response: ServerResponse, status: number, words: string | undefined, headers: string[]): void {
+  try {
+    response.writeHead(status, words, headers)
+  } catch {
+    throw new Refusal(502, 'upstream', 'the head of the answer cannot be passed on')
+  }
 }
 
 /** The body, or null where it was cut off. Node's own `buffer` makes a Blob of it, which costs a sixth of a small request. */

@@ -77,7 +77,7 @@ describe('a key', () => {
     for (const command of [`skerry grant --user ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)
     expect(await refused(holder, `skerry grant --user ${keyless.email}`)).toContain(
-      'granting shop/development failed (this needs the admin role); nothing was granted',
+      'granting shop/development failed (this needs the admin role); nothing was granted; use a credential that may',
     )
   })
 })
