@@ -57,7 +57,7 @@ export async function openTarget(): Promise<LeaseTarget> {
   }
 }
 
-/** Signs in once, as whoever got the account does. */
+/** Signs in once, as the caller who got the account does. */
 export async function signIn({ address }: LeaseTarget, { name, password }: Account): Promise<void> {
   const client = new pg.Client({ ...address, user: name, password })
   await client.connect()

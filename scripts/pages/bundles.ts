@@ -22,7 +22,7 @@ export const bundles: Bundle[] = [
     sources: [...own('dashboard', 'public'), 'packages/sdk/src', ...common],
     firstLoad: {
       maxBytes: 250_000,
-      // Whoever is signed in loads these before seeing anything: the entry, and what surrounds every page.
+      // A signed-in person's browser loads these before it shows anything: the entry, and what surrounds every page.
       entries: ['index.html', 'app/routes/_app.tsx?tsr-split=component'],
       isPage: (name) => name.startsWith('app/routes/') && name.includes('?tsr-split'),
     },

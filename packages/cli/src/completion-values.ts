@@ -38,7 +38,7 @@ const ask: Record<Kind, (session: Session, flags: Flags) => Promise<string[]>> =
 const inOrg = async (session: Session) => ({ orgId: (await session.org()).id })
 const slugs = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug)
 
-/** What of this kind there is, by the options that were typed already. Whoever types is not disturbed by a failure. */
+/** The values of this kind, by the options that were typed already. A failure gives none, and does not disturb the person. */
 export async function valuesOf(kind: Kind, typed: readonly string[]): Promise<string[]> {
   try {
     const flags = flagsIn(typed)

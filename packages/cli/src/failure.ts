@@ -110,7 +110,7 @@ function optionProblem(text: string): string | undefined {
   return option && withoutPlace(text).replace(`${field}:`, option)
 }
 
-/** The server says where in a request something is wrong; whoever types a command has made no request. */
+/** The server says where in a request something is wrong; a person who typed a command knows of no request. */
 function withoutPlace(text: string): string {
   return text
     .replace(/^(?:body|query|params)\.(\w+): /, '$1: ')

@@ -41,7 +41,7 @@ function warnUnlessSwap(error: RollbackError): void {
   warn(`${error.message}: this may be an old answer, or a false one`)
 }
 
-/** Whoever finds out or accepts is asked about everything: their look is a strict one. */
+/** `historyHere` makes every `Look` strict: a person who finds out or accepts what changed is told of everything. */
 function openHistory(
   { url }: Pick<Settings, 'url'>,
   principalId: string,

@@ -6,8 +6,8 @@ import { styleText } from 'node:util'
 // to the descriptors directly: opening Node's streams costs start-up time and can leave a pipe in non-blocking mode,
 // which the program that `skerry run` becomes would inherit.
 //
-// All printing goes through here, because names, notes and refusals are the words of a server or of whoever stored them: in
-// every text, characters that steer a terminal or are not seen are shown by their numbers. Only values go out as they are.
+// All printing goes through here, because names, notes and refusals are the words of a server, or of another person: in
+// every text, characters that steer a terminal or are invisible are shown by their numbers. Only values go out as they are.
 
 const stdout = 1
 const stderr = 2
@@ -46,7 +46,7 @@ export function writeMarked(style: Style, mark: string, text: string): void {
   writeAll(stdout, `${paint(style, mark)}  ${printable(text)}\n`)
 }
 
-/** One JSON document. Its escapes are JSON's own, so whoever parses it gets the characters. */
+/** One JSON document. Its escapes are JSON's own, so a program that parses it gets the characters. */
 export function writeJson(value: unknown): void {
   writeAll(stdout, `${lines(JSON.stringify(value, null, 2))}\n`)
 }
@@ -117,7 +117,7 @@ function writeAll(descriptor: number, data: string | Uint8Array): void {
       rest = rest.subarray(writeSync(descriptor, rest))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // Whoever shares a pipe with us may have made it non-blocking: wait for room.
+      // Another process on the same pipe may have made it non-blocking: wait for room.
       if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, 2)
       // The reader has gone (`skerry secrets list | head -1`): nothing is left to say, and it is no failure.
       else if (code === 'EPIPE' || code === 'EBADF') process.exit(0)

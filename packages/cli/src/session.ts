@@ -108,7 +108,7 @@ function assemble(parts: Parts, look?: Look): Session {
   }
 }
 
-/** The public key of whoever is signed in, from the private one: the server's word is not taken for it. */
+/** The public key of the signed-in principal, derived from its private key: the server is not trusted to name it. */
 export const ownPublicKey = async (session: Session): Promise<string> => publicKeyJwkOf(await session.key())
 
 function once<T>(work: () => Promise<T>): () => Promise<T> {

@@ -142,7 +142,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     await showSession(now, isPending ? 'changed' : null)
   }
 
-  /** Shows ends as screens, and leaves the rest to whoever asked. */
+  /** Shows errors that end the flow as screens, and others too while it opens; afterwards it throws those to the caller. */
   async function watch<T>(work: () => Promise<T>, isOpening = false): Promise<T | undefined> {
     try {
       return await work()

@@ -66,7 +66,7 @@ export const agents = {
     audits: ['agent.created'],
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
-    summary: 'The thumbprint under which the caller signs policies; null for whoever has no keys',
+    summary: 'The thumbprint under which the caller signs policies; null for a caller without keys',
     responses: {
       200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
     },

@@ -1,5 +1,5 @@
 // How entries of the audit trail are written to a file before a server removes them: a header, and then one entry on each line,
-// in the order of the tree and in the spelling of RFC 8785. Whoever has the server's key can check the file without the server.
+// in the order of the tree and in the spelling of RFC 8785. With the server's public key, anyone can check a file offline.
 
 export const auditArchiveFormat = 'skerry.audit-archive.v1'
 

@@ -31,9 +31,9 @@ export const ChangeStatus = Type.Union([
 
 /**
  * A proposed change of one secret. The settings are those of the moment at which it was proposed; `baseVersion` is the
- * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to whoever holds a key grant on the
- * environment; it goes when the secret that it was proposed for is deleted. A restore names `restoreVersion`. Changes that
- * were proposed together share a `groupId` and its `groupSize`, and what is decided about one is decided about all of them.
+ * version proposed on, 0 for none. Only a put carries a `ciphertext`, and only to a caller who holds a key grant on the
+ * environment; it is removed when the secret that it was proposed for is deleted. A restore names `restoreVersion`. Changes
+ * that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all of them.
  */
 export const ChangeRequest = Strict({
   id: Id('changeRequest'),

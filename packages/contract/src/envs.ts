@@ -94,7 +94,7 @@ export const rekey = {
       grants: Type.Array(Strict({ principalType: HolderType, principalId: PrincipalId, wrappedDek: WrappedKey }), {
         minItems: 1,
         maxItems: limits.rekeyGrantsMax,
-        description: 'The new key, wrapped to each holder who keeps access; whoever is missing loses it',
+        description: 'The new key, wrapped to each holder who keeps access; a holder who is not named loses it',
       }),
       dropReaders: Type.Optional(
         Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {

@@ -18,7 +18,7 @@ interface Facts {
   /** What people call it. */
   label: string
   ttlSeconds: { min: number; max: number }
-  /** What the admin credential is, for whoever is asked for it. */
+  /** What the admin credential is, for the person who is asked for it. */
   adminSecret: string
   /** False where the target cannot take a credential back: revoking marks the ledger alone. */
   revocable: boolean

@@ -30,7 +30,7 @@ export async function generateKeyPair(): Promise<{ privateKey: PrivateKey; publi
 /**
  * JWK JSON of a public key -> its SEC1 uncompressed point (65 bytes). Takes `kty` EC, `crv` P-256, `x` and `y` of
  * exactly 32 bytes each, on the curve. Further members (`key_ops`, `ext`, `kid`) are ignored, except that a key with a
- * private member `d` is refused: whoever sent it has published a private key, and must learn of it.
+ * private member `d` is refused: its sender has published a private key, and must learn of it.
  *
  * @throws CryptoError `malformed_key`.
  * @example const point = parsePublicKeyJwk('{"crv":"P-256","kty":"EC","x":"...","y":"..."}')

@@ -3,7 +3,7 @@ import { createSHA256 } from 'hash-wasm'
 import { type Bytes, encodeUtf8 } from './base64url.ts'
 import { CryptoError } from './errors.ts'
 
-// RFC 6962, section 2.1, from the side of whoever checks. Nothing here asks a server.
+// RFC 6962, section 2.1, on the side of the verifier. Nothing here asks a server.
 
 /** Hashes of a Merkle tree, without a wait for each: a trail may have millions of entries. */
 export interface Hasher {

@@ -1,8 +1,8 @@
 import { passphraseProblem } from './keyring.ts'
 
 /**
- * What a passphrase must cost whoever has the sealed key, as a power of ten. A guess takes about 0.3 s of a core and 64 MiB
- * (`defaultPassphraseCost`), so 10^11 of them are a thousand years of one.
+ * How many guesses a passphrase must cost a thief of the sealed key, as a power of ten. A guess takes about 0.3 s of a core
+ * and 64 MiB (`defaultPassphraseCost`), so 10^11 guesses take one core a thousand years.
  */
 const guessesLog10Min = 11
 

@@ -4,7 +4,7 @@ import { sha256 } from './digest.ts'
 import { CryptoError } from './errors.ts'
 import { exportPrivateKey, formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk } from './keys.ts'
 
-/** Whoever signs policies: a key in this process, or something that keeps it elsewhere. `point` is the public half. */
+/** What signs policies: a key in this process, or a program or device that keeps it elsewhere. `point` is the public half. */
 export interface PolicySigner {
   readonly point: Bytes
   /** The signature of a policy's body: ECDSA P-256 with SHA-256, r and s of 32 bytes each. */

@@ -20,7 +20,7 @@ export type Share = Bytes
 
 /**
  * Splits the recovery key into shares, of which `threshold` together give it back and fewer tell nothing. Each is signed with
- * the recovery key itself: whoever puts shares together can tell which of them is false.
+ * the recovery key itself, so the program that puts shares together can tell which of them is false.
  *
  * @param privateKey one that can be exported; forget it once the shares are wrapped.
  * @returns one share for each index from 1 to `count`, in order.

@@ -42,8 +42,8 @@ export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<strin
 }
 
 /**
- * Whoever opens what was wrapped to one public key: a private key in this process, or something that keeps the key
- * elsewhere (an agent, a hardware token) and opens blobs on request. `point` is the public SEC1 point.
+ * What opens blobs that were wrapped to one public key: a private key in this process, or an agent or hardware token that
+ * keeps the key elsewhere and opens blobs on request. `point` is the public SEC1 point.
  */
 export type KeyHolder = PrivateKey | RemoteKey
 

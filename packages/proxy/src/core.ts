@@ -24,6 +24,6 @@ export interface Core {
   telemetry: Telemetry | null
   upstreams: Upstreams
   searches: Searches
-  /** For whoever runs the proxy. Never told a value, a token or a path. */
+  /** For the operator of the proxy. Never told a value, a token or a path. */
   warn: (message: string) => void
 }

@@ -30,7 +30,7 @@ export function reverseServer(core: Core): Server {
 
 function routed(routes: readonly Route[], request: IncomingMessage): Incoming {
   const url = checkTarget(request.url!)
-  // A page of another site, in the browser of whoever runs the proxy.
+  // A page of another site, in the browser of the person who runs the proxy.
   if (request.headers['sec-fetch-site'] === 'cross-site')
     throw badRequest('the request comes from a page of another site')
   const route = routes.find(({ prefix }) => url.startsWith(prefix) && /^[/?]?$/.test(url.charAt(prefix.length)))

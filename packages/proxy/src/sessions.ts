@@ -114,7 +114,7 @@ function openTasks({ config, client, now, warn }: Means): (token: string) => Pro
   }
 }
 
-/** The server's words are for whoever runs the proxy; the agent learns that the task is good for nothing. */
+/** The server's words are for the operator of the proxy; the agent learns only that its task does not work. */
 function refusalOf(error: unknown, warn: (message: string) => void): Refusal {
   const said = error instanceof SkerryError ? error.message.slice(0, 200) : 'the task cannot be looked up'
   warn(`task: ${said}`)

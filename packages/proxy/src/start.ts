@@ -22,7 +22,7 @@ import { openSessions } from './sessions.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { openUpstreams } from './upstream.ts'
 
-/** What a proxy is given by whoever starts it. */
+/** What the program that starts a proxy gives it. */
 export interface Means {
   /** Asks for the secrets anew. */
   resolve: () => Promise<Resolved>
@@ -40,7 +40,7 @@ export interface Means {
   upstreamCa?: string | undefined
   lookUp?: Resolve | undefined
   now?: (() => number) | undefined
-  /** For whoever runs the proxy. */
+  /** For the operator of the proxy. */
   warn: (message: string) => void
 }
 

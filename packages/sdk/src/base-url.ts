@@ -2,7 +2,7 @@ import { invalid } from './errors.ts'
 
 /**
  * Checks where requests will go and spells it in one way, without a slash at the end. Plain `http:` is for this machine
- * only, because whoever is between could read the bearer.
+ * only, because anyone on the way could read the bearer.
  *
  * @throws SkerryError `invalid_request`.
  * @example parseBaseUrl('https://skerry.example.com/') // 'https://skerry.example.com'

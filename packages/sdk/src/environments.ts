@@ -138,7 +138,7 @@ interface Holder {
  * Gives an environment another key: decrypts every secret, seals it under a fresh key, wraps that to everyone who keeps
  * access, and replaces all of it at once or nothing. Begins anew when a secret or a grant changed in between.
  *
- * What this cannot do: whoever had access may have kept the old key and the values, so change the values that matter.
+ * What this cannot do: a holder who lost access may have kept the old key and the values, so change the values that matter.
  * Earlier versions stay under the old key and can no longer be restored. Branches have keys of their own.
  *
  * @param own the caller's, who must hold a grant and be an admin; the new key is wrapped to this public key.

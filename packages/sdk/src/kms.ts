@@ -40,8 +40,8 @@ export interface KeyPlace {
 }
 
 /**
- * What a server shows of one version: for clients that remember which key they have used, since whoever runs the server could
- * wrap one of their own. The fingerprint tells nothing of the key.
+ * What a server shows of one version: for clients that remember which key they have used, because a hostile server could
+ * wrap one of its own. The fingerprint tells nothing of the key.
  */
 export interface ShownVersion {
   keyId: string
@@ -151,7 +151,7 @@ export interface OpenedKey {
 /**
  * Fetches what the caller was granted of a managed key, and opens it.
  *
- * New things are made with the current version alone: whoever holds only earlier ones can still open what those made.
+ * Only the current version encrypts and signs. A caller who holds only earlier versions can still open what those made.
  *
  * @param holder the private key, or whatever keeps it.
  * @param check asked about every version before any is used.

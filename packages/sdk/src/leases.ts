@@ -16,9 +16,9 @@ const pageLimit = 100
 
 /**
  * Registers a target. The admin credential is wrapped to the key of the organization's broker, so **the server can read it**
- * when it signs in to the target: whoever is asked for it should be told. Where the config names a provisioner, it is wrapped
- * to the key of that service token instead, and the server cannot read it; the target is `untested` until the provisioner has
- * signed in.
+ * when it signs in to the target: the person who is asked for it should be told. Where the config names a provisioner, it is
+ * wrapped to the key of that service token instead, and the server cannot read it; the target is `untested` until the
+ * provisioner has signed in.
  *
  * @param provisionerKeyJwk public key of the provisioner's token, where the caller has compared it; else the server's word.
  * @param adminSecret what `adminSecret` of the provider's row in the contract says: a connection string, a private key, JSON.

@@ -1,5 +1,5 @@
 // Names of environment variables that make programs load code or configuration, run something, or trust someone. A server
-// cannot make a value, but whoever may write into one layer of an environment can add such a name, and the next program
+// cannot make a value, but anyone who may write to one layer of an environment can add such a name, and the next program
 // that is started with it runs their code. So these are put into a program's environment only when they are expected.
 
 interface Row {

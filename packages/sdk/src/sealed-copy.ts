@@ -64,7 +64,7 @@ const fingerprintOf = (token: string) => hexSha256(`${fingerprintLabel}\n${token
  * The copy of one resolve in a cache, sealed with AES-256-GCM under a key that HKDF-SHA256 derives from the token; the
  * place is the AAD, so a copy that was moved or altered does not open. One that does not open is deleted.
  *
- * @param token the whole token: whoever does not have it reads nothing here.
+ * @param token the whole token: without it, nobody can read the copy.
  * @param warn told in fixed words when the cache itself fails; a cache that fails stops no resolve.
  * @example const copy = sealedCopy(diskCache(), key, token, console.warn)
  */

@@ -22,7 +22,7 @@ export interface LayerKey {
 
 /**
  * Creates a sync connection. The credential is wrapped to the connection's own key, whose private half the server holds: **the
- * server can read it**, so whoever is asked for it should be told.
+ * server can read it**, so the person who is asked for it should be told.
  *
  * @param credential what `credential` of the provider's row in the contract says: a token, a key, JSON.
  * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the name is taken); UnavailableError.
@@ -45,7 +45,7 @@ export async function createSyncConnection(
 /**
  * Replaces the credential of a connection, which the server can read. What had failed for the old one is tried again soon.
  *
- * @param connection whose public key was checked by whoever calls this
+ * @param connection the caller must have checked its public key
  * @throws as `createSyncConnection`.
  * @example await replaceSyncCredential(client, connection, { orgId, credential: 'fo1_...' })
  */

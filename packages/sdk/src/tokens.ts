@@ -125,10 +125,10 @@ export async function bootstrapAdmin(
  * Makes a decoy here and registers it: a string that nothing tells from a service token of that format, and that never
  * works. Nothing but its text is kept of it anywhere: plant it, and forget it.
  *
- * The server gets the hash of what this package would present for it. Whoever presents the string as it stands is noticed
- * too, by its id.
+ * The server gets the hash of what this package would present for it. Someone who presents the string as it stands is
+ * noticed too, by its id.
  *
- * @param settings.placement where it will lie, for whoever is told that it was tried.
+ * @param settings.placement where it will lie, for the admins who are told that it was tried.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.
  * @example const { token } = await createHoneyToken(client, { orgId, placement: '.env of the old server' })
  */

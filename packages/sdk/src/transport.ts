@@ -112,7 +112,7 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
 
 /**
  * Sends a request once, and hands out the body of a success piece by piece: for what is too long to be kept. The time limit
- * is for the beginning of the answer. Whoever stops reading gives the rest up.
+ * is for the beginning of the answer. A caller that stops reading gives up the rest.
  *
  * @throws as `send`; while reading, SkerryError `unavailable` where the answer breaks off.
  */

@@ -12,7 +12,7 @@ export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['endpoint']
 
 export interface VaultSettings extends Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
-  /** A platform key, `skv_...`. For a product's backend: whoever has it makes links in the product's name. */
+  /** A platform key, `skv_...`. For a product's backend: its holder can make links in the product's name. */
   key: string
   /** Where the project's executor is reached. */
   executorUrl: string

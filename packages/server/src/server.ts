@@ -49,8 +49,8 @@ const meterFlushMs = 10_000
 const tripsFlushMs = 1000
 
 /**
- * Opens everything, in order, and listens last: whoever is answered is answered by a whole server. `onStopped` hears of an
- * embedded database that has stopped by itself, after a failed sync for example: only a new process recovers it.
+ * Opens everything, in order, and listens last, so that the first answer comes from a complete server. `onStopped` hears of
+ * an embedded database that has stopped by itself, after a failed sync for example: only a new process recovers it.
  */
 export async function startServer(
   config: Config,

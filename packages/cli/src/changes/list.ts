@@ -12,7 +12,7 @@ interface Options extends Flags {
   limit: string
 }
 
-/** Of the whole organization, unless an option names an environment: whoever approves looks at all of them. */
+/** Lists the whole organization unless an option names an environment: a person who approves wants to see all requests. */
 export async function list(flags: Options): Promise<void> {
   if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit takes a whole number from 1 to 999')
   const session = await openSession(flags)

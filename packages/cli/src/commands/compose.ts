@@ -45,7 +45,7 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
     place.environment.slug,
   )
   const label = `${group.slug}:${place.environment.slug}`
-  // Granted first: from the moment of composition, whoever lacks one key is refused the whole environment.
+  // Granted first: from the moment of composition, a reader who lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
   const whoLacks = without.map((one) => one.principalId).join(', ')
   if (same && flags.grant) await grantReaders(session, place.orgId, same.envId, label, without)

@@ -118,7 +118,7 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   if (!flags.yes && canAsk() && !(await ask(`create ${missing.join(' and ')} in ${orgSlug}?`))) {
     throw new Failure('failure', 'nothing was changed', 'name existing ones with --app and --env')
   }
-  // Before anything is made: whoever has no keys yet is told so, and no application is left without an environment.
+  // Before anything is made: a person without keys is told so here, and no application is left without an environment.
   const publicKeyJwk = await ownPublicKey(session)
   const owner = app ?? (await createApp(session, orgId, wanted))
   const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...(await withRecovery(session)) }

@@ -8,8 +8,8 @@ import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.ts'
 
-// The process that keeps an unlocked private key. It opens wrapped keys for whoever can reach its socket and never gives
-// the private key away: a program that got at the socket can ask while the agent runs, and nothing afterwards.
+// The process that keeps an unlocked private key. It opens wrapped keys for every program that can reach its socket, and
+// never gives the private key away: such a program can ask while the agent runs, and can open nothing afterwards.
 
 /** Serves until it is told to lock, nobody has asked for a while, or its life is over. Says `ready` on stdout. */
 async function serve(start: Start): Promise<void> {
@@ -58,7 +58,7 @@ async function serve(start: Start): Promise<void> {
   process.stdout.write('ready\n')
 }
 
-/** Policies alone: whoever reaches the socket must not have anything else signed in the person's name. */
+/** Signs policies alone: a program that reaches the socket must not have anything else signed in the person's name. */
 async function signPolicyBody(signer: PolicySigner, body: Bytes): Promise<Bytes> {
   const parsed: unknown = JSON.parse(decodeUtf8(body))
   if (!isPolicyBody(parsed) || policyBodyProblem(parsed) !== null) throw new CryptoError('policy_invalid')

@@ -37,7 +37,7 @@ export const lineMaxBytes = 600_000
 /** What a socket's path may have (`sun_path` of macOS, with its final NUL). */
 const pathMaxBytes = 103
 
-/** One agent per person and server. In a folder that nobody else can enter: whoever can connect, may ask. */
+/** One agent per person and server. Its folder is closed to other users, because every program that can connect may ask. */
 export function agentSocket(url: string, userId: string): string {
   const name = `agent-${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 16)}`
   const { XDG_RUNTIME_DIR: runtime } = process.env

@@ -39,7 +39,7 @@ async function readAdminSecret({ file }: { file?: string | undefined }): Promise
   return text
 }
 
-/** It is one of the few things that the server can read, so whoever gives it must know. */
+/** The admin credential is one of the few things that the server can read, so the person who gives it must know. */
 async function warnAndConfirm(
   session: Session,
   { name, provider, config }: { name: string; provider: LeaseTarget['provider']; config: object },
@@ -52,7 +52,7 @@ async function warnAndConfirm(
   return undefined
 }
 
-/** Compared with the key that was seen before: whoever has it can read the credential. */
+/** Compared with the key that was seen before: the holder of its private half can read the credential. */
 async function provisionerKey(session: Session, name: string, tokenId: string, flags: { yes?: boolean }) {
   const { id: orgId } = await session.org()
   const token = await findProvisioner(session.client, orgId, tokenId)

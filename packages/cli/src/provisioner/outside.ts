@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as openSocket, type Socket } from 'node:net'
 import { type Outside, OutsideError } from '@skerry/providers/outside'
 
-/** What Node's codes mean for whoever set the target up. Its own messages name addresses of the inner network. */
+/** Node's codes, in words for the admin who set the target up. Node's own messages name addresses of the inner network. */
 const known: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
@@ -13,7 +13,7 @@ const known: Readonly<Record<string, string>> = {
 }
 
 /**
- * The network that this process stands in. Whoever runs it has chosen that; `allowed` narrows it to some hosts and ports, so
+ * The network that this process stands in, which its operator has chosen. `allowed` narrows it to some hosts and ports, so
  * that a server that lies cannot have others tried.
  */
 export function openOutside(allowed: readonly string[] | undefined): Outside {

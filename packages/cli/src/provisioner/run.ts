@@ -53,7 +53,7 @@ async function serve(session: Session, allowed: string[] | undefined, signal: Ab
   }
 }
 
-/** A server that is away is waited for. Whoever may not ask any more ends. */
+/** Waits for a server that is away. A provisioner that the server refuses ends. */
 async function claim({ client }: Session, signal: AbortSignal): Promise<Job | null> {
   for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.max)) {
     try {

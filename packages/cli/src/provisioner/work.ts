@@ -87,7 +87,7 @@ async function removeOwn(session: Session, lease: Parameters<Session['revoke']>[
 const isRefusedWhole = (error: unknown): boolean =>
   error instanceof ProviderError && ['exists', 'invalid', 'unsupported', 'foreign'].includes(error.reason)
 
-/** What adapters say holds nothing secret. Anything else is for whoever runs this process. */
+/** What adapters say holds nothing secret. Any other error is for the operator of this process alone. */
 function told(error: unknown): string {
   if (error instanceof ProviderError || error instanceof OutsideError || error instanceof SkerryError)
     return printed(error.message)

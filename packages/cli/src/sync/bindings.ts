@@ -46,7 +46,7 @@ const given = <T extends object>(fields: T) =>
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 
-/** Binds in two steps: what it would do is shown before anything is pushed. Whoever says no leaves nothing behind. */
+/** Binds in two steps: what it would do is shown before anything is pushed. After a no, nothing is left behind. */
 export async function bind(wanted: string, flags: BindingOptions): Promise<void> {
   const session = await openSession(flags)
   const connection = await findConnection(session, wanted)

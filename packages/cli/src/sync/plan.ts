@@ -21,14 +21,14 @@ const planSummary = (plan: SyncPlan): string =>
     count(plan.foreign.length + plan.refused.length, 'left out'),
   ].join(', ')
 
-/** To whoever is about to decide on it. */
+/** Shows a plan to the person who is about to decide on it. */
 export function tellPlan(plan: SyncPlan): void {
   for (const line of planLines(plan)) note(line)
   note(planSummary(plan))
   for (const effect of plan.effects) note(effect)
 }
 
-/** To whoever asked for it alone. */
+/** Writes a plan for a caller who asked for nothing else. */
 export function writePlan(plan: SyncPlan): void {
   for (const line of planLines(plan)) writeLine(line)
   note(planSummary(plan))

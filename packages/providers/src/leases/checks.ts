@@ -24,8 +24,8 @@ export function checkConfig(config: LeaseConfig<LeaseTag>): void {
 }
 
 /**
- * Refuses a name or a verifier that must not stand in a statement. The schemas of the API have checked both; whoever runs an
- * adapter without them is told here, before anything is sent.
+ * Refuses a name or a verifier that must not stand in a statement. The schemas of the API have checked both; a caller that
+ * uses an adapter without them is told here, before anything is sent.
  */
 export function checkAccount(
   provider: 'postgres' | 'mysql' | 'redis',

@@ -15,7 +15,7 @@ export function awsClient<T extends AwsTag>(connection: SyncConnection<T>, servi
   return {
     region,
     credentials: { accessKeyId, secretAccessKey: headerCredential(connection.credential) },
-    // Whoever runs an adapter repeats what failed.
+    // The caller of an adapter repeats what failed.
     maxAttempts: 1,
     // The SDK knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),

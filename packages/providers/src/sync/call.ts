@@ -55,7 +55,7 @@ export function ignoreMissing(error: unknown): void {
   if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
 }
 
-/** A revision for destinations that show values: changes with the value, and does not tell it to whoever keeps it for a while. */
+/** A revision for destinations that show values: it changes with the value, and can be stored in its place. */
 export const digestOf = (value: string) => createHash('sha256').update(value).digest('base64url')
 
 /** Keeps the shape of an answer honest: an object, or nothing that can be worked with. */

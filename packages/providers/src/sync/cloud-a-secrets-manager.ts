@@ -125,7 +125,7 @@ class Store implements SecretManager {
     return found.RotationEnabled ? ['AWS rotates the secret, and will write over what is pushed.'] : []
   }
 
-  /** Empty where the secret does not exist. One that is to be deleted cannot be read, so whoever is to write restores it. */
+  /** Empty where the secret does not exist. One that is to be deleted cannot be read: it is restored before a write. */
   async bundle(id: string, how: 'to read' | 'to write'): Promise<Bundle> {
     const found = await this.described(id)
     if (found === null || (found.DeletedDate && how === 'to read')) return new Map()

@@ -156,7 +156,7 @@ async function signIn({ config, credential }: SyncConnection<'cloud-c-key-vault'
   if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
   const text = safeText(typeof body.error_description === 'string' ? body.error_description : '', [secret])
   const failure = statusFailure({ ...answer, body }, outside.now(), `signing in: ${text ?? ''}`)
-  // Whoever is refused here is told so with 400 as well.
+  // This endpoint also refuses a wrong client or secret with 400.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
   throw failure ?? new ProviderError('failed', 'the answer holds no access token')
 }

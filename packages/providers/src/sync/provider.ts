@@ -35,7 +35,7 @@ export interface SyncFacts {
    */
   rules?: string
   limits: SyncLimits
-  /** What a push sets off there, in full sentences, for whoever decides on it. */
+  /** What a push sets off there, in full sentences, for the person who decides on it. */
   effects: readonly string[]
 }
 

@@ -75,7 +75,7 @@ function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): 
       // What may have been the beginning of another value was a part of this one.
       if (from > open) open = openFrom()
     }
-    // A copy: whoever gave the chunk may fill it again.
+    // A copy: the caller may fill the chunk's buffer again.
     held = open === bytes.length ? nothing : Buffer.from(bytes.subarray(open))
     if (parts.length > 0) return Buffer.concat([...parts, bytes.subarray(from, open)])
     return held === nothing ? bytes : bytes.subarray(0, open)

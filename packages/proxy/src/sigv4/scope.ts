@@ -1,4 +1,4 @@
-/** A request that cannot be signed anew; its message is for whoever sent it. */
+/** A request that cannot be signed anew; the message is for its sender. */
 export class SigningError extends Error {
   override readonly name = 'SigningError'
   readonly reason: 'not_signed' | 'unsupported' | 'malformed' | 'hash_missing'

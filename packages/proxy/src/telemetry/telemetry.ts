@@ -1,6 +1,6 @@
 import type { Refusal } from '../refusal.ts'
 
-/** What is told of a request to whoever watches the proxy: no path, no header, no value. */
+/** What an operator who watches the proxy is told of a request: no path, no header, no value. */
 export interface Telemetry {
   begin(request: { method: string; host: string; routePrefix: string | undefined }): Observed
   /** An upstream has sent a secret back, so many times. */

@@ -44,7 +44,7 @@ function accepts(header: string | string[] | undefined, encoding: string): boole
   })
 }
 
-/** The API stands by itself; whoever comes with a browser, with a link for setting up perhaps, is told what to run. */
+/** The API works without the pages; a person who opens one, with a set-up link perhaps, is told what to run. */
 export function mountNotBuilt(app: FastifyInstance, paths: readonly string[], text: string): void {
   for (const path of paths)
     app.get(path, async (request, reply) => {

@@ -11,8 +11,8 @@ const namedRanges: Record<string, readonly string[]> = {
 }
 
 /**
- * Closes what an address, or a /64 network of IPv6, opens beyond its share: each connection costs memory, and whoever opens
- * tens of thousands takes the places of all others. A trusted proxy stands for many callers, and may have any number.
+ * Closes what an address, or a /64 network of IPv6, opens beyond its share: each connection costs memory, and one caller who
+ * opens tens of thousands leaves none to others. A trusted proxy stands for many callers, and may have any number.
  */
 export function boundConnections(server: Server, { config }: Context): void {
   const open = new Map<string, number>()

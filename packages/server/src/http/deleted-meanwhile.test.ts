@@ -187,7 +187,7 @@ test.each([
   ['an application', () => appId, () => world.call(apps.delete, { ...as(), params: { ...org(), appId } })],
   ['a group', () => groupId, () => world.call(groups.delete, { ...as(), params: { ...org(), groupId } })],
   ['an environment', () => envId, () => world.call(envs.delete, { ...as(), params: { ...org(), envId } })],
-  // As by whoever accepts it: then it was not revoked, and nobody may believe that it was.
+  // An accepted invitation is deleted in the same way: then it was not revoked, and nobody may believe that it was.
   ['an invitation', () => inviteId, () => world.call(invites.delete, { ...as(), params: { ...org(), inviteId } })],
 ])('%s that is being deleted is not found', async (_, target, request) => {
   appId = (await newApp(world, tenant)).id

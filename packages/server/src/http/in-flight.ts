@@ -15,8 +15,8 @@ const deliveryMsMax = 300_000
 const retryAfterSeconds = 2
 
 /**
- * Bounds what slow readers make the server keep. An answer that goes to many at once is one buffer, counted once. Whoever has
- * none under way is not refused for the size of theirs.
+ * Bounds what slow readers make the server keep. An answer that goes to many at once is one buffer, counted once. A caller
+ * with no answer under way gets one of any size, as long as there is room.
  */
 export function openInFlight(bytesMax: number, deliveryMs = deliveryMsMax): InFlight {
   const takers = new Map<Buffer, number>()

@@ -70,7 +70,7 @@ export function serve(context: Context, routes: Route[], rawRoutes: RawRoute[]):
   warnOfUntrustedProxies(app, context)
   allowOrigins(app, context)
   const noSuchPath = () => fail('not_found', 'no such path')
-  // Before the body is read, here too. Whoever tries a decoy may not know our paths.
+  // Before the body is read, here too. A thief who tries a decoy may not know our paths, so unknown ones are noted as well.
   app.addHook('onRequest', (request, _reply, done) => {
     const isHostless = lacksHost(request.raw)
     if (isHostless || request.is404 || !request.routeOptions.config.identifies)

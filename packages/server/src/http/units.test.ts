@@ -13,7 +13,7 @@ import { fail, refuseAndCommit } from '../kernel/errors.ts'
 import { type In, route } from './route.ts'
 import { serve } from './serve.ts'
 
-// Operations that the product has not, on the kernel that it has: what a unit of work promises to whoever writes the next.
+// Operations that only this test has, on the real kernel: what a unit of work promises to the author of the next operation.
 
 const audits = ['org.updated'] as const
 const paths = {

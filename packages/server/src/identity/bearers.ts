@@ -110,8 +110,8 @@ function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Princ
 }
 
 /**
- * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: whoever tries tokens learns
- * nothing but that they do not work. What a refused one was, is asked after the answer.
+ * One answer for unknown, revoked, expired and decoys, in the same bytes after the same work: an attacker who tries tokens
+ * learns only that they do not work. What a refused token was is looked up after the answer.
  */
 async function serviceToken(context: Context, bearer: string): Promise<Principal> {
   const bearerHash = sha256(bearer)

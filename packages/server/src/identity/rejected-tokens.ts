@@ -15,9 +15,9 @@ export interface Presented {
   bearerHash: string
   /** The public segment of what was presented, whatever it names. */
   tokenId: string
-  /** The hash of what is derived from it, were it the whole token; null where it has not the form of one. */
+  /** The hash of the bearer that is derived from it if it is a whole token; null where it does not have the form of one. */
   derivedHash: string | null
-  /** Of whoever tried to register its id; null where it was presented. */
+  /** The organization that tried to register its id; null where it was presented. */
   byOrgId: string | null
 }
 

@@ -90,7 +90,7 @@ export interface RefreshedSession {
 }
 
 /**
- * The session in force of a refresh token, spent or not. Both rows are locked: whoever brings a token of the same session
+ * The session in force of a refresh token, spent or not. Both rows are locked: a request with a token of the same session
  * at the same time waits, and then sees what this transaction did.
  */
 export const lockSessionOf = (db: Tx, tokenHash: string, issuer: string, now: string) =>

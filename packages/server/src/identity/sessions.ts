@@ -18,7 +18,7 @@ export function needServerKey({ serverKey }: Context): ServerKey {
   throw fail('conflict', 'this server has no server key: its operator must set SKERRY_SERVER_KEY')
 }
 
-/** Whoever keeps people’s identities here: an external issuer, or Skerry. */
+/** The issuer of people’s identities on this server: an external one, or Skerry. */
 export const issuerOf = ({ oidc }: Context): string => oidc?.issuer ?? ownIssuer
 
 /** The person of one of our own session tokens, as long as the session is in force. */

@@ -102,8 +102,8 @@ export const findAccessToken = (db: Sql, tokenHash: string, now: string) =>
   )
 
 /**
- * False where the client was revoked or given another secret meanwhile. The lock makes whoever does that wait, and then
- * see this token and end it.
+ * False where the client was revoked or given another secret meanwhile. The lock makes a transaction that does either wait,
+ * so that it sees this token and ends it.
  */
 export const insertAccessToken = async (
   db: Tx,

@@ -27,8 +27,8 @@ export interface Queue {
   /** Puts a job into the transaction of `db`: it runs, on whichever server takes it, if that is committed. */
   enqueue<Data extends object>(db: Sql, job: Job<Data>, data: NoInfer<Data>, sending?: Sending): Promise<void>
   /**
-   * Takes what waits with the same key out of the queue, oldest first: whoever runs one may do the work of all. What is added
-   * meanwhile stays, as a job of its own.
+   * Takes the waiting jobs of the same key out of the queue, oldest first, so that the job that runs can do the work of all.
+   * A job that is added meanwhile stays.
    */
   takeWaiting<Data extends object>(tx: Tx, job: Job<Data>, like: NoInfer<Data>): Promise<Data[]>
   /** Says that one waits, so that this server looks now and not at its next turn. Called once it is committed. */

@@ -18,8 +18,8 @@ const cronPollSeconds = 10
 const standbyPollSeconds = 60
 
 /**
- * Idle, a queue costs one look per turn, however many may run at once: the first worker looks, and whoever gets a job
- * wakes another, who may find one too. Whoever has done a job looks again at once.
+ * An idle queue costs one query per turn, however many jobs may run at once: the first worker asks, and a worker that gets a
+ * job wakes another, which may find one too. A worker that has done a job asks again at once.
  */
 export async function openWorkers(boss: PgBoss, job: AnyJob, context: Context): Promise<Workers> {
   const idle = new Set<string>()

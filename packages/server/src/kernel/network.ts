@@ -1,8 +1,8 @@
 import { isIP, isIPv6 } from 'node:net'
 
 /**
- * Whom limits take for one caller: an IPv4 address, or the /64 network of an IPv6 address, for whoever has one of its
- * addresses has all of them. What is no address is itself.
+ * What limits count as one caller: an IPv4 address, or the /64 network of an IPv6 address, because the owner of one of its
+ * addresses has all of them. Text that is no address is returned as it is.
  */
 export function networkOf(caller: string): string {
   const address = withoutPort(caller)

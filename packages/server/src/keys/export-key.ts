@@ -72,7 +72,7 @@ const keyIdOf = (publicKey: string): string =>
 const find = (db: Sql) =>
   db.row<Row>('select public_key, sealed_private_key from export_signing_keys where id = $1', [id])
 
-/** Whoever comes second takes the first one's. */
+/** The second of two servers that make a key at once takes that of the first. */
 async function make(db: Sql, serverKey: ServerKey, now: string): Promise<Row> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const raw = publicKey.export({ format: 'jwk' }).x as string

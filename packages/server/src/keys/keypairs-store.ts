@@ -16,7 +16,7 @@ export const findKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
     [orgId, purpose, id],
   )
 
-/** Nothing where there is one: whoever comes second takes the first one's. */
+/** Does nothing where there is a keypair: the second of two callers takes that of the first. */
 export const insertKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner, keypair: StoredKeypair, now: string) =>
   db.rows(
     `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)

@@ -77,7 +77,7 @@ export function openKeypairs(serverKey: ServerKey | null, now: () => Date): Keyp
   }
 }
 
-/** Wraps bytes that the server has made, such as a temporary credential, to whoever asked for them. Opens nothing. */
+/** Wraps bytes that the server has made, such as a temporary credential, to the caller who asked for them. Opens nothing. */
 export const wrapTo = (publicKeyJwk: string, bytes: Uint8Array): Promise<string> =>
   wrapKey(Uint8Array.from(bytes), publicKeyJwk)
 

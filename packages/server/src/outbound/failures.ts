@@ -2,7 +2,7 @@ import { OutsideError } from '@skerry/providers/outside'
 
 type Reason = OutsideError['reason']
 
-/** What Node's codes mean for whoever set the target up. */
+/** Node's codes, in words for the admin who set the target up. */
 const known: Record<string, readonly [Reason, string]> = {
   ECONNREFUSED: ['unreachable', 'the connection was refused'],
   ECONNRESET: ['unreachable', 'the connection was closed'],

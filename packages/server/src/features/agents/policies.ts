@@ -36,7 +36,7 @@ export async function policies({ db, agent }: In<typeof agents.policies, OnAgent
 
 type Signing = OnAgent & { principal: UserPrincipal }
 
-/** What no proxy would enforce is refused here, where whoever signed it learns of it. */
+/** A policy that no proxy would enforce is refused here, where its signer learns of it. */
 export async function publish(input: In<typeof agents.publish, Signing>): Out<typeof agents.publish> {
   const { db, agent, principal, body, now, audit } = input
   const publicKeyJwk = await findPublicKey(db, principal.id)

@@ -70,7 +70,7 @@ export function checkReach({ principal, role, agent }: OnAgent): void {
   throw fail('forbidden', 'this token is bound to another environment than the agent')
 }
 
-/** Of those who reach an agent by its slug, whoever may give it work. */
+/** The callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('dispatcher', 'As inside; an admin in person or by a token, or a machine client', base, async (scope) => {
     if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')

@@ -32,7 +32,7 @@ const seenNow = async (of: Tenant): Promise<SeenCheckpoint> => {
   return { note, publicKey }
 }
 
-/** By hand, in the database, as whoever owns it can. */
+/** By hand, in the database, as its owner can. */
 const byHand = (sql: string) =>
   db().script(`alter table audit_entries disable trigger user;
     ${sql};

@@ -11,8 +11,8 @@ export interface Cursor {
 }
 
 /**
- * Waits for whoever seals. A database that was restored elsewhere counts transactions from the beginning: what was sealed
- * there says nothing of what comes here, so everything is looked at once more.
+ * Waits while another server seals. A database that was restored elsewhere counts transactions from the beginning: how far
+ * they were sealed there says nothing of those that come here, so every entry is looked at once more.
  */
 export const lockSealing = async (tx: Tx): Promise<Cursor> =>
   (await tx.row<Cursor>(

@@ -81,8 +81,8 @@ function expiry(ttlSeconds: number | null | undefined, now: string): string | nu
 }
 
 /**
- * Forking must not widen who can read: each grant names a holder on the parent, once. The caller is one of them, so whoever
- * wraps to all of them names the caller too; that key is the one of the body, and this one is not needed.
+ * Forking must not widen who can read: each grant names a holder on the parent, once. The caller is one of them, and a client
+ * that wraps to all of them names the caller too: that grant is left out, because the body has the caller's key already.
  */
 async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
   const grants = body.grants ?? []

@@ -82,7 +82,7 @@ export const listChanges = (
 
 /**
  * The changes that one decision is about: those of the group, or the one alone. Nobody else decides on them until this
- * transaction ends. With their ciphertext, whoever asks. What frees room comes first.
+ * transaction ends. Their ciphertext is there for every caller. Deletions come first, because they free room.
  */
 export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
   db.rows<Change>(

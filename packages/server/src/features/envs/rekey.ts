@@ -126,8 +126,8 @@ function checkVersions(secrets: { name: string; currentVersion: number }[], expe
 }
 
 /**
- * The grants to wrap anew. Only of those who hold one now and can use it: whoever was put out since the caller looked is
- * not let in again by this.
+ * The grants to wrap anew. Only of holders who have one now and can use it: a re-key does not let in again a holder who
+ * lost access since the caller listed them.
  */
 function keptGrants({ env, body, principal }: Request, holders: Holder[]): { id: string; wrappedDek: string }[] {
   const known = new Map(holders.map((holder) => [keyOf(holder), holder]))

@@ -58,7 +58,7 @@ const isComposedThere = `exists (
   select from compositions c join environments o on o.org_id = c.org_id and o.id = c.environment_id
    where c.org_id = e.org_id and c.group_id = e.group_id and o.application_id = b.application_id)`
 
-/** Of `environments e`: all for whoever is bound to nothing, else what the application of the bound environment leads to. */
+/** Of `environments e`: all for a caller who is not bound, else those that the bound environment's application leads to. */
 export const inReachOf = (bound: `$${number}`) => `(${bound}::text is null or exists (
   select from environments b where b.org_id = e.org_id and b.id = ${bound} and (${isOfSameApp} or ${isComposedThere})))`
 

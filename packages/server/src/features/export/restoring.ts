@@ -102,7 +102,7 @@ function openRestore(tx: Tx, manifest: ArchiveManifest, now: string) {
 
 type Keep = (rows: Row[]) => Promise<unknown>
 
-/** What is done with the rows of each section. Digests of rows are for whoever checks the archive. */
+/** What is done with the rows of each section. Digests of rows are for those who verify the archive. */
 function keepersOf(tx: Tx, { organization }: ArchiveManifest, restored: Restored) {
   let trail: TrailRestore | undefined
   const special: Record<string, Keep> = {

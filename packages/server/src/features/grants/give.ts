@@ -31,7 +31,7 @@ export async function giveNewKey(...[request, env, grant]: Parameters<typeof giv
   if (!given) throw fail('conflict', `${grant.principalId} has just lost access`)
 }
 
-/** The grant to whoever makes an environment. */
+/** The grant to the caller who makes an environment. */
 export const toOneself = ({ type, id }: Principal, wrappedDek: string) => ({
   principalType: type,
   principalId: id,

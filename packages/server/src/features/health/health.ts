@@ -9,10 +9,10 @@ export async function live(_: In<typeof health.live>): Out<typeof health.live> {
   return { status: 'ok' }
 }
 
-/** Whoever asks decides where traffic goes: a database that has fallen silent must not keep them waiting. */
+/** The caller is what directs traffic, such as a load balancer: a database that does not answer must not keep it waiting. */
 const answerWithinMs = 2000
 
-/** Says no, and not more: the reason is for the log, not for whoever can reach this path. */
+/** Says no, and not more: the reason is for the log, not for everyone who can reach this path. */
 export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
   const late = new AbortController()
   const reason = await Promise.race([

@@ -9,7 +9,7 @@ import type { HoneyToken } from './scope.ts'
 import { deleteHoneyToken, insertDeadToken, insertHoneyToken, listHoneyTokens } from './store.ts'
 import { recordTrips } from './trips.ts'
 
-/** With every trip that this server has answered: whoever looks after an alarm must not be told of none. */
+/** With every trip that this server has answered: an admin who looks here after an alarm must find its trip. */
 export async function list(input: In<typeof honeyTokens.list, InOrg>): Out<typeof honeyTokens.list> {
   const { context, db, org, query } = input
   await recordTrips(context)

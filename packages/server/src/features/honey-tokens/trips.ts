@@ -35,8 +35,8 @@ const minuteMs = 60_000
 const addressesMax = 20
 
 /**
- * Whoever finds a decoy must not fill the trail: the first trip is an entry at once, and what follows within the minute is
- * counted and is one entry at its end, however many addresses and programs it came from.
+ * A thief who finds a decoy must not fill the trail: the first trip is an entry at once, and those that follow within the
+ * minute are counted and are one entry at its end, however many addresses and programs they came from.
  */
 async function recordTripsOf(context: Context, tx: Tx, decoy: DecoyId, rejected: RejectedToken[]): Promise<void> {
   const [first, ...others] = rejected.toSorted((one, other) => (one.at < other.at ? -1 : 1))

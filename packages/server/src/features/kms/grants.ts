@@ -36,7 +36,7 @@ export async function grant(input: In<typeof kms.grant, OnKey>): Out<typeof kms.
   return { grant: { principalType, principalId, version } }
 }
 
-/** Whoever held a key may have kept it: what must not be opened by them any more needs a rotation, too. */
+/** A former holder may have kept the key: only a rotation keeps from them what is encrypted later. */
 export async function revoke({ db, kmsKey, query, audit }: In<typeof kms.revoke, OnKey>): Out<typeof kms.revoke> {
   const { principalType, principalId } = query
   if (!principalType || !principalId)

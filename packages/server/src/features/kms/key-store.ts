@@ -6,7 +6,7 @@ import type { Principal } from '../../kernel/principal.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type KmsKey, kmsKeyColumns } from './scope.ts'
 
-/** `holder` null: whoever holds them. */
+/** With `holder`, the keys that it holds; with null, all. */
 export const listKeys = (db: Sql, org: Org, holder: Principal | null, { at, id, take }: KeysetCursor) =>
   db.rows<KmsKey>(
     `select ${kmsKeyColumns} from kms_keys k

@@ -64,7 +64,7 @@ export async function get({ db, kmsKey }: In<typeof kms.get, OnKey>): Out<typeof
   return { key: toResponse(kmsKey), versions: await listVersions(db, kmsKey) }
 }
 
-/** Whoever is handed a signature may verify it, whatever became of the key that made it. */
+/** Anyone who is handed a signature may verify it, whatever became of the key that made it. */
 export async function publicKeys({ db, kmsKey }: In<typeof kms.public, OnKey>): Out<typeof kms.public> {
   const { purpose, spec, currentVersion } = kmsKey
   if (purpose !== 'sign') throw fail('invalid_request', 'a key that encrypts has no public half')

@@ -13,7 +13,7 @@ import { auditRows } from '../../../test/state.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 
-// What the server does of it: whoever claims here makes nothing. With a real database: cli/test/provisioner.test.ts.
+// The server's part: the claims of these tests make no accounts. With a real database: cli/test/provisioner.test.ts.
 
 const { world, tenant } = await openTenant()
 const { orgId } = tenant

@@ -137,7 +137,7 @@ interface Failed {
   error: { message: string; changedNothing: boolean }
 }
 
-/** Whoever does a job for the second time cannot know what was left by the first. */
+/** A provisioner that does a job for the second time cannot know what the first try left behind. */
 async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, error }: Failed): Promise<void> {
   const lastError = `target: ${error.message}`
   const isClean = error.changedNothing && job.attempt === 1

@@ -24,7 +24,7 @@ export async function create(input: In<typeof machineClients.create, InOrg>): Ou
   return { client, clientSecret }
 }
 
-/** Whoever asks for this thinks that the old secret is known to somebody, so nothing of it goes on working. */
+/** A caller who asks for this fears that the old secret has leaked, so the client's access tokens end, too. */
 export async function renewSecret(
   input: In<typeof machineClients.renewSecret, OnClient>,
 ): Out<typeof machineClients.renewSecret> {

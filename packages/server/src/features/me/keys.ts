@@ -20,7 +20,7 @@ interface Person {
   principal: UserPrincipal
 }
 
-/** The public key is what others wrapped to, so it stays. Whoever names it does not write over a keypair that is newer. */
+/** Others wrapped to the public key, so it stays. A client that names it cannot overwrite a newer keypair. */
 export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof me.patchKeys> {
   const { db, principal, body } = input
   if (body.publicKeyJwk !== undefined) checkPublicKey(body.publicKeyJwk)

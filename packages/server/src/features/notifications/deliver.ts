@@ -10,7 +10,7 @@ import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress } f
 
 export const subscribers = [subscriber('notifications', noticed, deliver)]
 
-/** Long enough for what a script does in one go, and short for whoever waits for a review. */
+/** Long enough for what a script does in one go, and short for a person who waits for a review. */
 const gatherSeconds = 60
 
 /** Mails an event to everyone whom it concerns, who wants to know and who has an address. */

@@ -10,9 +10,9 @@ export type Audience =
   | { userId: string }
   /** Every owner and admin of the event's organization, but for the one whose doing it is. */
   | { adminsExcept: string | null }
-  /** Of the event's organization, and whoever holds a share of its recovery key. */
+  /** The admins of the event's organization, and the custodians, who hold the shares of its recovery key. */
   | 'adminsAndCustodians'
-  /** Who may not be anybody here yet. */
+  /** An address, which may belong to nobody here yet. */
   | { address: string }
 
 type Notices = { [E in EventType]?: (event: Event<E>) => Notice | null }

@@ -27,7 +27,7 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
   return { member: await getMember(db, org, params.userId) }
 }
 
-/** The key grants go with the membership. Whoever held a key may have kept it, so the trail says of which environments. */
+/** The key grants go with the membership. The person may have kept the keys, so the trail says of which environments. */
 export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
   const { db, org, params, audit } = input
   const role = await mayBecome(input, params.userId, null)

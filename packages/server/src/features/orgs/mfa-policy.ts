@@ -13,7 +13,7 @@ export async function get({ db, org, context }: In<typeof mfaPolicy.get, InOrg>)
   return { required: await isMfaRequired(db, org), configured: isConfigured(context) }
 }
 
-/** Whoever turns it on must be able to go on working, and to turn it off: nobody locks everybody out, not even by slip. */
+/** A person who turns it on must be able to go on working and to turn it off, so that nobody locks everyone out by mistake. */
 export async function update(input: In<typeof mfaPolicy.update, InOrg>): Out<typeof mfaPolicy.update> {
   const { db, org, principal, body, now, context, audit } = input
   const { required } = body

@@ -107,7 +107,7 @@ export async function share(
   return { share: { shareIndex, wrappedShare, threshold, recoveryPublicKeyJwk } }
 }
 
-/** Of use to whoever has the recovery key, which no machine has before enough custodians have contributed. */
+/** Of use only with the recovery key, which no machine has before enough custodians have contributed. */
 export async function envKeys({
   db,
   org,

@@ -85,7 +85,7 @@ export const isOrgAdmin = (scope: InOrg): boolean =>
 export const isCustodian = async (db: Sql, { org, principal }: InOrg): Promise<boolean> =>
   (await findCustodian(db, org, principal.id)) !== undefined
 
-/** An admin, a custodian, and whoever any request is or was for. */
+/** An admin, a custodian, and the target of any request, open or closed. */
 export const anyParty = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('anyParty', 'An admin, a custodian, or the target of a recovery request', base, async (scope: S, { db }) => {
     const { org, principal } = scope
@@ -101,7 +101,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
     id,
   ])) !== undefined
 
-/** An admin, a custodian while it is open, and whoever it is for. */
+/** An admin, the target of the request, and a custodian while it is open. */
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
@@ -117,7 +117,7 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
     },
   )
 
-/** An admin, or whoever the request is for. */
+/** An admin, or the target of the request. */
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('adminOrTarget', 'As inside, as an admin or as its target', base, async (scope) => {
     if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))

@@ -71,7 +71,7 @@ async function checkMember({ db, query, now }: Request, { id, session }: UserPri
 
 const keyOf = (principal: { id: string }, rawQuery: string) => `${principal.id} ${rawQuery}`
 
-/** Counts a resolve, and gives it whole, or as unchanged to whoever holds it already. */
+/** Counts a resolve, and answers with all of it, or with `unchanged` to a caller who has it already. */
 export function choose(
   context: Context,
   headers: Request['headers'],

@@ -12,7 +12,7 @@ function newCode(): string {
   return `${letters.slice(0, 5)}-${letters.slice(5)}`
 }
 
-/** Keyed with the server key: 50 bits under a plain hash could be searched by whoever has the database. */
+/** Keyed with the server key: a thief of the database could search 50 bits under a plain hash. */
 const hashesOf = (serverKey: ServerKey, userId: string, code: string) =>
   serverKey.macs('recovery-code', `${userId} ${code}`)
 

@@ -17,7 +17,7 @@ export async function countPasskeys(db: Tx, userId: string): Promise<number> {
   return row?.n ?? 0
 }
 
-/** Undefined where the credential is registered, whoever has it. */
+/** Undefined where the credential is registered already, by this person or another. */
 export const insertPasskey = (
   db: Tx,
   passkey: {

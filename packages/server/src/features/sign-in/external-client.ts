@@ -44,7 +44,7 @@ export function openExternalClient(settings: Settings) {
       })
       return { url, state, nonce, codeVerifier }
     },
-    /** The claims of whoever came back: those of the ID token, and the address where only userinfo tells it. */
+    /** The claims of the person who came back: those of the ID token, and the address where only userinfo tells it. */
     async redeem(url: URL, begun: Omit<Asked, 'url'>): Promise<JWTPayload> {
       const oidc = await import('openid-client')
       const config = await configuration()

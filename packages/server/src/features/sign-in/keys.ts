@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { publishedKeys } from '../../identity/session-tokens.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 
-/** `/.well-known/jwks.json`: the public keys of session tokens, for whoever wants to verify one without asking us. */
+/** `/.well-known/jwks.json`: the public keys of session tokens, for programs that verify one without asking this server. */
 export function mountKeys(app: FastifyInstance, context: Context): void {
   app.get('/.well-known/jwks.json', async (request, reply) => {
     const keys = await publishedKeys(context.db, new Date(instant(context)))

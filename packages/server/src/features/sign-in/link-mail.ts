@@ -10,7 +10,7 @@ export interface LinkRequest {
   returnTo: string | null
 }
 
-/** Mails a link to whoever is a user or is invited. */
+/** Mails a link to an address that belongs to a user or is invited, and nothing to any other. */
 export async function mailLink(context: Context, { email, returnTo }: LinkRequest): Promise<void> {
   const link = await makeLink(context, { email, returnTo, inviteId: null })
   if (link) await context.mailer.send(linkMail(email, link))
@@ -28,8 +28,8 @@ export async function mailInvitation(context: Context, inviteId: string, letter:
 }
 
 /**
- * Null for who is neither a user nor invited. The token is made by the job that mails it, and not where it was asked for,
- * so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
+ * Null for an address that is neither a user's nor invited. The token is made by the job that mails it, and not where it was
+ * asked for, so that it is in the mail alone: what waits in the queue is in the database, where only its hash may be.
  */
 async function makeLink(context: Context, wanted: LinkRequest & { inviteId: string | null }): Promise<string | null> {
   const { db, config } = context

@@ -20,13 +20,13 @@ const graceMs = 10_000
 type Request = In<typeof signIn.refresh>
 
 /**
- * A new session token, and the next refresh cookie. Whoever brings a cookie that was spent long ago has a copy, or its
- * owner has one no more: nobody can tell which, so the session ends.
+ * A new session token, and the next refresh cookie. A cookie that was spent long ago comes from a thief with a copy, or from
+ * its owner, after a thief has spent it: nobody can tell which, so the session ends.
  *
  * Two tabs that wake up together both bring the same cookie, and a browser whose answer got lost brings a spent one. So
- * the cookie that was spent last gives its successor once more, for ten seconds and while that is unspent. Whoever stole
- * a cookie gains nothing by this: with it they could have been the first, and from the next turn on two holders of one
- * successor give each other away.
+ * the cookie that was spent last gives its successor once more, for ten seconds and while that is unspent. A thief of the
+ * cookie gains nothing by this: they could have spent it first anyway, and when two holders of one successor spend it at
+ * different times, the session ends.
  */
 export async function refresh(input: Request): Out<typeof signIn.refresh> {
   const { db, context, headers, now } = input

@@ -19,8 +19,8 @@ export async function get({ db, context }: In<typeof signIn.get>): Out<typeof si
 }
 
 /**
- * A link for whoever sets this server up. Each start makes one; all work until one is used, whoever has come before: where
- * signing up is open, strangers may have invited themselves.
+ * A link for the person who sets this server up. Each start makes one; all work until one is used, even if others have
+ * signed up before: where signing up is open, strangers may have invited themselves.
  */
 export async function makeSetUpLink(context: Context): Promise<string | null> {
   const { config, db, oidc, serverKey } = context
@@ -31,8 +31,8 @@ export async function makeSetUpLink(context: Context): Promise<string | null> {
 }
 
 /**
- * Whoever reads the console owns the server, so their address needs no mail to prove it. An organization that a program
- * signed up stays as it is: this makes one more, with its owner. Invitations wait for a mail, which does prove it.
+ * The person who reads the console owns the server, so their address needs no mail to prove it. An organization that a
+ * program signed up stays as it is: this makes one more, with its owner. Invitations wait for a mail, which does prove it.
  */
 export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.setUp> {
   const { db, context, body, now, newId, audit, origin } = input

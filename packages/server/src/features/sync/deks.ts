@@ -14,7 +14,7 @@ interface Bound {
   connectionId: string
 }
 
-/** Said by whoever wraps, each time: from then on this server can read the environment. */
+/** A caller who wraps keys says so each time: from then on this server can read the environment. */
 export function checkAcknowledged(acknowledged: boolean | undefined): void {
   if (acknowledged !== true)
     throw fail(

@@ -78,8 +78,8 @@ function retryOf(context: Context, { mode, enabled, failureStreak }: Binding, { 
 }
 
 /**
- * Ends a run whose server is gone, as it was: what it had confirmed stays in its history, what it was sending is named as
- * unknown, and another try of the binding follows, whoever had asked for it.
+ * Ends a run whose server is gone: what it had confirmed stays in its history, what it was sending is named as unknown, and
+ * another try of the binding follows, also where a person had asked for the run.
  */
 export async function endCutOff(context: Context, orgId: string, runId: string): Promise<Next> {
   const { db } = context

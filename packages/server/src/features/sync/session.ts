@@ -112,7 +112,7 @@ export function providerError(error: unknown): Refusal | undefined {
   return { message, when: reason === 'invalid' ? 'never' : 'later', retryAfterMs }
 }
 
-/** For an answer to whoever asked. */
+/** What a provider refused, as an answer to the caller; another error stays as it is. */
 export function asRefusal(error: unknown): unknown {
   const known = providerError(error)
   return known ? fail('conflict', `target: ${known.message}`) : error

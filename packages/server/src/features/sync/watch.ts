@@ -14,7 +14,7 @@ export interface Watch extends Evictions {
 
 /**
  * Hears of every committed change where this process’s resolve cache does, and looks at changes soon after: those that come
- * together are one push. Only a hint: the rows of changes are there whoever hears of them, for the sweep at the latest.
+ * together are one push. Only a hint: a change that no process hears of is still a row, which the sweep finds.
  */
 export function openWatch(): Watch {
   let context: Context | null = null

@@ -8,7 +8,7 @@ type Exposure = Exposed & { seen: RejectedToken }
 
 /**
  * The tokens in force of which the whole text was presented, instead of what is derived from it: a program that does not know
- * the format sends the seed of the key along. It was refused; whoever saw it on the way can open what the token can.
+ * the format sends the seed of the key along. It was refused; anyone who saw it on the way can open what the token can.
  */
 export async function findExposed({ db, now }: Context, rejectedTokens: RejectedToken[]): Promise<Exposure[]> {
   const byHash = new Map(

@@ -30,7 +30,7 @@ export interface NewToken {
   now: string
 }
 
-/** Undefined where the id or the hash is registered, whoever has it: a hidden token's id is never given out again. */
+/** Undefined where the id or the hash is registered, in any organization: a hidden token's id is never given out again. */
 export const insertToken = (db: Tx, org: Org, token: NewToken) =>
   db.row<Row>(
     `with t as (

@@ -67,7 +67,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
   return { token }
 }
 
-/** A token of an archive, which has everything but its hash. All else stays: whoever registers it cannot give it more. */
+/** A token of an archive, which lacks its hash alone. All else stays: the caller who registers it cannot give it more rights. */
 async function registerAgain(input: In<typeof tokens.create, InOrg>) {
   const { db, org, body, audit } = input
   const restored = await findRestored(db, org, body.tokenId)

@@ -13,7 +13,7 @@ import { type CaptureSession, type Claimed, holdSession, type ManageSession } fr
 import { claimSession, consentTo, holdByToken } from './store.ts'
 import { connectView, manageView, viewOf } from './view.ts'
 
-/** The first browser has the link for good: whoever comes later, with the same link, learns that it was opened. */
+/** The link belongs to the first browser that opens it: a later one learns that the link was opened already. */
 export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof vaultConnect.claim> {
   const { db, body, now, audit } = input
   const session = await holdByToken(db, sha256(body.token), now)

@@ -7,7 +7,7 @@ import { checkHttps } from '../urls.ts'
 export type Catalog = Static<typeof VaultCatalog>
 export type Provider = Static<typeof VaultProvider>
 
-/** What no person could connect is refused here, where whoever set it up sees why. */
+/** A provider that no person could connect is refused here, where the person who set it up sees why. */
 export function checkCatalog({ providers }: Catalog): void {
   const ids = new Set<string>()
   for (const [index, provider] of providers.entries()) {

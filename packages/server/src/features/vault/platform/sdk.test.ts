@@ -8,7 +8,7 @@ import { newConnection, newVault, open } from '../../../../test/vault-scene.ts'
 const { world, tenant } = await openTenant()
 const vault = await newVault(world, tenant)
 
-/** What an executor tells of itself to whoever has its token. */
+/** What an executor tells of itself to a caller with its token. */
 const executor = createServer((request, response) => {
   const isKnown = request.headers.authorization === 'Bearer executor-token' && request.url === '/v1/identity'
   const identity = { origin: 'https://executor.example.com', thumbprint: vault.executor.key.thumbprint }

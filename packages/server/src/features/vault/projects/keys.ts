@@ -26,7 +26,7 @@ export async function revoke(input: In<typeof vaultProjects.revokeKey, OnKey>): 
   return { ok: true }
 }
 
-/** Whoever has it becomes the executor of the project: it is kept as a hash, and works once. */
+/** The program that presents the code becomes the executor of the project, so it is kept as a hash, and works once. */
 export async function createRegistrationCode(
   input: In<typeof vaultProjects.createRegistrationCode, InPerson>,
 ): Out<typeof vaultProjects.createRegistrationCode> {

@@ -37,7 +37,7 @@ const hear: Subscriber = subscriber<Told['type']>(
 
 export const subscribers = [hear]
 
-/** Makes a delivery of each event for each webhook that wants it. Whoever takes one takes all that wait of its project. */
+/** Makes a delivery of each event for each webhook that wants it. A job takes all events of its project that wait. */
 async function fanOut(context: Context, event: Told): Promise<void> {
   const { orgId, facts } = event
   if (orgId === null) return
