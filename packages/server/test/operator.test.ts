@@ -140,7 +140,12 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
   const archive = async (before: string) =>
     (await operate('audit', 'archive', 'acme', '--before', before, '--out', join(dataDir, 'trail.jsonl'))).stderr
   expect(await archive('2999-01')).toContain('--before is a month such as 2026-01, and not one to come.')
-  expect(await archive('2020-01')).toContain('the trail is not signed, because the server has no server key')
+  // Only beside the embedded database does a server make a key of its own.
+  expect(await archive('2020-01')).toContain(
+    engine() === 'embedded'
+      ? 'no sealed entries from before'
+      : 'the trail is not signed, because the server has no server key',
+  )
   if (engine() === 'embedded') server = await startServer()
   const { body } = await call(server.url, [], billing.promo, { as, params, body: { code: 'SPRING-1' } })
   expect(body.families.map((one) => one.plan.id)).toEqual(['team', 'pro'])
