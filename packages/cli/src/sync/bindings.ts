@@ -10,7 +10,7 @@ import type { Flags } from '../settings.ts'
 import { findProvider, readFields } from './fields.ts'
 import { type Bound, checkConnectionKey, describeDestination, findBinding, findConnection } from './find.ts'
 import { tellPlan } from './plan.ts'
-import { followPush } from './runs.ts'
+import { followFirstPush } from './runs.ts'
 
 export interface BindingOptions extends Flags {
   to?: Record<string, string>
@@ -74,7 +74,7 @@ export async function bind(wanted: string, flags: BindingOptions): Promise<void>
   if (flags.json) writeJson(enabled)
   else writeLine(binding.id)
   if (binding.mode === 'manual') note(`push with \`skerry sync run ${binding.id}\``)
-  else if (!flags.json) await followPush(session, params)
+  else if (!flags.json) await followFirstPush(session, params)
 }
 
 /** The one place where the server can read: nobody wraps a key to a connection without being told. */

@@ -36,15 +36,18 @@ export async function run(wanted: string, { adopt, ...flags }: Flags & { adopt?:
   checkRun(run)
 }
 
-/** Waits for the push that a change of a binding has begun, and tells what came of it. */
-export async function followPush(session: Session, { orgId, bindingId }: { orgId: string; bindingId: string }) {
+/**
+ * Waits for the first push of a new binding, and tells what came of it. A secret that was changed right before may have begun a
+ * second one, which finds nothing to do.
+ */
+export async function followFirstPush(session: Session, { orgId, bindingId }: { orgId: string; bindingId: string }) {
   for (let look = 0; ; look++) {
-    const { runs } = await session.client.sync.runs({ params: { orgId }, query: { bindingId, limit: 1 } })
-    const [run] = runs
-    if (run === undefined) return
-    if (run.status !== 'running' || look === looksMax) {
-      tellRun(run)
-      return checkRun(run)
+    const { runs } = await session.client.sync.runs({ params: { orgId }, query: { bindingId, limit: pageMax } })
+    const first = runs.at(-1)
+    if (first === undefined) return
+    if (look === looksMax || runs.every(({ status }) => status !== 'running')) {
+      tellRun(first)
+      return checkRun(first)
     }
     await setTimeout(lookMs)
   }
