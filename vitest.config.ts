@@ -50,11 +50,15 @@ const longWalks = [
   'edits',
   'exchange',
   'external',
+  'groups',
+  'key-access',
   'keypair',
   'leases',
+  'member',
   'names',
   'policies',
   'proxy-approvals',
+  'sync',
   'vault',
 ].map((name) => `packages/dashboard/test/${name}.test.ts`)
 
@@ -112,7 +116,14 @@ const rows: Row[] = [
     setup: 'server/test/setup-provider.ts',
     more: shared,
   },
-  { name: 'cli', include: ['packages/cli/**/*.test.ts'], setup: 'server/test/setup-embedded.ts', more: shared },
+  {
+    name: 'cli',
+    include: ['packages/cli/**/*.test.ts'],
+    // They wait for servers, or for what a watch notices.
+    late: ['kms-gateway', 'leases', 'run-watch'].map((name) => `packages/cli/test/${name}.test.ts`),
+    setup: 'server/test/setup-embedded.ts',
+    more: shared,
+  },
   {
     name: 'cli-postgres',
     include: ['packages/cli/test/journey.test.ts'],

@@ -34,6 +34,21 @@ export function newId(kind: IdKind): string {
   return idPrefixes[kind] + id
 }
 
+/**
+ * The id of an audit entry begins with its millisecond, so that the index of millions of them grows at its end alone. 83
+ * random bits follow.
+ */
+export function newAuditId(now: Date): string {
+  let time = ''
+  for (let left = now.getTime(); time.length < auditTimeLength; left = Math.floor(left / base62.length))
+    time = base62[left % base62.length] + time
+  const { length } = idPrefixes.audit
+  return idPrefixes.audit + time + newId('audit').slice(length + auditTimeLength)
+}
+
+/** Base62 characters of a millisecond: enough for six thousand years. */
+const auditTimeLength = 8
+
 /** 32 random bytes, base64url: a secret that this server makes and shows once. */
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 

@@ -1,6 +1,6 @@
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import type { Tx } from '../db/database.ts'
-import { type Context, instant, newId } from './context.ts'
+import { type Context, newAuditId } from './context.ts'
 import type { Denial } from './errors.ts'
 import type { AnyPrincipal } from './principal.ts'
 import type { Counted } from './rate-limits.ts'
@@ -91,9 +91,10 @@ function entryValues(context: Pick<Context, 'now'>, origin: Origin, entries: Ent
     ? { type: origin.principal.type, id: origin.principal.id }
     : { type: 'system', id: null }
   const actors = entries.map((entry) => entry.actor ?? caller)
+  const now = context.now()
   return [
     entries.map((entry) => entry.orgId),
-    entries.map(() => newId('audit')),
+    entries.map(() => newAuditId(now)),
     entries.map((entry) => entry.action),
     actors.map((actor) => actor.type),
     actors.map((actor) => actor.id),
@@ -103,7 +104,7 @@ function entryValues(context: Pick<Context, 'now'>, origin: Origin, entries: Ent
     origin.ipAddress,
     userAgentOf(origin),
     origin.requestId,
-    instant(context),
+    now.toISOString(),
     entries.length,
   ]
 }

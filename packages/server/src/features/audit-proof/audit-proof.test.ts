@@ -175,8 +175,8 @@ describe('sealing', () => {
     expect((await verify(of)).findings).toEqual([])
   })
 
-  test('seals an entry whose transaction ends after younger ones were sealed', async () => {
-    const of = await signUp(world)
+  /** Writes an entry, and ends its transaction only when `work` is done. The embedded database can do nothing meanwhile. */
+  async function slowly(of: Tenant, work: () => Promise<unknown>): Promise<string> {
     const id = `aud_${'S'.repeat(22)}`
     const slow = `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
                   values ('${of.orgId}', '${id}', 'org.updated', 'system', 'organization', '{}', now())`
@@ -187,13 +187,19 @@ describe('sealing', () => {
       await released.promise
     })
     await Promise.race([written.promise, writing])
-    // The embedded database has one connection, on which nothing else can happen meanwhile.
-    if (db().engine === 'postgres') {
-      await newGroup(world, of)
-      await sealed()
-    }
+    if (db().engine === 'postgres') await work()
     released.resolve()
     await writing
+    if (db().engine !== 'postgres') await work()
+    return id
+  }
+
+  test('seals an entry whose transaction ends after younger ones were sealed', async () => {
+    const of = await signUp(world)
+    const id = await slowly(of, async () => {
+      await newGroup(world, of)
+      await sealed()
+    })
     await newGroup(world, of)
     await sealed()
     const { leaves } = (await ask(auditProof.leaves, {}, of)).body
@@ -201,9 +207,29 @@ describe('sealing', () => {
     expect((await verify(of)).findings).toEqual([])
   })
 
+  test('seals several batches once, also while an older transaction is still open', async () => {
+    const of = await signUp(world)
+    const id = await slowly(of, async () => {
+      await db().rows(
+        `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
+         select $1, 'aud_' || lpad(n::text, 22, '0'), 'org.updated', 'system', 'organization', '{}', now()
+           from generate_series(1, 2500) n`,
+        [of.orgId],
+      )
+      await sealed()
+      await sealed()
+    })
+    await sealed()
+    const count = `select count(*)::int as n, count(*) filter (where entry_id = '${id}')::int as slow
+                     from audit_leaves where org_id = '${of.orgId}' and entry_id in
+                          (select id from audit_entries where action = 'org.updated')`
+    expect(await db().row(count)).toEqual({ n: 2501, slow: 1 })
+    expect((await verify(of)).findings).toEqual([])
+  })
+
   test('goes on after a restore into a database that counts transactions from the beginning', async () => {
     const { of } = await withHistory(2)
-    await db().rows(`update audit_sealing set xid = '9000000000'`)
+    await db().rows(`update audit_sealing set xid = '9000000000', sealed_xid = '9000000000'`)
     await newApp(world, of)
     await sealed()
     const { leaves } = (await ask(auditProof.leaves, {}, of)).body

@@ -9,6 +9,7 @@ import {
   insertNodes,
   makePartition,
   type NewLeaf,
+  noteSealed,
   type StoredNode,
   saveTrees,
 } from './store.ts'
@@ -76,6 +77,7 @@ export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof)
       await store(passGaps())
       if (position !== size) return false
       const root = (await withNodes(tx, org, (get) => rangeHash(get, 0, size))).toString('base64')
+      await noteSealed(tx, null)
       await insertArchives(tx, org, proof.archives ?? [])
       await saveTrees(tx, [{ orgId: org.id, size, root, checkpoint: null }], now)
       return proof.checkpoint === null ? null : proof.checkpoint.split('\n')[2] === root

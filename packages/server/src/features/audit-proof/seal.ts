@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tx } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import type { Signer } from '../../keys/export-key.ts'
 import { signCheckpoint } from './note.ts'
 import {
-  type Cursor,
   findNodes,
   findTrees,
   insertLeaves,
@@ -14,49 +14,61 @@ import {
   markBroken,
   moveSealing,
   type NewLeaf,
+  noteSealed,
   type StoredNode,
   saveTrees,
   type Tree,
 } from './store.ts'
-import { type Get, grownNodes, leafHash, nodesFor, rangeHash } from './tree.ts'
+import { type Get, grownNodes, leafHash, openNodes, rangeHash } from './tree.ts'
 
 /** What one transaction seals: short enough for the one connection of the embedded database. */
 const batchRows = 1000
+/** After each batch it rests for twice as long as that took: others come first, and there are ten seconds. */
+const rests = 2
 
 /** Puts every entry that is not in its organization's tree into it, and signs what the trees are then. */
 export async function seal(context: Context): Promise<void> {
-  let cursor: Cursor | undefined
-  do cursor = await context.db.transaction((tx) => sealBatch(context, tx))
-  while (cursor)
+  let began = performance.now()
+  while (await context.db.transaction((tx) => sealBatch(context, tx))) {
+    await sleep(rests * (performance.now() - began))
+    began = performance.now()
+  }
   await context.db.transaction((tx) => signUnsigned(context, tx))
 }
 
 /** -> whether there may be more. */
-async function sealBatch(context: Context, tx: Tx): Promise<Cursor | undefined> {
+async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   const cursor = await lockSealing(tx)
   const rows = await listUnsealed(tx, cursor, batchRows)
   const leaves: NewLeaves = new Map()
   for (const { orgId, xid, isBeforeHorizon, ...entry } of rows) {
-    const { id: entryId, createdAt } = entry
-    const leaf = { orgId, entryId, createdAt, hash: leafHash(entry).toString('base64') }
+    const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
     const known = leaves.get(orgId)
     if (known) known.push(leaf)
     else leaves.set(orgId, [leaf])
   }
   if (rows.length > 0) await grow(context, tx, leaves)
-  const last = rows.length === batchRows ? rows.at(-1) : undefined
-  if (!last) await moveSealing(tx, { xid: cursor.horizon, createdAt: '-infinity', entryId: '' })
-  else if (last.isBeforeHorizon) await moveSealing(tx, { xid: last.xid, createdAt: last.createdAt, entryId: last.id })
-  return last && cursor
+  const last = rows.at(-1)
+  const mayBeMore = rows.length === batchRows
+  if (!mayBeMore) await moveSealing(tx, { xid: cursor.horizon, createdAt: '-infinity', entryId: '' })
+  else if (last?.isBeforeHorizon) await moveSealing(tx, { xid: last.xid, createdAt: last.createdAt, entryId: last.id })
+  if (last) await noteSealed(tx, last.xid)
+  return mayBeMore
 }
 
-type NewLeaves = Map<string, Omit<NewLeaf, 'position'>[]>
+interface Added {
+  entryId: string
+  createdAt: string
+  hash: Buffer
+}
+
+type NewLeaves = Map<string, Added[]>
 
 /** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
 async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {
   const trees = new Map((await findTrees(tx, [...leaves.keys()])).map((tree) => [tree.orgId, tree]))
   const growths = [...leaves].map(([orgId, added]) => growthOf(orgId, trees.get(orgId), added))
-  const needed = growths.flatMap(({ orgId, compute }) => nodesFor(compute).map((node) => ({ orgId, ...node })))
+  const needed = growths.flatMap(({ orgId, before }) => openNodes(before).map((node) => ({ orgId, ...node })))
   const stored = keyed(needed.length === 0 ? [] : await findNodes(tx, needed))
   const signer = await context.exportKey.signer(tx)
   const broken: string[] = []
@@ -69,7 +81,15 @@ async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> 
     }
     const checkpoint = signer && signCheckpoint(signer, orgId, after, root)
     const tree = { orgId, size: after, root: root.toString('base64'), checkpoint }
-    const placed = added.map((leaf, index) => ({ ...leaf, position: before + index }))
+    const placed = added.map(
+      ({ entryId, createdAt, hash }, index): NewLeaf => ({
+        orgId,
+        position: before + index,
+        entryId,
+        createdAt,
+        hash: hash.toString('base64'),
+      }),
+    )
     const inner = nodes.map((node) => ({ orgId, ...node, hash: node.hash.toString('base64') }))
     return [{ tree, placed, inner }]
   })
@@ -92,13 +112,12 @@ async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> 
 }
 
 /** What a tree becomes: the root that it should have now, the subtrees that become complete, the root then. */
-function growthOf(orgId: string, tree: Tree | undefined, added: Omit<NewLeaf, 'position'>[]) {
+function growthOf(orgId: string, tree: Tree | undefined, added: Added[]) {
   const before = tree?.size ?? 0
   const after = before + added.length
-  const fresh = added.map((leaf) => Buffer.from(leaf.hash, 'base64'))
   const compute = (get: Get) => {
     const known: Get = (level, position) =>
-      level === 0 && position >= before ? (fresh[position - before] as Buffer) : get(level, position)
+      level === 0 && position >= before ? (added[position - before] as Added).hash : get(level, position)
     const rootBefore = rangeHash(get, 0, before)
     const nodes = grownNodes(known, before, after)
     const complete = new Map(nodes.map((node) => [`${node.level} ${node.position}`, node.hash]))

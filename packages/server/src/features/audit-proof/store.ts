@@ -8,6 +8,8 @@ export interface Cursor {
   createdAt: string
   entryId: string
   horizon: string
+  /** Trees have no entry of a later transaction than this. */
+  sealedXid: string
 }
 
 /**
@@ -19,7 +21,7 @@ export const lockSealing = async (tx: Tx): Promise<Cursor> =>
     `select case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '0' else s.xid::text end as xid,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '-infinity' else s.created_at::text end as created_at,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '' else s.entry_id end as entry_id,
-            pg_snapshot_xmin(pg_current_snapshot())::text as horizon
+            pg_snapshot_xmin(pg_current_snapshot())::text as horizon, s.sealed_xid::text
        from audit_sealing s for update`,
   )) as Cursor
 
@@ -30,19 +32,39 @@ export const moveSealing = (tx: Tx, to: { xid: string; createdAt: string; entryI
     to.entryId,
   ])
 
-/** Entries that no tree has yet, in the order in which their transactions began to write. */
-export const listUnsealed = (tx: Tx, { xid, createdAt, entryId }: Cursor, take: number) =>
-  tx.rows<Entry & { orgId: string; xid: string; isBeforeHorizon: boolean }>(
-    `select e.org_id, e.xid::text, e.xid < pg_snapshot_xmin(pg_current_snapshot()) as is_before_horizon,
-            ${entryColumnsOf('e')}
-       from audit_entries e
-      where e.xid >= $1::text::xid8 and (e.xid, e.created_at, e.id) > ($1::text::xid8, $2::text::timestamptz, $3)
-        and e.org_id is not null
-        and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)
-        and not exists (select from audit_trees t where t.org_id = e.org_id and t.broken_at is not null)
-      order by e.xid, e.created_at, e.id limit $4`,
-    [xid, createdAt, entryId, take],
+/** Of a transaction, or of the caller's own. */
+export const noteSealed = (tx: Tx, xid: string | null) =>
+  tx.rows(
+    'update audit_sealing set sealed_xid = greatest(sealed_xid, coalesce($1::text::xid8, pg_current_xact_id()))',
+    [xid],
   )
+
+export type Unsealed = Entry & { orgId: string; xid: string; isBeforeHorizon: boolean }
+
+/**
+ * Entries that no tree has yet, in the order in which their transactions began to write. Only among those that came while
+ * the last ones were sealed is it asked of each whether a tree has it: for every entry, that would cost as much as the rest.
+ */
+export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, horizon, sealedXid }: Cursor, take: number) {
+  const values = [xid, createdAt, entryId, horizon, sealedXid]
+  const met = await tx.rows<Unsealed>(
+    unsealed(`and e.xid <= $5::text::xid8
+     and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)`),
+    [...values, take],
+  )
+  const left = take - met.length
+  const later = left > 0 ? await tx.rows<Unsealed>(unsealed('and e.xid > $5::text::xid8'), [...values, left]) : []
+  return [...met, ...later]
+}
+
+const unsealed = (which: string) => `
+  select e.org_id, e.xid::text, e.xid < $4::text::xid8 as is_before_horizon,
+         ${entryColumnsOf('e')}
+    from audit_entries e
+   where e.xid >= $1::text::xid8 and (e.xid, e.created_at, e.id) > ($1::text::xid8, $2::text::timestamptz, $3)
+     and e.org_id is not null ${which}
+     and not exists (select from audit_trees t where t.org_id = e.org_id and t.broken_at is not null)
+   order by e.xid, e.created_at, e.id limit $6`
 
 export interface Tree {
   orgId: string
@@ -80,14 +102,16 @@ export interface StoredNode extends Node {
   hash: string
 }
 
-/** Leaves are level 0. */
+/** Leaves are level 0. As subqueries, since a join would read all of both tables where the planner takes them for small. */
 export const findNodes = (db: Sql, nodes: (Node & { orgId: string })[]) =>
   db.rows<StoredNode>(
     `select w.org_id, w.level, w.position,
-            translate(encode(coalesce(n.hash, l.hash), 'base64'), E'\\n', '') as hash
-       from unnest($1::text[], $2::int[], $3::bigint[]) as w(org_id, level, position)
-       left join audit_nodes n on w.level > 0 and n.org_id = w.org_id and n.level = w.level and n.position = w.position
-       left join audit_leaves l on w.level = 0 and l.org_id = w.org_id and l.position = w.position`,
+            translate(encode(case when w.level > 0 then (select n.hash from audit_nodes n
+                                    where n.org_id = w.org_id and n.level = w.level and n.position = w.position)
+                                  else (select l.hash from audit_leaves l
+                                         where l.org_id = w.org_id and l.position = w.position) end, 'base64'),
+                      E'\\n', '') as hash
+       from unnest($1::text[], $2::int[], $3::bigint[]) as w(org_id, level, position)`,
     [nodes.map((node) => node.orgId), nodes.map((node) => node.level), nodes.map((node) => node.position)],
   )
 

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { canonicalOf } from './canonical.ts'
 
 // RFC 6962, section 2.1: hashes of leaves and nodes are told apart by their first byte, so that none can pass for the other.
 
-const leafPrefix = Buffer.of(0)
+const leafPrefix = '\0'
 const nodePrefix = Buffer.of(1)
 
 export const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
 
 /** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
-export const leafHash = (entry: object): Buffer => sha256(leafPrefix, Buffer.from(canonicalize(entry) as string))
+export const leafHash = (entry: object): Buffer => hash('sha256', leafPrefix + canonicalOf(entry), 'buffer')
 
 const nodeHash = (left: Buffer, right: Buffer): Buffer => sha256(nodePrefix, left, right)
 
@@ -96,6 +96,16 @@ export function consistencyProof(get: Get, from: number, to: number): Buffer[] {
 
 /** The largest power of two below `size`. */
 const splitOf = (size: number): number => 2 ** (Math.ceil(Math.log2(size)) - 1)
+
+/** The stored hashes that a tree of `size` leaves ends with, those that are in no larger one: what it needs to grow. */
+export function openNodes(size: number): Node[] {
+  const nodes: Node[] = []
+  for (let level = 0; 2 ** level <= size; level += levelStep) {
+    const count = Math.floor(size / 2 ** level)
+    for (let position = count - (count % fanOut); position < count; position++) nodes.push({ level, position })
+  }
+  return nodes
+}
 
 /** The subtrees that become complete when a tree grows, with their hashes. `get` also finds those that came before them here. */
 export function grownNodes(get: Get, before: number, after: number): (Node & { hash: Buffer })[] {

@@ -1,5 +1,5 @@
 import type { Batch } from '../../http/route.ts'
-import { newId } from '../../kernel/context.ts'
+import { newAuditId, newId } from '../../kernel/context.ts'
 import { userAgentOf } from '../../kernel/unit.ts'
 import { hasRoom } from './room.ts'
 import { writtenReply } from './secrets.ts'
@@ -32,7 +32,7 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
     authorType: token.type,
     authorId: token.id,
     tokenHash,
-    auditId: newId('audit'),
+    auditId: newAuditId(context.now()),
     ipAddress: origin.ipAddress,
     userAgent: userAgentOf(origin),
     requestId: origin.requestId,

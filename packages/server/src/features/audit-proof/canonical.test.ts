@@ -1,0 +1,19 @@
+import canonicalize from 'canonicalize'
+import { expect, it } from 'vitest'
+import { canonicalOf } from './canonical.ts'
+
+const values: [what: string, value: object][] = [
+  ['an entry', { id: 'aud_1', action: 'secret.written', metadata: { version: 2, name: 'A' }, ipAddress: null }],
+  ['nested lists', { b: [{ z: 1, a: [{ y: true, x: null }] }], a: [] }],
+  ['names that are numbers', { metadata: { 10: 'ten', 9: 'nine', a: 0 } }],
+  ['names that are numbers in a list', { all: [{ a: 1 }, { 2: 'two', 10: 'ten' }] }],
+  ['a name of the language', JSON.parse('{"a":{"__proto__":{"b":1},"constructor":2}}')],
+  ['names beyond ASCII', { é: 1, z: 2, ö: 3, '€': 4, '😀': 5, a: 6 }],
+  ['letters beyond ASCII in values', { a: 'é€😀', b: '\u2028 "quoted" \\ \n \u0007' }],
+  ['numbers', { a: 1e21, b: 1e-7, c: -0, d: 0.1, e: 123456789012345680000 }],
+  ['capitals before small letters', { b: 1, B: 2, a: 3, A: 4, aB: 5, ab: 6 }],
+]
+
+it.each(values)('%s are written as the library writes them', (_what, value) => {
+  expect(canonicalOf(value)).toBe(canonicalize(value))
+})
