@@ -47,12 +47,12 @@ async function plantTree(db: Database, orgId: string, count: number): Promise<st
       nodes.add(hash)
       hashes.set(`0 ${from + n}`, hash)
       if ((from + n) % Math.ceil(count / asked) === 0) chosen.push(entryId)
-      return { orgId, position: from + n, entryId, createdAt, hash: hash.toString('base64') }
+      return { entryId, createdAt, hash }
     })
     const complete = nodes.take()
     for (const { level, position, hash } of complete) hashes.set(`${level} ${position}`, hash)
     await db.transaction(async (tx) => {
-      await insertLeaves(tx, leaves)
+      await insertLeaves(tx, [{ orgId, start: from, leaves }])
       await insertNodes(
         tx,
         complete.map((node) => ({ orgId, ...node, hash: node.hash.toString('base64') })),

@@ -9,7 +9,7 @@ import {
   insertNodes,
   makePartition,
   type NewLeaf,
-  noteSealed,
+  noteSealedHere,
   type StoredNode,
   saveTrees,
 } from './store.ts'
@@ -40,7 +40,8 @@ export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof)
   let position = 0
   const leafOf = (entryId: string, createdAt: string, hash: Buffer): NewLeaf => {
     nodes.add(hash)
-    return { orgId: org.id, position: position++, entryId, createdAt, hash: hash.toString('base64') }
+    position++
+    return { entryId, createdAt, hash }
   }
   const passGaps = (): NewLeaf[] => {
     const leaves: NewLeaf[] = []
@@ -49,7 +50,7 @@ export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof)
     return leaves
   }
   const store = async (leaves: NewLeaf[]) => {
-    if (leaves.length > 0) await insertLeaves(tx, leaves)
+    if (leaves.length > 0) await insertLeaves(tx, [{ orgId: org.id, start: position - leaves.length, leaves }])
     const complete: StoredNode[] = nodes
       .take()
       .map(({ hash, ...node }) => ({ orgId: org.id, ...node, hash: hash.toString('base64') }))
@@ -77,7 +78,7 @@ export function openTrailRestore(tx: Tx, org: { id: string }, proof: TrailProof)
       await store(passGaps())
       if (position !== size) return false
       const root = (await withNodes(tx, org, (get) => rangeHash(get, 0, size))).toString('base64')
-      await noteSealed(tx, null)
+      await noteSealedHere(tx)
       await insertArchives(tx, org, proof.archives ?? [])
       await saveTrees(tx, [{ orgId: org.id, size, root, checkpoint: null }], now)
       return proof.checkpoint === null ? null : proof.checkpoint.split('\n')[2] === root

@@ -4,6 +4,7 @@ import { type Context, instant } from '../../kernel/context.ts'
 import type { Signer } from '../../keys/export-key.ts'
 import { signCheckpoint } from './note.ts'
 import {
+  type Cursor,
   findNodes,
   findTrees,
   insertLeaves,
@@ -14,10 +15,11 @@ import {
   markBroken,
   moveSealing,
   type NewLeaf,
-  noteSealed,
+  type SealedTo,
   type StoredNode,
   saveTrees,
   type Tree,
+  type Unsealed,
 } from './store.ts'
 import { type Get, grownNodes, leafHash, openNodes, rangeHash } from './tree.ts'
 
@@ -41,7 +43,7 @@ async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   const cursor = await lockSealing(tx)
   const rows = await listUnsealed(tx, cursor, batchRows)
   const leaves: NewLeaves = new Map()
-  for (const { orgId, xid, isBeforeHorizon, ...entry } of rows) {
+  for (const { orgId, xid, ...entry } of rows) {
     const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
     const known = leaves.get(orgId)
     if (known) known.push(leaf)
@@ -50,19 +52,18 @@ async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   if (rows.length > 0) await grow(context, tx, leaves)
   const last = rows.at(-1)
   const mayBeMore = rows.length === batchRows
-  if (!mayBeMore) await moveSealing(tx, { xid: cursor.horizon, createdAt: '-infinity', entryId: '' })
-  else if (last?.isBeforeHorizon) await moveSealing(tx, { xid: last.xid, createdAt: last.createdAt, entryId: last.id })
-  if (last) await noteSealed(tx, last.xid)
+  const next = mayBeMore ? sealedTo(last, cursor) : { xid: cursor.horizon, createdAt: '-infinity', entryId: '' }
+  await moveSealing(tx, next, last?.xid ?? null)
   return mayBeMore
 }
 
-interface Added {
-  entryId: string
-  createdAt: string
-  hash: Buffer
-}
+/** Of transactions that began after one that is still open, others may have yet to come. */
+const sealedTo = (last: Unsealed | undefined, cursor: Cursor): SealedTo =>
+  last && BigInt(last.xid) < BigInt(cursor.horizon)
+    ? { xid: last.xid, createdAt: last.createdAt, entryId: last.id }
+    : cursor
 
-type NewLeaves = Map<string, Added[]>
+type NewLeaves = Map<string, NewLeaf[]>
 
 /** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
 async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {
@@ -81,43 +82,37 @@ async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> 
     }
     const checkpoint = signer && signCheckpoint(signer, orgId, after, root)
     const tree = { orgId, size: after, root: root.toString('base64'), checkpoint }
-    const placed = added.map(
-      ({ entryId, createdAt, hash }, index): NewLeaf => ({
-        orgId,
-        position: before + index,
-        entryId,
-        createdAt,
-        hash: hash.toString('base64'),
-      }),
-    )
+    const run = { orgId, start: before, leaves: added }
     const inner = nodes.map((node) => ({ orgId, ...node, hash: node.hash.toString('base64') }))
-    return [{ tree, placed, inner }]
+    return [{ tree, run, inner }]
   })
-  await insertLeaves(
-    tx,
-    grown.flatMap(({ placed }) => placed),
-  )
-  await insertNodes(
-    tx,
-    grown.flatMap(({ inner }) => inner),
-  )
-  await saveTrees(
-    tx,
-    grown.map(({ tree }) => tree),
-    instant(context),
-  )
+  await Promise.all([
+    insertLeaves(
+      tx,
+      grown.map(({ run }) => run),
+    ),
+    insertNodes(
+      tx,
+      grown.flatMap(({ inner }) => inner),
+    ),
+    saveTrees(
+      tx,
+      grown.map(({ tree }) => tree),
+      instant(context),
+    ),
+  ])
   if (broken.length === 0) return
   await markBroken(tx, broken, instant(context))
   context.log.error('sealed audit entries were changed by hand', { orgIds: broken })
 }
 
 /** What a tree becomes: the root that it should have now, the subtrees that become complete, the root then. */
-function growthOf(orgId: string, tree: Tree | undefined, added: Added[]) {
+function growthOf(orgId: string, tree: Tree | undefined, added: NewLeaf[]) {
   const before = tree?.size ?? 0
   const after = before + added.length
   const compute = (get: Get) => {
     const known: Get = (level, position) =>
-      level === 0 && position >= before ? (added[position - before] as Added).hash : get(level, position)
+      level === 0 && position >= before ? (added[position - before] as NewLeaf).hash : get(level, position)
     const rootBefore = rangeHash(get, 0, before)
     const nodes = grownNodes(known, before, after)
     const complete = new Map(nodes.map((node) => [`${node.level} ${node.position}`, node.hash]))

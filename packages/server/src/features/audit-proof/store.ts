@@ -2,11 +2,15 @@ import type { Sql, Tx } from '../../db/database.ts'
 import { type Entry, entryColumnsOf } from '../audit/scope.ts'
 import type { Node } from './tree.ts'
 
-/** Up to where everything is sealed, and `horizon`: transactions before it have all ended. */
-export interface Cursor {
+/** Everything up to this entry is sealed. */
+export interface SealedTo {
   xid: string
   createdAt: string
   entryId: string
+}
+
+export interface Cursor extends SealedTo {
+  /** Transactions before this one have all ended. */
   horizon: string
   /** Trees have no entry of a later transaction than this. */
   sealedXid: string
@@ -25,46 +29,43 @@ export const lockSealing = async (tx: Tx): Promise<Cursor> =>
        from audit_sealing s for update`,
   )) as Cursor
 
-export const moveSealing = (tx: Tx, to: { xid: string; createdAt: string; entryId: string }) =>
-  tx.rows('update audit_sealing set xid = $1::text::xid8, created_at = $2::text::timestamptz, entry_id = $3', [
-    to.xid,
-    to.createdAt,
-    to.entryId,
-  ])
-
-/** Of a transaction, or of the caller's own. */
-export const noteSealed = (tx: Tx, xid: string | null) =>
+/** @param sealedXid of the latest entry that was sealed now; null where none was */
+export const moveSealing = (tx: Tx, to: SealedTo, sealedXid: string | null) =>
   tx.rows(
-    'update audit_sealing set sealed_xid = greatest(sealed_xid, coalesce($1::text::xid8, pg_current_xact_id()))',
-    [xid],
+    `update audit_sealing set xid = $1::text::xid8, created_at = $2::text::timestamptz, entry_id = $3,
+                              sealed_xid = greatest(sealed_xid, $4::text::xid8)`,
+    [to.xid, to.createdAt, to.entryId, sealedXid],
   )
 
-export type Unsealed = Entry & { orgId: string; xid: string; isBeforeHorizon: boolean }
+/** For entries that come with their tree. */
+export const noteSealedHere = (tx: Tx) =>
+  tx.rows('update audit_sealing set sealed_xid = greatest(sealed_xid, pg_current_xact_id())')
+
+export type Unsealed = Entry & { orgId: string; xid: string }
 
 /**
  * Entries that no tree has yet, in the order in which their transactions began to write. Only among those that came while
  * the last ones were sealed is it asked of each whether a tree has it: for every entry, that would cost as much as the rest.
  */
-export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, horizon, sealedXid }: Cursor, take: number) {
-  const values = [xid, createdAt, entryId, horizon, sealedXid]
+export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, sealedXid }: Cursor, take: number) {
+  const values = [xid, createdAt, entryId, sealedXid]
   const met = await tx.rows<Unsealed>(
-    unsealed(`and e.xid <= $5::text::xid8
+    unsealed(`and e.xid <= $4::text::xid8
      and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)`),
     [...values, take],
   )
   const left = take - met.length
-  const later = left > 0 ? await tx.rows<Unsealed>(unsealed('and e.xid > $5::text::xid8'), [...values, left]) : []
+  const later = left > 0 ? await tx.rows<Unsealed>(unsealed('and e.xid > $4::text::xid8'), [...values, left]) : []
   return [...met, ...later]
 }
 
 const unsealed = (which: string) => `
-  select e.org_id, e.xid::text, e.xid < $4::text::xid8 as is_before_horizon,
-         ${entryColumnsOf('e')}
+  select e.org_id, e.xid::text, ${entryColumnsOf('e')}
     from audit_entries e
    where e.xid >= $1::text::xid8 and (e.xid, e.created_at, e.id) > ($1::text::xid8, $2::text::timestamptz, $3)
      and e.org_id is not null ${which}
      and not exists (select from audit_trees t where t.org_id = e.org_id and t.broken_at is not null)
-   order by e.xid, e.created_at, e.id limit $6`
+   order by e.xid, e.created_at, e.id limit $5`
 
 export interface Tree {
   orgId: string
@@ -115,26 +116,36 @@ export const findNodes = (db: Sql, nodes: (Node & { orgId: string })[]) =>
     [nodes.map((node) => node.orgId), nodes.map((node) => node.level), nodes.map((node) => node.position)],
   )
 
-export interface NewLeaf {
+/** Leaves that follow each other in the tree of an organization. */
+export interface LeafRun {
   orgId: string
-  position: number
-  entryId: string
-  createdAt: string
-  hash: string
+  /** The position of the first. */
+  start: number
+  leaves: readonly NewLeaf[]
 }
 
-export const insertLeaves = (tx: Tx, leaves: NewLeaf[]) =>
+export interface NewLeaf {
+  entryId: string
+  createdAt: string
+  hash: Buffer
+}
+
+/** What all of a run have of one kind is one value: an array would be taken apart and put together item by item. */
+export const insertLeaves = (tx: Tx, runs: readonly LeafRun[]) =>
   tx.rows(
     `insert into audit_leaves (org_id, position, entry_id, created_at, hash)
-     select org_id, position, entry_id, created_at, decode(hash, 'base64')
-       from unnest($1::text[], $2::bigint[], $3::text[], $4::timestamptz[], $5::text[])
-         as given(org_id, position, entry_id, created_at, hash)`,
+     select run.org_id, run.start + leaf.n - 1, leaf.entry_id, leaf.created_at::timestamptz,
+            substring(run.hashes from (32 * (leaf.n - 1) + 1)::int for 32)
+       from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[])
+              as run(org_id, start, entry_ids, instants, hashes),
+            unnest(string_to_array(run.entry_ids, ','), string_to_array(run.instants, ',')) with ordinality
+              as leaf(entry_id, created_at, n)`,
     [
-      leaves.map((leaf) => leaf.orgId),
-      leaves.map((leaf) => leaf.position),
-      leaves.map((leaf) => leaf.entryId),
-      leaves.map((leaf) => leaf.createdAt),
-      leaves.map((leaf) => leaf.hash),
+      runs.map(({ orgId }) => orgId),
+      runs.map(({ start }) => start),
+      runs.map(({ leaves }) => leaves.map(({ entryId }) => entryId).join(',')),
+      runs.map(({ leaves }) => leaves.map(({ createdAt }) => createdAt).join(',')),
+      runs.map(({ leaves }) => Buffer.concat(leaves.map(({ hash }) => hash))),
     ],
   )
 

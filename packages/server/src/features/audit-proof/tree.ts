@@ -4,14 +4,21 @@ import { canonicalOf } from './canonical.ts'
 // RFC 6962, section 2.1: hashes of leaves and nodes are told apart by their first byte, so that none can pass for the other.
 
 const leafPrefix = '\0'
-const nodePrefix = Buffer.of(1)
+const nodePrefix = 1
 
 export const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
 
 /** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
 export const leafHash = (entry: object): Buffer => hash('sha256', leafPrefix + canonicalOf(entry), 'buffer')
 
-const nodeHash = (left: Buffer, right: Buffer): Buffer => sha256(nodePrefix, left, right)
+/** What a node is hashed from, in one place for all of them: there are as many as entries. */
+const pair = Buffer.alloc(65, nodePrefix)
+
+function nodeHash(left: Buffer, right: Buffer): Buffer {
+  left.copy(pair, 1)
+  right.copy(pair, 33)
+  return hash('sha256', pair, 'buffer')
+}
 
 /** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them is made of at most eight. */
 export const levelStep = 4
@@ -109,16 +116,25 @@ export function openNodes(size: number): Node[] {
 
 /** The subtrees that become complete when a tree grows, with their hashes. `get` also finds those that came before them here. */
 export function grownNodes(get: Get, before: number, after: number): (Node & { hash: Buffer })[] {
-  const grown = new Map<string, Node & { hash: Buffer }>()
-  const known: Get = (level, position) => grown.get(`${level} ${position}`)?.hash ?? get(level, position)
+  const grown: (Node & { hash: Buffer })[] = []
+  let below: Buffer[] = []
+  let firstBelow = 0
   for (let level = levelStep; 2 ** level <= after; level += levelStep) {
-    const size = 2 ** level
-    for (let position = Math.floor(before / size); (position + 1) * size <= after; position++) {
-      const halves = Array.from({ length: fanOut }, (_, child) => known(level - levelStep, position * fanOut + child))
-      grown.set(`${level} ${position}`, { level, position, hash: joinAll(halves) })
+    const first = Math.floor(before / 2 ** level)
+    const here: Buffer[] = []
+    for (let position = first; (position + 1) * 2 ** level <= after; position++) {
+      const children = Array.from({ length: fanOut }, (_, index) => {
+        const child = position * fanOut + index
+        return below[child - firstBelow] ?? get(level - levelStep, child)
+      })
+      const joined = joinAll(children)
+      here.push(joined)
+      grown.push({ level, position, hash: joined })
     }
+    below = here
+    firstBelow = first
   }
-  return [...grown.values()]
+  return grown
 }
 
 /** Builds the stored subtrees of a tree whose leaves come one after the other, from the first. */
