@@ -57,7 +57,7 @@ async function endSession(settings: Settings, name: string, profile: Profile | u
     if (kind !== 'refused' && !local) {
       throw new Failure(kind, `the session was not ended (${message})`, 'try again, or forget it here with --local')
     }
-    if (kind !== 'refused') warn(`session ${session.id} still works for whoever has a copy: ${message}`)
+    if (kind !== 'refused') warn(`session ${session.id} still works for anyone who has a copy: ${message}`)
   }
   await forgetBearer(name)
 }

@@ -58,7 +58,7 @@ async function provisionerKey(session: Session, name: string, tokenId: string, f
   const token = await findProvisioner(session.client, orgId, tokenId)
   const { name: tokenName, publicKeyJwk } = token
   await checkKeys(session, [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }])
-  note(`whoever has service token ${tokenName} can read this admin credential; the server cannot`)
+  note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
   await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
   return publicKeyJwk
 }

@@ -63,7 +63,7 @@ export function agentSettings(
 [policy]
 source = "server"
 agent = "${agent}"
-# The keys of the admins who may sign the policy. Whoever can change this line decides what agents may do.
+# The keys of the admins who may sign the policy. A person who can change this line decides what agents may do.
 signers = [${signers.map((one) => `"${one}"`).join(', ')}]
 
 [tasks]

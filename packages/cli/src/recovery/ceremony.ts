@@ -45,7 +45,7 @@ function notOurs(error?: unknown): never {
   throw new Failure(
     'failure',
     'your share is not one of the recovery key',
-    'tell whoever set recovery up: `skerry recovery rotate` makes new shares',
+    'tell the admin who set recovery up: `skerry recovery rotate` makes new shares',
   )
 }
 
@@ -78,7 +78,7 @@ async function tellOpened(request: RecoveryRequest, flags: Flags): Promise<void>
   const { id, threshold, expiresAt } = request
   const words = await wordsOf(request.targetPublicKeyJwk)
   note(`${threshold} custodians are to run \`skerry recovery contribute ${id}\` until ${expiresAt}, after they have`)
-  note('compared these words with whoever it is for, other than through this server:')
+  note('compared these words with the person it is for, other than through this server:')
   note(`  ${words}`)
   if (flags.json) writeJson({ request, fingerprint: words })
   else writeLine(id)

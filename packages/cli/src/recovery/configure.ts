@@ -111,7 +111,7 @@ async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage):
   if (unprotectedEnvIds.length === 0) return
   const labels = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
   warn(`not covered: ${unprotectedEnvIds.map((id) => labels.get(id) ?? id).join(', ')}`)
-  note('  whoever can read them runs `skerry recovery cover`')
+  note('  a person who can read them runs `skerry recovery cover`')
 }
 
 /** Everything that this credential can read and that is not covered yet. */

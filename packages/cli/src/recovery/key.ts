@@ -40,7 +40,7 @@ export async function checkRecoveryKey(session: Session, publicKeyJwk: string): 
   }
   if (state === 'new') {
     pin(session, orgId, grantee(publicKeyJwk))
-    note('first recovery key of this organization on this machine; compare its words with whoever set it up:')
+    note('first recovery key of this organization on this machine; compare its words with the admin who set it up:')
     note(`  ${await wordsOf(publicKeyJwk)}`)
   }
   return publicKeyJwk

@@ -21,7 +21,7 @@ function mountBuild(app: FastifyInstance, built: BuiltPages) {
   mountFiles(app, built, assetHeaders)
 }
 
-const notBuilt = `This page is not ready yet. Please tell whoever gave you the link.
+const notBuilt = `This page is not ready yet. Please tell the person who gave you the link.
 
 On the server, in the folder of Skerry: npm run build
 Then start the server again. npm start does both.

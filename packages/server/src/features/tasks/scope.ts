@@ -38,7 +38,7 @@ export const task = accessOf<OnTask, 'taskId'>(
 )
 
 export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('dispatcherOrAdmin', 'As inside; an admin, or whoever dispatched the task', base, async (scope) => {
+  narrowed('dispatcherOrAdmin', 'As inside; an admin, or the caller who dispatched the task', base, async (scope) => {
     const { principal, task } = scope
     const isOwn = task.dispatchedByType === principal.type && task.dispatchedById === principal.id
     if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'this needs the admin role, or to have dispatched the task')
