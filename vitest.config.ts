@@ -120,7 +120,7 @@ const rows: Row[] = [
     name: 'cli',
     include: ['packages/cli/**/*.test.ts'],
     // They wait for servers, or for what a watch notices.
-    late: ['kms-gateway', 'leases', 'run-watch'].map((name) => `packages/cli/test/${name}.test.ts`),
+    late: ['kms-gateway', 'run-watch'].map((name) => `packages/cli/test/${name}.test.ts`),
     setup: 'server/test/setup-embedded.ts',
     more: shared,
   },

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { words } from '@skerry/crypto/words'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
+import { type LeaseScene, missingForLeases, openLeaseScene } from './lease-scene.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer } from './people.ts'
 
@@ -17,7 +18,7 @@ import { openPeopleServer, type PeopleServer } from './people.ts'
 //
 // What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
 // are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in,
-// and $PLATFORM is one of a platform that secrets are pushed to.
+// and $PLATFORM is one of a platform that secrets are pushed to. In leases.txt there are a database and a host, too.
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
@@ -32,14 +33,25 @@ let server: PeopleServer
 let platform: AppPlatform
 beforeAll(async () => {
   platform = await startAppPlatform()
-  server = await openPeopleServer(platform.settings)
+  server = await openPeopleServer({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', ...platform.settings })
 })
 afterAll(async () => {
   await server.close()
   await platform.stop()
 })
 
-describe.each(files)('%s', (file) => {
+describe.skipIf(missingForLeases())('leases.txt', () => {
+  let leases: LeaseScene
+  beforeAll(async () => {
+    leases = await openLeaseScene()
+  })
+  afterAll(() => leases.close())
+  playAll('leases.txt', (machine) => leases.furnish(machine))
+})
+
+describe.each(files.filter((file) => file !== 'leases.txt'))('%s', (file) => playAll(file))
+
+function playAll(file: string, furnish?: (machine: Machine) => Promise<void>): void {
   const path = join(folder, file)
   const sessions = parse(readFileSync(path, 'utf8'))
   const played: string[] = []
@@ -51,6 +63,7 @@ describe.each(files)('%s', (file) => {
     const machine = await newMachine(server.url)
     await addPeople(machine)
     machine.env.PLATFORM = platform.token
+    await furnish?.(machine)
     try {
       const text = await play(machine, title, commands)
       played.push(text)
@@ -59,7 +72,7 @@ describe.each(files)('%s', (file) => {
       await machine.remove()
     }
   })
-})
+}
 
 let people = 0
 
@@ -104,6 +117,10 @@ function steady(line: string, machine: Machine): string {
       text.split(' ').every((one) => words.includes(one)) ? '<words>' : text,
     )
     .replace(/CLI on [^"]+?(?= {2}|"|$|\))/g, 'CLI on <host>')
+    .replace(/\blease_[a-z0-9]{16}\b/g, '<account>')
+    .replace(/PostgreSQL [\d.]+(?: \(.*?\))?/g, 'PostgreSQL <version>')
+    .replace(/SHA256:[\w+/]{43}/g, '<fingerprint>')
+    .replace(/\b\d{16,20}\b/g, '<serial>')
     .replace(/in \d+ ms/g, 'in <n> ms')
     .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
     .replace(/ {2,}/g, '  ')

@@ -15,7 +15,7 @@ import { call, serverKey, type World } from '../world.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
 /** Of each kind. Fewer, by SKERRY_CRASH_ROUNDS, while working on something. */
-const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? 30)
+const rounds = Number(process.env.SKERRY_CRASH_ROUNDS ?? (isQuick ? 3 : 30))
 
 let dataDir: string
 let database: Awaited<ReturnType<typeof newDatabase>>
@@ -31,8 +31,7 @@ let rotationId: string
 const world = () =>
   ({ call: (endpoint: never, input: never) => call(server.url, [], endpoint, input) }) as unknown as World
 
-/** Each round starts a server: too long for a quick run. */
-const skip = missingPostgres() ?? (isQuick ? 'quick' : undefined)
+const skip = missingPostgres()
 
 beforeAll(async () => {
   if (skip) return
