@@ -15,7 +15,22 @@ const own = [
   'SKERRY_BRANCH',
   'SKERRY_PROFILE',
   'SKERRY_ALLOW_INSECURE',
+  'SKERRY_PROXY_CONTROL_TOKEN',
 ]
+
+/** Of the server, the executor and the checks of this project, which may stand in the same environment. */
+const others = [
+  ...['HOST', 'PORT', 'BASE_URL', 'ALLOW_PLAINTEXT', 'TRUSTED_PROXIES', 'DATABASE_URL', 'DATABASE_POOL', 'DATA_DIR'],
+  ...['SERVER_KEY', 'SERVER_KEY_PREVIOUS', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
+  ...['SMTP_URL', 'MAIL_FROM', 'SIGNUP', 'ALLOW_PRIVATE_TARGETS', 'PROVIDER_ORIGINS', 'CORS_ORIGINS', 'RATE_LIMITS'],
+  ...['CONNECTIONS_PER_ADDRESS', 'RESOLVE_CACHE_MB', 'RESOLVE_IN_FLIGHT_MB', 'ENVIRONMENT_SECRETS', 'ENVIRONMENT_MB'],
+  ...['PLANS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICES', 'LOG_LEVEL'],
+  ...['EXECUTOR_TOKEN', 'EXECUTOR_STATE'],
+  ...['REQUIRE_SERVICES', 'CRASH_ROUNDS', 'POSTGRES_BIN', 'SCREENSHOTS', 'PICTURES'],
+].map((name) => `SKERRY_${name}`)
+
+/** What Kubernetes tells every program of a service that is called skerry. */
+const ofKubernetes = /^SKERRY_(SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 
 /** Names that people try, because others call it so. */
 const aliases: Readonly<Record<string, string>> = {
@@ -26,17 +41,23 @@ const aliases: Readonly<Record<string, string>> = {
   SKERRY_SERVER: 'SKERRY_URL',
 }
 
-/**
- * Refuses a variable that is nearly one of this command's: a mistyped SKERRY_ENV would run development in place of
- * production. What is far from all of them is the server's, or somebody else's.
- */
+/** Refuses a variable that nobody knows: SKERRY_ENV_NAME=production would run development. */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(environment)) {
     if (!/^SKERRY_/i.test(name) || own.includes(name) || environment[name] === '') continue
-    const meant = aliases[name.toUpperCase()] ?? own.find((known) => isNear(name.toUpperCase(), known))
-    if (meant !== undefined) throw new Failure('usage', `there is no variable ${name}`, `is ${meant} meant?`)
+    const upper = name.toUpperCase()
+    if (name === upper && (others.includes(name) || ofKubernetes.test(name))) continue
+    const meant = aliases[upper] ?? own.find((known) => isNear(upper, known)) ?? longestIn(upper)
+    const advice = meant
+      ? `is ${meant} meant?`
+      : 'take it out of the environment; `skerry help` lists those that there are'
+    throw new Failure('usage', `there is no variable ${name}`, advice)
   }
 }
+
+/** SKERRY_ENV of SKERRY_ENV_NAME, SKERRY_TOKEN of SKERRY_API_TOKEN. */
+const longestIn = (name: string): string | undefined =>
+  own.filter((known) => `${name}_`.includes(`${known.slice('SKERRY'.length)}_`)).sort((a, b) => b.length - a.length)[0]
 
 /** At most two letters were added, left out or taken for others; of a short word, one, or two neighbours changed places. */
 function isNear(a: string, b: string): boolean {

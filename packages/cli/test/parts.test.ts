@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settings } from '../../server/src/settings.ts'
 import { formatAge, parseDuration } from '../src/duration.ts'
 import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
 import { placeOptions } from '../src/labels.ts'
@@ -11,6 +12,24 @@ import { parsePlace } from '../src/places.ts'
 import { findProject } from '../src/project.ts'
 import { buildLaunch } from '../src/run/environment.ts'
 import { findProgram } from '../src/run/program.ts'
+import { checkVariables } from '../src/variables.ts'
+
+describe('variables', () => {
+  it('of the server, and of Kubernetes for a service of this name, may stand beside those of the command', () => {
+    const names = [
+      ...Object.keys(settings),
+      'SKERRY_SERVICE_HOST',
+      'SKERRY_SERVICE_PORT_HTTP',
+      'SKERRY_PORT_4700_TCP_ADDR',
+    ]
+    expect(() => checkVariables(Object.fromEntries(names.map((name) => [name, 'x'])))).not.toThrow()
+  })
+
+  it.each(['SKERRY_STRICT_MODE', 'SKERRY_PROJECT', 'SKERRY_port', 'SKERRY_'])('%s is none, and refused', (name) => {
+    expect(() => checkVariables({ [name]: 'x' })).toThrow(`there is no variable ${name}`)
+    expect(() => checkVariables({ [name]: '' })).not.toThrow()
+  })
+})
 
 describe('durations', () => {
   it.each([

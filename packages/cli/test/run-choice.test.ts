@@ -190,6 +190,8 @@ describe('the command line', () => {
     ['SKERRY_EVN', 'SKERRY_ENV'],
     ['skerry_env', 'SKERRY_ENV'],
     ['SKERRY_PASSPHRAS_FILE', 'SKERRY_PASSPHRASE_FILE'],
+    ['SKERRY_ENV_NAME', 'SKERRY_ENV'],
+    ['SKERRY_API_TOKEN', 'SKERRY_TOKEN'],
   ])('refuses %s, which %s was meant by', async (name, meant) => {
     const { code, stdout, stderr } = await run(['--', 'echo', 'started'], { [name]: 'production' })
     expect([code, stdout]).toEqual([2, ''])

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { everyOpenPlace, findGrantee, grantAll, openWithGroups } from '../grants.ts'
 import { addressed, common, confirmable, leaf } from '../options.ts'
@@ -63,9 +64,13 @@ async function list(own: Flags, command: Command): Promise<void> {
     createdAt,
   }))
   if (flags.json) return writeJson({ environment: { id: envId, label }, grants: rows })
+  const nameOf = await openDirectory(
+    session,
+    rows.map(({ principalId }) => principalId),
+  )
   writeTable(
-    ['id', 'type', 'holder', 'since'],
-    rows.map((row) => [row.id, row.principalType, row.principalId, row.createdAt]),
+    ['grant', 'type', 'holder', 'id', 'since'],
+    rows.map((row) => [row.id, row.principalType, nameOf(row.principalId) ?? '', row.principalId, row.createdAt]),
   )
 }
 

@@ -150,11 +150,15 @@ async function find(session: Session, id: string) {
 }
 
 async function show(id: string, flags: Flags): Promise<void> {
-  const token = await find(await openSession(flags), id)
+  const session = await openSession(flags)
+  const token = await find(session, id)
   if (flags.json) return writeJson({ token })
   writeLine(`${token.id} (${token.name})`)
   writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
-  writeLine(token.environmentId === null ? 'not bound to an environment' : `bound to ${token.environmentId}`)
+  const { environmentId } = token
+  if (environmentId === null) return writeLine('not bound to an environment')
+  const label = (await openDirectory(session, [environmentId]))(environmentId)
+  writeLine(`bound to ${label === undefined ? environmentId : `${label} (${environmentId})`}`)
 }
 
 async function rename(id: string, name: string, flags: Flags): Promise<void> {

@@ -2,6 +2,7 @@ import type { KmsSpec } from '@skerry/contract/kms-specs'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { createManagedKey, type ManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
 import type { Grantee } from '@skerry/sdk/secrets'
+import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { findGrantee } from '../grants.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
@@ -75,9 +76,13 @@ export async function show(wanted: string, flags: Flags): Promise<void> {
     ['id', 'name', 'spec', 'version', 'state'],
     [[key.id, key.name, key.spec, String(key.currentVersion), stateOf(key)]],
   )
+  const nameOf = await openDirectory(
+    session,
+    grants.map(({ principalId }) => principalId),
+  )
   writeTable(
-    ['holder', 'type', 'versions'],
-    grants.map((one) => [one.principalId, one.principalType, one.versions.join(', ')]),
+    ['holder', 'id', 'type', 'versions'],
+    grants.map((one) => [nameOf(one.principalId) ?? '', one.principalId, one.principalType, one.versions.join(', ')]),
   )
 }
 

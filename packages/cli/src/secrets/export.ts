@@ -34,17 +34,26 @@ export async function exportValues(flags: Options): Promise<void> {
   const isStored = !flags.expand
   const { text, remarks } = formatValues(values, format, { isStored, name: place.label.replace(/[^a-z0-9-]/g, '-') })
   for (const remark of remarks) warn(remark)
-  if (format === 'shell') warnSourced(values.keys())
+  warnLoading(format, values.keys())
   if (file === undefined) return writeData(text)
   writeNamed(file, text)
   note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
 }
 
-/** What `source` puts into a shell, every program that it starts gets: `run` would withhold these names. */
-function warnSourced(names: Iterable<string>): void {
+/** What becomes of such a file, by formats whose names every program of it gets: `run` would withhold some of them. */
+const readers: Partial<Record<ExportFormat, string>> = {
+  shell: 'a shell that sources this',
+  docker: 'a container with this file',
+  k8s: 'a pod with this secret in its environment',
+  systemd: 'a unit with this file',
+  'github-actions': 'a job that takes this into its environment',
+}
+
+function warnLoading(format: ExportFormat, names: Iterable<string>): void {
+  const reader = readers[format]
+  if (reader === undefined) return
   for (const name of names) {
     const reason = loadingReason(name)
-    if (reason !== undefined)
-      warn(`a shell that sources this gives every program ${name}: ${reason}; --except ${name} leaves it out`)
+    if (reason !== undefined) warn(`${reader} gives every program ${name}: ${reason}; --except ${name} leaves it out`)
   }
 }

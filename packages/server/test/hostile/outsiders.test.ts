@@ -17,6 +17,11 @@ test('a page of an origin that is named may call with a bearer, never with cooki
     204,
     expect.stringContaining('PUT'),
   ])
+  // What the SDK sends, and what it reads of an answer.
+  const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ')
+  expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type', 'if-none-match', 'x-skerry-client']))
+  const shown = asked.headers.get('access-control-expose-headers')?.split(', ')
+  expect(shown).toEqual(expect.arrayContaining(['etag', 'retry-after', 'x-request-id']))
   expect((await ask('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
 })
 
