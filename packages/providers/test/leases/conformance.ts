@@ -19,7 +19,7 @@ export interface Scene<T extends DatabaseTag> {
   /** An account that nobody leased. */
   createForeign(name: string): Promise<void>
   /** What a crash between two statements of `create` leaves, where it can leave anything. */
-  createHalf?(lease: { roleName: string; verifier: string }): Promise<void>
+  createHalf?(lease: { id: string; roleName: string; verifier: string }): Promise<void>
   stop(): Promise<void>
 }
 
@@ -159,7 +159,7 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
     it('what a crash left half made can be ended', async () => {
       if (!scene.createHalf) return
       const { name, verifier, ref } = mint()
-      await scene.createHalf({ roleName: name, verifier })
+      await scene.createHalf({ id: ref.id, roleName: name, verifier })
       await (await open()).revoke(ref)
       expect(await scene.exists(name)).toBe(false)
     })

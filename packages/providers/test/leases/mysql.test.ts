@@ -4,10 +4,41 @@ import { testOutside } from '../outside.ts'
 import { databaseConformance } from './conformance.ts'
 import { mysqlFake } from './mysql-fake.ts'
 import { mariadbScene, missingMariadb } from './mysql-scene.ts'
+import { patienceMs, stuckStatements } from './stuck.ts'
 
 const skip = missingMariadb()
 
 databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
+  const stuck = stuckStatements('mysql', { scene, mint })
+
+  // MySQL has no limit for all statements, and MariaDB none that holds everywhere.
+  it('a statement that the server does not end is ended by whoever gave it up', async () => {
+    const { session, outside } = await stuck.open(patienceMs.long)
+    const { lease, name } = mint()
+    await stuck.block()
+    outside.answerMs = patienceMs.brief
+    await expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
+    expect(await scene().waiting()).toBe(0)
+    await stuck.unblock()
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a statement that somebody left behind is ended by whoever ends its lease', async () => {
+    const { session } = await stuck.open(patienceMs.long)
+    const [left, other] = [mint(), mint()]
+    await stuck.block()
+    const refused = expect(session.create(left.lease)).rejects.toBeInstanceOf(Error)
+    await expect.poll(() => scene().waiting()).toBe(1)
+    const later = await open()
+    await later.revoke(other.ref)
+    expect(await scene().waiting()).toBe(1)
+    await later.revoke(left.ref)
+    expect(await scene().waiting()).toBe(0)
+    await refused
+    await stuck.unblock()
+    expect(await scene().exists(left.name)).toBe(false)
+  })
+
   it('a grant is for the one database, whose name is no pattern', async () => {
     const { root } = scene()
     await root.query('CREATE DATABASE myXshop')

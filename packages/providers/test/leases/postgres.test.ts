@@ -3,8 +3,11 @@ import { expect, it } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
 import { databaseConformance } from './conformance.ts'
 import { postgresScene } from './postgres-scene.ts'
+import { stuckStatements } from './stuck.ts'
 
 databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open, mint }) => {
+  stuckStatements('postgres', { scene, mint })
+
   it('a lease that owns a table in another database ends, and the table stays', async () => {
     const { root, rootOf } = scene()
     await root.query('CREATE DATABASE elsewhere')
