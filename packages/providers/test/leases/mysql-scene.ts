@@ -95,6 +95,9 @@ export async function mariadbScene(): Promise<MysqlScene> {
     async createHalf({ roleName, verifier }) {
       await root.query(`CREATE USER ${roleName}@'%' IDENTIFIED WITH mysql_native_password AS '${verifier}'`)
     },
+    async endHalf(name) {
+      await root.query(`ALTER USER ${name}@'%' ACCOUNT LOCK`)
+    },
     async stop() {
       await root.end()
       await daemon.stop()

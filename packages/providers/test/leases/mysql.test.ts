@@ -78,6 +78,28 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await client.ended
   })
 
+  it('an end that failed after a statement of its own is done when it is asked for again', async () => {
+    const { root } = scene()
+    await root.query('CREATE TABLE my_shop.ended (name varchar(100))')
+    const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
+    const session = await open({
+      accessLevel: 'custom',
+      createStatements: [create],
+      revokeStatements: [`INSERT INTO my_shop.ended VALUES ('{{roleName}}')`, 'DELETE FROM my_shop.later'],
+    })
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    await expect(session.revoke(ref)).rejects.toMatchObject({
+      reason: 'failed',
+      message: expect.stringMatching(/doesn't exist/),
+    })
+    await expect(scene().signIn(name, secret)).rejects.toThrow(/locked/)
+    await root.query('CREATE TABLE my_shop.later (id int)')
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+    expect((await root.query('SELECT name FROM my_shop.ended'))[0]).toEqual([{ name }, { name }])
+  })
+
   it.each([{ userHost: `%' --` }, { userHost: '' }, { connection: { host: 'h', port: 1, database: 'a`b' } }])(
     'refuses the config %j',
     async (config) => {

@@ -74,6 +74,13 @@ export async function postgresScene(): Promise<PostgresScene> {
     async createForeign(name) {
       await root.query(`CREATE ROLE ${name}`)
     },
+    async createHalf({ id, roleName, verifier }) {
+      await root.query(`SET ROLE skerry_admin; CREATE ROLE ${roleName} LOGIN PASSWORD '${verifier}';
+        COMMENT ON ROLE ${roleName} IS 'skerry lease ${id}'; RESET ROLE`)
+    },
+    async endHalf(name) {
+      await root.query(`ALTER ROLE ${name} NOLOGIN`)
+    },
     async stop() {
       await root.end()
       await server.dispose()
