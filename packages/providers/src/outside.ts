@@ -10,6 +10,8 @@ export interface Outside {
   /** Opens a TCP connection, for drivers that speak a protocol of their own. Throws `OutsideError`. */
   connect(to: { host: string; port: number; timeoutMs: number }): Promise<Socket>
   now(): Date
+  /** How long a target may take for one answer, in milliseconds, where it is not the usual ten seconds. */
+  readonly answerMs?: number
   /**
    * Where the calls of a provider go, without a path: `own`, unless the operator sends them elsewhere. To be asked before a
    * request is signed, since signatures cover the host.

@@ -7,6 +7,8 @@ export interface TestOutside extends Outside {
   /** Connections that are open now, and the most there were at once since `forget`. */
   open: number
   peak: number
+  /** May be changed: what is open then has less patience, or more. */
+  answerMs: number
   /** Bytes written by drivers since `forget`. */
   sent(): number
   forget(): void
@@ -14,7 +16,7 @@ export interface TestOutside extends Outside {
 }
 
 /** `origins` are those of fakes, by the provider’s tag. */
-export function testOutside(origins: Readonly<Record<string, string>> = {}): TestOutside {
+export function testOutside(origins: Readonly<Record<string, string>> = {}, answerMs = 10_000): TestOutside {
   const sockets = new Set<Socket>()
   let before = 0
   let ended = 0
@@ -22,6 +24,7 @@ export function testOutside(origins: Readonly<Record<string, string>> = {}): Tes
   const outside: TestOutside = {
     open: 0,
     peak: 0,
+    answerMs,
     sockets,
     sent: () => written() - before,
     forget() {

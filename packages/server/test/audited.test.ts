@@ -110,7 +110,7 @@ const placeOf = ({ action, orgId, resourceId }: Placed) => `${action} ${orgId} $
 /** What a walk through a world of many people cannot do, and where it is shown. */
 const elsewhere = new Set([
   'POST /v1/sign-in/set-up', // needs a server without people: features/sign-in/sign-in.test.ts
-  'POST /v1/orgs/:orgId/leases/:leaseId/forget', // needs a lease that a day of tries could not end: features/leases/ending.test.ts
+  'POST /v1/orgs/:orgId/leases/:leaseId/forget', // needs a lease that a day of tries could not end: audited-otherwise.ts
   'POST /v1/orgs/:orgId/rotation', // names ids that no answer holds: audited-otherwise.ts
   'POST /v1/orgs/:orgId/rotation/:rotationId/rotate', // audited-otherwise.ts
   'DELETE /v1/orgs/:orgId/rotation/:rotationId', // audited-otherwise.ts

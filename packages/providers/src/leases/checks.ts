@@ -4,12 +4,18 @@ import { roleNamePattern } from '@skerry/contract/lease-facts'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import { Value } from 'typebox/value'
+import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 
 const roleName = new RegExp(roleNamePattern)
 
 /** How long a target may take for one answer, to connect or to a statement. */
 export const answerMs = 10_000
+
+/** How long it is here, and after which part of it a database ends a statement by itself. */
+export function patience({ answerMs: given = answerMs }: Outside): { answerMs: number; statementMs: number } {
+  return { answerMs: given, statementMs: given * 0.8 }
+}
 
 /**
  * Refuses a config that can never work. The API has checked it against the same schema; what comes another way must not

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { mongodbUserName } from '@skerry/contract/lease-facts'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
@@ -22,9 +23,6 @@ const roles = { readonly: 'read', readwrite: 'readWrite' } as const
 
 /** Error codes of the server. */
 const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
-
-/** The account’s name follows from the lease, so that one of which a crash kept the record away is found again. */
-const userName = (leaseId: string) => `skerry_${leaseId}`
 
 export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Promise<LeaseSession<'mongodb'>> {
   const { config, credential } = target
@@ -111,7 +109,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
 
   async create(lease: Lease<'mongodb'>): Promise<Issued<'mongodb'>> {
     const { host, port, database } = this.config.connection
-    const username = userName(lease.id)
+    const username = mongodbUserName(lease.id)
     // A letter first and nothing that a URL or a shell would read.
     const password = `p${randomBytes(24).toString('base64url')}`
     await this.command(
@@ -145,7 +143,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     const { users } = await this.command({ usersInfo: { user: resourceRef, db: this.source }, showCustomData: true })
     const [found] = users as UserInfo[]
     if (!found) return
-    if (resourceRef !== userName(id) || found.customData?.skerryLease !== id)
+    if (resourceRef !== mongodbUserName(id) || found.customData?.skerryLease !== id)
       throw new ProviderError('foreign', `the account ${resourceRef} was not created by this lease`)
     await this.command({ killAllSessions: [{ user: resourceRef, db: this.source }] }).catch(allow(codes.unauthorized))
     await this.command({ dropUser: resourceRef, writeConcern: { w: 'majority' } }).catch(allow(codes.userNotFound))

@@ -2,7 +2,7 @@ import { type Connection, createConnection } from 'mysql2/promise'
 import { addressFamily } from '../address.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
-import { answerMs } from './checks.ts'
+import { patience } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { tlsSettings } from './tls.ts'
@@ -12,6 +12,7 @@ type Target = LeaseTarget<'mysql'>['config']['connection']
 /** Signs in on a socket from `outside`. */
 export async function connectMysql(target: Target, { user, password }: Admin, outside: Outside): Promise<Connection> {
   const { host, port, database } = target
+  const { answerMs } = patience(outside)
   const tls = tlsSettings(target)
   // The driver compares certificates with names alone, and would take an address for `localhost`.
   if (tls !== false && tls.rejectUnauthorized && addressFamily(host))
@@ -38,6 +39,24 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
     return connection
   } catch (error) {
     throw mysqlFailure(error, [password])
+  }
+}
+
+/**
+ * Signs in as the account that changes others. The server itself gives up before we do where it can: a statement that waits
+ * must not be done after it was taken for lost. MySQL has a limit for locks alone, MariaDB one for all.
+ */
+export async function connectMysqlAdmin(target: Target, admin: Admin, outside: Outside): Promise<Connection> {
+  const connection = await connectMysql(target, admin, outside)
+  const { answerMs, statementMs } = patience(outside)
+  const seconds = Math.max(1, Math.floor(statementMs / 1000))
+  const sql = `SET SESSION lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds} */`
+  try {
+    await connection.query({ sql, timeout: answerMs })
+    return connection
+  } catch (error) {
+    connection.destroy()
+    throw mysqlFailure(error, [admin.password])
   }
 }
 

@@ -2,9 +2,9 @@ import { fillTemplate } from '@skerry/contract/lease-templates'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
-import { answerMs, checkAccount, checkConfig, checkName, verifierDigest } from './checks.ts'
+import { checkAccount, checkConfig, checkName, patience, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import { cannotCreateUser, connectMysql, MysqlFailure, mysqlFailure, noSuchThread } from './mysql-client.ts'
+import { cannotCreateUser, connectMysqlAdmin, MysqlFailure, mysqlFailure, noSuchThread } from './mysql-client.ts'
 import type {
   Issued,
   Lease,
@@ -30,19 +30,21 @@ export async function open(target: LeaseTarget<'mysql'>, outside: Outside): Prom
   const { host, port, database } = config.connection
   const protocols = ['mysql:', 'mariadb:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 3306, database })
-  const connection = await connectMysql(config.connection, admin, outside)
-  return new MysqlSession(config, admin, connection)
+  const connection = await connectMysqlAdmin(config.connection, admin, outside)
+  return new MysqlSession(config, admin, connection, outside)
 }
 
 class MysqlSession implements LeaseSession<'mysql'> {
   private readonly config: Config
   private readonly admin: Admin
   private readonly connection: Connection
+  private readonly outside: Outside
 
-  constructor(config: Config, admin: Admin, connection: Connection) {
+  constructor(config: Config, admin: Admin, connection: Connection, outside: Outside) {
     this.config = config
     this.admin = admin
     this.connection = connection
+    this.outside = outside
   }
 
   async verify(): Promise<TargetFacts> {
@@ -105,17 +107,29 @@ class MysqlSession implements LeaseSession<'mysql'> {
       }
     } catch (error) {
       if (error instanceof MysqlFailure && error.errno === cannotCreateUser) throw exists
-      // Nothing here can be rolled back. What this lease did create has its verifier.
-      await this.revoke({
-        id: lease.id,
-        resourceRef: lease.roleName,
-        verifierDigest: verifierDigest(lease.verifier),
-      }).catch(() => {})
+      const digest = verifierDigest(lease.verifier)
+      await this.undo({ id: lease.id, resourceRef: lease.roleName, verifierDigest: digest }, error).catch(() => {})
       throw error
     }
     const { host, port, database } = config.connection
     const expiresAt = lease.expiresAt.toISOString()
     return { resourceRef: lease.roleName, result: { host, port, database, username: lease.roleName, expiresAt } }
+  }
+
+  /**
+   * Nothing here can be rolled back. What this lease did create has its verifier. A statement without an answer may still
+   * wait for a lock, where it would be done as soon as that is free: it is ended first, from a connection that works.
+   */
+  private async undo(lease: LeaseAccountRef, error: unknown): Promise<void> {
+    if (!isUnanswered(error)) return this.revoke(lease)
+    const { config, admin, outside } = this
+    const session = new MysqlSession(config, admin, await connectMysqlAdmin(config.connection, admin, outside), outside)
+    try {
+      await session.endThreads('statements that were given up', ({ Id }) => Id === this.connection.threadId)
+      await session.revoke(lease)
+    } finally {
+      await session.close()
+    }
   }
 
   private async createCustom(lease: Lease<'mysql'>, statements: readonly string[]): Promise<void> {
@@ -138,6 +152,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
   /** LOCK first, or a client that reconnects is faster than the end of its sessions; DROP USER ends none of them. */
   async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<void> {
     checkName(resourceRef, this.admin.user)
+    await this.endThreads(`statements of ${resourceRef}`, ({ Info }) => createsFrom(digest, Info))
     const accounts = await this.accounts(resourceRef)
     if (accounts.length === 0) return
     const own = accounts.find((account) => account.host === this.config.userHost && account.digest === digest)
@@ -145,24 +160,24 @@ class MysqlSession implements LeaseSession<'mysql'> {
       throw new ProviderError('foreign', `the account ${resourceRef} does not have this lease’s verifier`)
     const account = this.account(resourceRef)
     await this.query(`ALTER USER ${account} ACCOUNT LOCK`)
-    await this.endSessions(resourceRef)
+    await this.endThreads(`sessions of ${resourceRef}`, ({ User }) => User === resourceRef)
     for (const statement of this.config.revokeStatements ?? [])
       await this.query(fillTemplate(statement, this.values(resourceRef)))
     await this.query(`DROP USER IF EXISTS ${account}`)
   }
 
-  private async endSessions(name: string): Promise<void> {
+  private async endThreads(what: string, isOne: (thread: RowDataPacket) => boolean): Promise<void> {
     // A session that began before the lock may show itself only now, and a killed one takes a moment to end.
     for (let attempt = 0; attempt < 50; attempt++) {
-      const sessions = (await this.query('SHOW PROCESSLIST')).filter(({ User }) => User === name)
-      if (sessions.length === 0) return
-      for (const { Id } of sessions)
+      const threads = (await this.query('SHOW FULL PROCESSLIST')).filter(isOne)
+      if (threads.length === 0) return
+      for (const { Id } of threads)
         await this.query(`KILL CONNECTION ${Number(Id)}`).catch((error: unknown) => {
           if (!(error instanceof MysqlFailure && error.errno === noSuchThread)) throw error
         })
       await this.query('DO SLEEP(0.05)')
     }
-    throw new ProviderError('failed', `sessions of ${name} do not end`)
+    throw new ProviderError('failed', `${what} do not end`)
   }
 
   async list(): Promise<LeaseAccount[]> {
@@ -203,13 +218,22 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
   private async query(sql: string, secrets: string[] = []): Promise<RowDataPacket[]> {
     try {
+      const { answerMs } = patience(this.outside)
       const [rows] = await this.connection.query<RowDataPacket[]>({ sql, timeout: answerMs })
       return rows
     } catch (error) {
+      // What comes after a statement without an answer would wait behind it.
+      if (isUnanswered(error)) this.connection.destroy()
       throw mysqlFailure(error, [this.admin.password, ...secrets])
     }
   }
 }
+
+const isUnanswered = (error: unknown) => mysqlFailure(error, []).reason === 'unreachable'
+
+/** Whether a statement that runs now would create the account: it holds the verifier, which nobody else has. */
+const createsFrom = (digest: string | null, statement: unknown): boolean =>
+  (String(statement ?? '').match(/\*[0-9A-F]{40}/g) ?? []).some((verifier) => verifierDigest(verifier) === digest)
 
 /** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
 function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
-import { answerMs } from './checks.ts'
+import { patience } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { tlsSettings } from './tls.ts'
@@ -16,6 +16,7 @@ export async function connectPostgres(
   outside: Outside,
 ): Promise<pg.Client> {
   const { host, port } = connection
+  const { answerMs } = patience(outside)
   const socket = await outside.connect({ host, port, timeoutMs: answerMs }).catch((error) => {
     throw postgresFailure(error, [password])
   })
@@ -43,6 +44,23 @@ export async function connectPostgres(
     return client
   } catch (error) {
     socket.destroy()
+    throw postgresFailure(error, [password])
+  }
+}
+
+/**
+ * Signs in as the account that changes others. The server itself gives up before we do: a statement that waits must not be
+ * done after it was taken for lost, and one whose connection was cut would wait on.
+ */
+export async function connectPostgresAdmin(...to: Parameters<typeof connectPostgres>): Promise<pg.Client> {
+  const client = await connectPostgres(...to)
+  const [, , { password }, outside] = to
+  const { statementMs } = patience(outside)
+  try {
+    await client.query(`SET statement_timeout = ${statementMs}; SET lock_timeout = ${statementMs * 0.75}`)
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
     throw postgresFailure(error, [password])
   }
 }

@@ -4,7 +4,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkName } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import { connectPostgres, postgresFailure } from './postgres-client.ts'
+import { connectPostgresAdmin, postgresFailure } from './postgres-client.ts'
 import { groupRole } from './postgres-group.ts'
 import type {
   Issued,
@@ -30,7 +30,7 @@ export async function open(target: LeaseTarget<'postgres'>, outside: Outside): P
   const { host, port, database } = config.connection
   const protocols = ['postgres:', 'postgresql:']
   const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 5432, database })
-  const client = await connectPostgres(config.connection, database, admin, outside)
+  const client = await connectPostgresAdmin(config.connection, database, admin, outside)
   return new PostgresSession(config, admin, client, outside)
 }
 
@@ -92,7 +92,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
     if (config.accessLevel === 'custom') await this.createCustom(lease, config.createStatements ?? [])
     else {
       const group = await groupRole(this.client, config, config.accessLevel, this.admin.user).catch((error) => {
-        throw postgresFailure(error, this.secrets())
+        throw this.failure(error)
       })
       // Both in one message, which is one transaction: there is never a role without its mark.
       await this.query(
@@ -197,7 +197,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
 
   /** What a role owns can be given away only from within the database that has it. */
   private async queryElsewhere(database: string, statement: string): Promise<void> {
-    const client = await connectPostgres(this.config.connection, database, this.admin, this.outside)
+    const client = await connectPostgresAdmin(this.config.connection, database, this.admin, this.outside)
     try {
       await client.query(statement)
     } catch (error) {
@@ -233,7 +233,14 @@ class PostgresSession implements LeaseSession<'postgres'> {
     try {
       return await this.client.query(values === undefined ? { text } : { text, values })
     } catch (error) {
-      throw postgresFailure(error, [...this.secrets(), ...secrets])
+      throw this.failure(error, secrets)
     }
+  }
+
+  private failure(error: unknown, secrets: string[] = []): ProviderError {
+    const failure = postgresFailure(error, [...this.secrets(), ...secrets])
+    // What comes after a statement without an answer would wait behind it.
+    if (failure.reason === 'unreachable') void this.client.end().catch(() => {})
+    return failure
   }
 }

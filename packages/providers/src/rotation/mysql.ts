@@ -1,8 +1,8 @@
 import { fillTemplate } from '@skerry/contract/lease-templates'
 import type { RowDataPacket } from 'mysql2/promise'
-import { answerMs } from '../leases/checks.ts'
+import { patience } from '../leases/checks.ts'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
-import { connectMysql, MysqlFailure, mysqlFailure } from '../leases/mysql-client.ts'
+import { connectMysql, connectMysqlAdmin, MysqlFailure, mysqlFailure } from '../leases/mysql-client.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount } from './checks.ts'
@@ -77,7 +77,8 @@ async function asAdmin(
 ): Promise<void> {
   const admin = adminOf(account)
   checkAccount(account, admin.user)
-  const connection = await connectMysql(account.target.config.connection, admin, outside)
+  const connection = await connectMysqlAdmin(account.target.config.connection, admin, outside)
+  const { answerMs } = patience(outside)
   try {
     await use(async (sql) => (await connection.query<RowDataPacket[]>({ sql, timeout: answerMs }))[0])
   } catch (error) {

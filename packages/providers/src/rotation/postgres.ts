@@ -1,7 +1,7 @@
 import { fillTemplate } from '@skerry/contract/lease-templates'
 import pg from 'pg'
 import { type Admin, parseAdmin } from '../leases/connection-string.ts'
-import { connectPostgres, postgresFailure } from '../leases/postgres-client.ts'
+import { connectPostgres, connectPostgresAdmin, postgresFailure } from '../leases/postgres-client.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount } from './checks.ts'
@@ -59,10 +59,8 @@ async function asAdmin(
   const { connection } = account.target.config
   const admin = adminOf(account)
   checkAccount(account, admin.user)
-  const client = await connectPostgres(connection, connection.database, admin, outside)
+  const client = await connectPostgresAdmin(connection, connection.database, admin, outside)
   try {
-    // The server itself gives up before we do: a statement that waits must not be done after it was taken for lost.
-    await client.query('SET statement_timeout = 8000')
     await use((text, values) => client.query(values === undefined ? { text } : { text, values }))
   } catch (error) {
     throw postgresFailure(error, [admin.password, ...secrets])

@@ -13,6 +13,8 @@ export interface StsFake {
   origin: string
   /** MaxSessionDuration of the role. */
   capSeconds: number
+  /** Whether the caller’s key is itself one of a role’s session, which no role’s setting lets beyond an hour. */
+  isChained: boolean
   /** What it was asked with a signature that holds. */
   requests: URLSearchParams[]
   stop(): Promise<void>
@@ -50,6 +52,12 @@ export async function stsFake(): Promise<StsFake> {
       return refusal(400, 'ValidationError', 'RoleSessionName failed to satisfy constraint')
     if (form.get('RoleArn') !== roleArn || form.get('ExternalId') !== 'from-skerry')
       return refusal(403, 'AccessDenied', 'User is not authorized to perform: sts:AssumeRole')
+    if (fake.isChained && seconds > 3600)
+      return refusal(
+        400,
+        'ValidationError',
+        'The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining.',
+      )
     if (seconds > fake.capSeconds)
       return refusal(
         400,
@@ -65,6 +73,6 @@ export async function stsFake(): Promise<StsFake> {
   }
 
   const served = await httpFake(answer)
-  const fake: StsFake = { ...served, capSeconds: 3600, requests: [] }
+  const fake: StsFake = { ...served, capSeconds: 3600, isChained: false, requests: [] }
   return fake
 }

@@ -12,6 +12,7 @@ describe('cloud-a leases', () => {
   })
   beforeEach(() => {
     fake.capSeconds = 3600
+    fake.isChained = false
     fake.requests = []
   })
   afterAll(() => fake.stop())
@@ -70,6 +71,18 @@ describe('cloud-a leases', () => {
     await expect((await open({ maxTtlSeconds: 7200 })).verify()).rejects.toMatchObject(capped)
     fake.capSeconds = 7200
     await (await open({ maxTtlSeconds: 7200 })).verify()
+  })
+
+  it('a lifetime that a chain of roles does not have is refused with that cap, which no setting raises', async () => {
+    fake.capSeconds = 7200
+    fake.isChained = true
+    const capped = {
+      reason: 'invalid',
+      message: expect.stringMatching(/^7200 s is above the cap.*: 3600 s, since .* the session of a role$/),
+    }
+    await expect((await open()).create(lease(7200))).rejects.toMatchObject(capped)
+    await expect((await open({ maxTtlSeconds: 7200 })).verify()).rejects.toMatchObject(capped)
+    await (await open()).create(lease(3600))
   })
 
   it('a credential that signs wrongly, or may not assume the role, is denied and not repeated', async () => {

@@ -6,7 +6,7 @@ export interface MysqlFake {
   stop(): Promise<void>
 }
 
-/** A server that says it is of this version, and answers the first question of `verify` alone. */
+/** A server that says it is of this version, and takes every setting and answers the first question of `verify` alone. */
 export async function mysqlFake(facts: { version: string; plugin: string | null }): Promise<MysqlFake> {
   const open = new Set<unknown>()
   const server = mysql.createServer((connection) => {
@@ -24,6 +24,11 @@ export async function mysqlFake(facts: { version: string; plugin: string | null 
         nextCommand(connection)
       },
     } as never)
+    // The driver’s server tells of a SET by this name.
+    connection.on('stmt_prepare', () => {
+      ;(connection as unknown as Writer).writeOk()
+      nextCommand(connection)
+    })
     connection.on('query', () => {
       const columns = ['version', 'replica', 'plugin'].map((name) => ({
         ...{ catalog: 'def', schema: '', table: '', orgTable: '', name, orgName: name },
@@ -47,6 +52,7 @@ export async function mysqlFake(facts: { version: string; plugin: string | null 
 
 interface Writer {
   sequenceId: number
+  writeOk(): void
   writeTextResult(rows: unknown, columns: unknown): void
 }
 

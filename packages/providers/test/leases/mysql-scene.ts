@@ -5,10 +5,11 @@ import { freePort } from '../../../server/test/services/free-port.ts'
 import { certificateFor } from '../services/certificate.ts'
 import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
 import type { Scene } from './conformance.ts'
+import type { Blockable } from './stuck.ts'
 
 export const missingMariadb = () => missing(['mariadbd', 'mariadb-install-db'], 'mariadb-server')
 
-export interface MysqlScene extends Scene<'mysql'> {
+export interface MysqlScene extends Scene<'mysql'>, Blockable {
   root: Connection
 }
 
@@ -41,7 +42,8 @@ export async function mariadbScene(): Promise<MysqlScene> {
     ],
     { ready: /ready for connections/, user, cwd: folder.path },
   )
-  const root = await createConnection({ socketPath: `${folder.path}/s`, user: 'root' })
+  const newRoot = () => createConnection({ socketPath: `${folder.path}/s`, user: 'root' })
+  const root = await newRoot()
   for (const statement of [
     'CREATE DATABASE my_shop',
     'CREATE TABLE my_shop.notes (id int PRIMARY KEY AUTO_INCREMENT, text varchar(100))',
@@ -56,6 +58,17 @@ export async function mariadbScene(): Promise<MysqlScene> {
   const connection = { ...address, host: 'localhost', tls: 'verify-full', caCertificate: pem } as const
   return {
     root,
+    async block() {
+      const holder = await newRoot()
+      await holder.query('FLUSH TABLES WITH READ LOCK')
+      return () => holder.end()
+    },
+    async waiting() {
+      const [rows] = await root.query(
+        `SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for%lock'`,
+      )
+      return (rows as unknown[]).length
+    },
     server: /^MariaDB \d+\.\d+/,
     target: (accessLevel) => ({
       config: { provider: 'mysql', executor: 'in_broker', connection, accessLevel, userHost: '%' },
@@ -81,6 +94,9 @@ export async function mariadbScene(): Promise<MysqlScene> {
     },
     async createHalf({ roleName, verifier }) {
       await root.query(`CREATE USER ${roleName}@'%' IDENTIFIED WITH mysql_native_password AS '${verifier}'`)
+    },
+    async endHalf(name) {
+      await root.query(`ALTER USER ${name}@'%' ACCOUNT LOCK`)
     },
     async stop() {
       await root.end()

@@ -4,10 +4,41 @@ import { testOutside } from '../outside.ts'
 import { databaseConformance } from './conformance.ts'
 import { mysqlFake } from './mysql-fake.ts'
 import { mariadbScene, missingMariadb } from './mysql-scene.ts'
+import { patienceMs, stuckStatements } from './stuck.ts'
 
 const skip = missingMariadb()
 
 databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
+  const stuck = stuckStatements('mysql', { scene, mint })
+
+  // MySQL has no limit for all statements, and MariaDB none that holds everywhere.
+  it('a statement that the server does not end is ended by whoever gave it up', async () => {
+    const { session, outside } = await stuck.open(patienceMs.long)
+    const { lease, name } = mint()
+    await stuck.block()
+    outside.answerMs = patienceMs.brief
+    await expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
+    expect(await scene().waiting()).toBe(0)
+    await stuck.unblock()
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a statement that somebody left behind is ended by whoever ends its lease', async () => {
+    const { session } = await stuck.open(patienceMs.long)
+    const [left, other] = [mint(), mint()]
+    await stuck.block()
+    const refused = expect(session.create(left.lease)).rejects.toBeInstanceOf(Error)
+    await expect.poll(() => scene().waiting()).toBe(1)
+    const later = await open()
+    await later.revoke(other.ref)
+    expect(await scene().waiting()).toBe(1)
+    await later.revoke(left.ref)
+    expect(await scene().waiting()).toBe(0)
+    await refused
+    await stuck.unblock()
+    expect(await scene().exists(left.name)).toBe(false)
+  })
+
   it('a grant is for the one database, whose name is no pattern', async () => {
     const { root } = scene()
     await root.query('CREATE DATABASE myXshop')
@@ -45,6 +76,28 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await expect(client.write()).rejects.toThrow()
     await session.revoke(ref)
     await client.ended
+  })
+
+  it('an end that failed after a statement of its own is done when it is asked for again', async () => {
+    const { root } = scene()
+    await root.query('CREATE TABLE my_shop.ended (name varchar(100))')
+    const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
+    const session = await open({
+      accessLevel: 'custom',
+      createStatements: [create],
+      revokeStatements: [`INSERT INTO my_shop.ended VALUES ('{{roleName}}')`, 'DELETE FROM my_shop.later'],
+    })
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    await expect(session.revoke(ref)).rejects.toMatchObject({
+      reason: 'failed',
+      message: expect.stringMatching(/doesn't exist/),
+    })
+    await expect(scene().signIn(name, secret)).rejects.toThrow(/locked/)
+    await root.query('CREATE TABLE my_shop.later (id int)')
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+    expect((await root.query('SELECT name FROM my_shop.ended'))[0]).toEqual([{ name }, { name }])
   })
 
   it.each([{ userHost: `%' --` }, { userHost: '' }, { connection: { host: 'h', port: 1, database: 'a`b' } }])(

@@ -4,8 +4,9 @@ import { startPostgres } from '../../../server/test/services/postgres.ts'
 import { certificateFor } from '../services/certificate.ts'
 import { folderFor, runAs } from '../services/process.ts'
 import type { Scene } from './conformance.ts'
+import type { Blockable } from './stuck.ts'
 
-export interface PostgresScene extends Scene<'postgres'> {
+export interface PostgresScene extends Scene<'postgres'>, Blockable {
   root: pg.Client
   port: number
   /** A superuser in a database of this name. */
@@ -24,8 +25,12 @@ export async function postgresScene(): Promise<PostgresScene> {
   const settings = { hba_file: hba, ssl: 'on', ssl_cert_file: certFile, ssl_key_file: keyFile }
   const server = (await startPostgres({ fsync: false, settings }))!
   const url = new URL(await server.createDatabase('shop'))
-  const root = new pg.Client(url.href)
-  await root.connect()
+  const rootOf = async (database: string) => {
+    const client = new pg.Client(new URL(`/${database}`, url).href)
+    await client.connect()
+    return client
+  }
+  const root = await rootOf('shop')
   await root.query(`CREATE ROLE skerry_admin LOGIN CREATEROLE PASSWORD 'adminpassword';
     GRANT ALL ON DATABASE shop TO skerry_admin WITH GRANT OPTION;
     REVOKE CONNECT ON DATABASE shop FROM PUBLIC;
@@ -37,10 +42,15 @@ export async function postgresScene(): Promise<PostgresScene> {
   return {
     root,
     port,
-    async rootOf(database) {
-      const client = new pg.Client(new URL(`/${database}`, url).href)
-      await client.connect()
-      return client
+    rootOf,
+    async block() {
+      const holder = await rootOf('shop')
+      await holder.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
+      return () => holder.end()
+    },
+    async waiting() {
+      const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_authid'::regclass`
+      return (await root.query(waits)).rowCount ?? 0
     },
     server: /^PostgreSQL \d+\.\d+/,
     target: (accessLevel) => ({
@@ -63,6 +73,13 @@ export async function postgresScene(): Promise<PostgresScene> {
     exists: async (name) => (await root.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).rowCount === 1,
     async createForeign(name) {
       await root.query(`CREATE ROLE ${name}`)
+    },
+    async createHalf({ id, roleName, verifier }) {
+      await root.query(`SET ROLE skerry_admin; CREATE ROLE ${roleName} LOGIN PASSWORD '${verifier}';
+        COMMENT ON ROLE ${roleName} IS 'skerry lease ${id}'; RESET ROLE`)
+    },
+    async endHalf(name) {
+      await root.query(`ALTER ROLE ${name} NOLOGIN`)
     },
     async stop() {
       await root.end()

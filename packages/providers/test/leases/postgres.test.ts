@@ -3,8 +3,11 @@ import { expect, it } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
 import { databaseConformance } from './conformance.ts'
 import { postgresScene } from './postgres-scene.ts'
+import { stuckStatements } from './stuck.ts'
 
 databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open, mint }) => {
+  stuckStatements('postgres', { scene, mint })
+
   it('a lease that owns a table in another database ends, and the table stays', async () => {
     const { root, rootOf } = scene()
     await root.query('CREATE DATABASE elsewhere')
@@ -100,6 +103,31 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     await client.ended
     expect((await root.query('SELECT name FROM app.log')).rows).toEqual([{ name }])
     expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('an end that failed at its last statement is done when it is asked for again', async () => {
+    const { root } = scene()
+    await root.query(`CREATE TABLE app.of_root (id int); CREATE TABLE app.ended (name text);
+      ALTER TABLE app.ended OWNER TO skerry_admin`)
+    const session = await custom([create], [`INSERT INTO app.ended VALUES ('{{roleName}}')`])
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    await root.query(`GRANT USAGE, CREATE ON SCHEMA app TO ${name}`)
+    await root.query(`SET ROLE ${name}; CREATE TABLE app.theirs_too (id int); RESET ROLE`)
+    // A grant of somebody else’s, which neither the admin account nor the lease can take back.
+    await root.query(`GRANT SELECT ON app.of_root TO ${name}`)
+    await expect(session.revoke(ref)).rejects.toMatchObject({
+      reason: 'failed',
+      message: expect.stringMatching(/depend on it/),
+    })
+    await expect(scene().signIn(name, secret)).rejects.toThrow(/not permitted to log in/)
+    const owner = async () =>
+      (await root.query(`SELECT tableowner AS owner FROM pg_tables WHERE tablename = 'theirs_too'`)).rows[0].owner
+    expect(await owner()).toBe('skerry_admin')
+    await root.query(`REVOKE SELECT ON app.of_root FROM ${name}; DROP TABLE app.of_root`)
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+    expect((await root.query('SELECT name FROM app.ended')).rows).toEqual([{ name }, { name }])
   })
 
   it('a custom level that fails in the middle leaves nothing, and changes no role that was there', async () => {

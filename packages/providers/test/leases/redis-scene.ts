@@ -76,6 +76,9 @@ export async function redisScene(): Promise<RedisScene> {
     async createHalf({ roleName, verifier }) {
       await root.call('ACL', 'SETUSER', roleName, 'on', `#${verifier}`)
     },
+    async endHalf(name) {
+      await root.call('ACL', 'SETUSER', name, 'off')
+    },
     async stop() {
       root.disconnect()
       await daemon.stop()

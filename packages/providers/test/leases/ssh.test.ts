@@ -6,6 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
+import { newSerial, signUserCertificate } from '../../src/leases/ssh-certificate.ts'
+import { readCaKey, readPublicKey } from '../../src/leases/ssh-keys.ts'
 import { testOutside } from '../outside.ts'
 import { type Folder, folderFor } from '../services/process.ts'
 import { missingSshd, type Sshd, startSshd } from '../services/sshd.ts'
@@ -166,6 +168,30 @@ describe.skipIf(skip !== undefined)(`ssh leases${skip === undefined ? '' : ` (sk
     for (const principals of [[], ['root'], ['deploy', 'root'], ['deploy,root'], ['deploy root'], ['']])
       await expect(session.create(lease(publicKey, principals))).rejects.toMatchObject({ reason: 'invalid' })
     await session.create(lease(publicKey, ['ops']))
+  })
+
+  it('a critical option that nobody knows is refused by a target’s settings, and by hosts', async () => {
+    const criticalOptions = { 'require-moon': 'full' }
+    await expect(open(ca, { criticalOptions } as Partial<Config>)).rejects.toMatchObject({ reason: 'invalid' })
+    const key = await newKey('ed25519')
+    const signed = (options: Record<string, string>) => {
+      const { id, principals, expiresAt } = lease(key.publicKey)
+      const certificate = signUserCertificate(readCaKey(ca.privateKey), {
+        key: readPublicKey(key.publicKey, 'publicKey'),
+        serial: newSerial(),
+        keyId: id,
+        principals,
+        validAfter: 0,
+        validBefore: Math.floor(expiresAt.getTime() / 1000),
+        criticalOptions: options,
+        extensions: ['permit-pty'],
+      })
+      writeFileSync(`${key.file}-cert.pub`, `${certificate}\n`)
+    }
+    signed({})
+    expect(await ssh(key, 'echo', 'in')).toBe('in\n')
+    signed(criticalOptions)
+    await expect(ssh(key, 'true')).rejects.toThrow(/Permission denied/)
   })
 
   it('unknown extensions, another authority’s public key and a passphrase are refused', async () => {

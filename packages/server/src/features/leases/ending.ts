@@ -78,20 +78,29 @@ async function askProvisioner(context: Context, tokenId: string, due: Ending[]):
 /** One that fails by itself, because of what it owns for example, does not keep the others. */
 async function removeAccount(context: Context, session: LeaseSession<LeaseTag>, lease: Ending): Promise<void> {
   const { id, resourceRef, verifierDigest } = lease
-  if (resourceRef === null) return gone(context, lease)
+  if (resourceRef === null) return absent(context, lease)
   try {
     await session.revoke({ id, resourceRef, verifierDigest })
   } catch (error) {
     if (!(error instanceof ProviderError) || error.reason === 'unreachable') throw error
     // What stands there under this name is somebody else's: ours was never made.
-    if (error.reason === 'foreign') return gone(context, lease)
+    if (error.reason === 'foreign') return absent(context, lease)
     return failedTry(context, lease, `target: ${error.message}`)
   }
-  await gone(context, lease)
+  await absent(context, lease)
+}
+
+/** It is not on the target now. While what would make it may still be on its way there, that is no end: it is looked for again. */
+export async function absent(context: Context, lease: Ending): Promise<void> {
+  const now = context.now().getTime()
+  const from = Date.parse(lease.endingSince)
+  if (now >= from) return gone(context, lease)
+  const next = Math.min(from, now + pauseMs(lease))
+  await recordFailedTry(context.db, lease, new Date(next).toISOString(), null)
 }
 
 /** Nothing of it is on the target any more. Its end is in the trail; that of one which was revoked is there already. */
-export async function gone(context: Context, lease: Ending): Promise<void> {
+async function gone(context: Context, lease: Ending): Promise<void> {
   await unit(context, system, async (db, record) => {
     const moved = await moveLease(db, lease, 'gone', lease.endsAs)
     const { orgId, id, targetId, resourceRef } = lease
@@ -103,9 +112,10 @@ export async function gone(context: Context, lease: Ending): Promise<void> {
 export async function failedTry(context: Context, lease: Ending, lastError: string | null): Promise<void> {
   const now = context.now().getTime()
   if (now - Date.parse(lease.endingSince) > giveUpAfterMs) return giveUp(context, lease, lastError)
-  const pause = Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** lease.tries)
-  await recordFailedTry(context.db, lease, new Date(now + pause * 1000).toISOString(), lastError)
+  await recordFailedTry(context.db, lease, new Date(now + pauseMs(lease)).toISOString(), lastError)
 }
+
+const pauseMs = ({ tries }: Ending) => Math.min(pauseMaxSeconds, firstPauseSeconds * 2 ** tries) * 1000
 
 /** After a day of tries an admin has to look: the account may still be there. */
 async function giveUp(context: Context, lease: Ending, lastError: string | null): Promise<void> {

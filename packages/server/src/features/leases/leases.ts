@@ -47,7 +47,7 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   })
   if (!('endsAs' in ending)) return { lease: toResponse(ending) }
   const ended = await endOne(context, ending)
-  return { lease: toResponse(isProvisioned ? await settled(input, ended) : ended) }
+  return { lease: toResponse(isProvisioned ? await settled(input, ended, ['revoking']) : ended) }
 }
 
 /** For an account that could not be removed in a day, which an admin has looked after. */

@@ -62,22 +62,43 @@ export const moveLease = (db: Sql, { orgId, id }: LeaseId, trigger: Trigger, to:
 
 export type LeaseId = Pick<Lease, 'orgId' | 'id'>
 
-/** From now on its account is removed, and tried again until it is. Undefined as above. */
+/**
+ * From now on its account is removed, and tried again until it is. Before `absentFrom` it may not be there yet: that it was
+ * not found counts from then on. Undefined as above.
+ */
 export const beginEnd = (
   db: Sql,
   { orgId, id }: LeaseId,
-  end: { as: EndsAs; now: string; revokedById?: string; lastError?: string },
+  end: { as: EndsAs; now: string; absentFrom?: string; revokedById?: string; lastError?: string },
 ) =>
   db.row<Ending>(
-    `update leases l set status = 'revoking', ends_as = $3, ending_since = $4, next_try_at = $4, tries = 0,
+    `update leases l set status = 'revoking', ends_as = $3, ending_since = $8, next_try_at = $4, tries = 0,
             revoked_at = case when $3 = 'revoked' then $4::timestamptz end, revoked_by_id = $5,
             last_error = coalesce($6, l.last_error)
       where l.org_id = $1 and l.id = $2 and l.status = any($7::text[])
      returning ${endingColumns}`,
-    [orgId, id, end.as, end.now, end.revokedById ?? null, end.lastError ?? null, statesBefore('end')],
+    [
+      orgId,
+      id,
+      end.as,
+      end.now,
+      end.revokedById ?? null,
+      end.lastError ?? null,
+      statesBefore('end'),
+      end.absentFrom ?? end.now,
+    ],
+  )
+
+/** The end of one that is being removed counts from then on. */
+export const delayEnd = (db: Sql, { orgId, id }: LeaseId, absentFrom: string) =>
+  db.rows(
+    `update leases set ending_since = greatest(ending_since, $3)
+      where org_id = $1 and id = $2 and status = 'revoking'`,
+    [orgId, id, absentFrom],
   )
 
 export type EndsAs = 'expired' | 'revoked' | 'failed'
+/** `endingSince` is ahead where a statement may still be on its way: what is not found before it may come yet. */
 export type Ending = Lease & { endsAs: EndsAs; endingSince: string; tries: number }
 const endingColumns = `${leaseColumns}, l.ends_as, l.ending_since, l.tries`
 
@@ -90,6 +111,17 @@ export const findEnding = (db: Sql, { orgId, id }: LeaseId) =>
 
 /** How long a mint may take. What is not done then was cut off. */
 export const mintSeconds = 90
+/** A lock of MySQL lasts as long as a backup, and MySQL has no limit for all that waits. */
+const mysqlMintSeconds = 900
+/** What was sent last waits no longer than this on a target that ends what waits. */
+const statementSeconds = 30
+
+/** When an account of which nothing was heard any more cannot appear any more. */
+export function absentFrom({ provider, createdAt }: Lease, now: string): string {
+  const seconds = provider === 'mysql' ? mysqlMintSeconds : mintSeconds
+  const ends = [Date.parse(createdAt) + seconds * 1000, Date.parse(now) + statementSeconds * 1000]
+  return new Date(Math.max(...ends)).toISOString()
+}
 
 /**
  * What has to end on a target now: what has expired, what a mint left half made, and what could not be removed before. All
@@ -107,11 +139,13 @@ export async function takeDue(db: Tx, orgId: string, targetId: string, now: stri
   )
   await db.rows(
     `update leases set status = 'revoking', ends_as = case when status = 'active' then 'expired' else 'failed' end,
-            ending_since = $3, next_try_at = $3, tries = 0
+            ending_since = case when status = 'active' then $3::timestamptz
+              else greatest($3, created_at + make_interval(secs => case provider when 'mysql' then $5 else $4 end)) end,
+            next_try_at = $3, tries = 0
       where org_id = $1 and target_id = $2
         and (status = 'active' and expires_at <= $3
              or status = 'creating' and created_at < $3::timestamptz - make_interval(secs => $4))`,
-    [orgId, targetId, now, mintSeconds],
+    [orgId, targetId, now, mintSeconds, mysqlMintSeconds],
   )
   return db.rows<Ending>(
     `select ${endingColumns} from leases l

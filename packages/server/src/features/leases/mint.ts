@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
+import { cloudTtlDefaultMaxSeconds, mongodbUserName } from '@skerry/contract/lease-facts'
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import type { leases } from '@skerry/contract/leases'
@@ -14,11 +14,11 @@ import { wrapTo } from '../../keys/keypairs.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
-import { beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
+import { absentFrom, beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
 import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
 import { insertJob } from './provisioner-store.ts'
 import { findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
-import { changedNothing, onTarget } from './session.ts'
+import { changedNothing, isAnswered, onTarget } from './session.ts'
 import { ring } from './waiting.ts'
 
 type Mint = In<typeof leases.create, InOrg>
@@ -71,11 +71,12 @@ const begin = ({ context, org, body, principal, now, newId, transaction }: Mint,
   transaction(async ({ db, enqueue, audit }) => {
     await checkQuota(context, db, org, 'leases.active')
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
+    const id = newId('lease')
     const lease = await insertLease(db, org, {
-      id: newId('lease'),
+      id,
       targetId: target.id,
       provider: body.provider,
-      resourceRef: body.roleName ?? null,
+      resourceRef: body.provider === 'mongodb' ? mongodbUserName(id) : (body.roleName ?? null),
       verifierDigest: body.verifier === undefined ? null : sha256Hex(body.verifier),
       requestedBy: principal,
       ttlSeconds: body.ttlSeconds,
@@ -121,19 +122,26 @@ async function resultOf({ result, credential }: Issued<LeaseTag>, recipientPubli
 }
 
 /**
- * Of what never reached the target, or was refused there, nothing is left. Anything else may be there half made. Not in a
+ * Of what never reached the target, or was refused there, nothing is left. Anything else may be there half made, or may come
+ * yet where the target has not answered. Not in a
  * transaction of the caller's: one who has lost the right to mint meanwhile must not leave an account behind.
  */
 async function undo({ context, origin }: Mint, lease: Lease, error: unknown): Promise<void> {
   const lastError = error instanceof Refusal ? error.message : 'the server failed; its log has the cause'
   const { orgId, targetId } = lease
+  const now = instant(context)
   await unit(context, origin, async (db, record) => {
     const stored = await lockLease(db, lease)
     if (!stored) return
     const isClean = stored.status === 'pending' || changedNothing(error)
     const moved = isClean
       ? await moveLease(db, lease, 'fail', 'failed', { lastError })
-      : await beginEnd(db, lease, { as: 'failed', now: instant(context), lastError })
+      : await beginEnd(db, lease, {
+          as: 'failed',
+          now,
+          absentFrom: isAnswered(error) ? now : absentFrom(lease, now),
+          lastError,
+        })
     if (!moved) return
     record({ orgId, action: 'lease.failed', resourceId: lease.id, metadata: { targetId, isClean } })
     if (!isClean && targetId) await context.queue.enqueue(db, endTarget, { orgId, targetId })

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import { Reply } from '../../http/route.ts'
 import { type Context, newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { Status } from './lifecycle.ts'
 import { insertJob, isChecking, isTokenInForce } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
 import { secondsAfter, waitFor } from './waiting.ts'
@@ -46,19 +47,19 @@ export async function checked(waiting: Waiting, target: LeaseTarget): Promise<Le
   return found
 }
 
-/** The lease once it is neither being made nor being removed, or as it is then. */
-export async function settled(waiting: Waiting, { orgId, id }: Lease): Promise<Lease> {
+/** The lease once it is in none of these states any more, or as it is then. */
+export async function settled(waiting: Waiting, { orgId, id }: Lease, states: Status[]): Promise<Lease> {
   const read = async () => (await findLease(waiting.context.db, { id: orgId }, id)) as Lease
   const look = async () => {
     const lease = await read()
-    return ['pending', 'creating', 'revoking'].includes(lease.status) ? undefined : lease
+    return states.includes(lease.status) ? undefined : lease
   }
   return (await waitFor(id, patience(waiting), look)) ?? read()
 }
 
 /** What a mint answers: the account, or where it will be. */
 export async function minted(waiting: Waiting, target: LeaseTarget, begun: Lease) {
-  const lease = await settled(waiting, begun)
+  const lease = await settled(waiting, begun, ['pending', 'creating'])
   if (!['pending', 'creating', 'active'].includes(lease.status))
     throw fail('conflict', lease.lastError ?? 'the lease ended while it was made')
   return new Reply(201, { lease: toResponse(lease), connection: connectionOf(target, lease) })

@@ -252,7 +252,7 @@ describe('a lease that a provisioner makes', () => {
   test.each([
     ['that may have been made half-way', 1, false],
     ['that exists already when somebody tries for the second time', 2, true],
-  ])('%s is removed before it counts as failed', async (_, attempts, changedNothing) => {
+  ])('%s is removed, and looked for once more, before it counts as failed', async (_, attempts, changedNothing) => {
     const answer = mint()
     let job = await jobOf()
     for (let attempt = 1; attempt < attempts; attempt++) {
@@ -264,8 +264,17 @@ describe('a lease that a provisioner makes', () => {
     const removal = await jobOf()
     expect(removal).toMatchObject({ kind: 'revoke', lease: { id: job.lease?.id, verifier: null } })
     await report(removal.id)
-    expect((await read(job.lease!.id)).status).toBe('failed')
-    await answer
+    const { status, error } = await answer
+    expect([status, error?.message]).toEqual([409, 'target: it said no'])
+    // Its statement may have been held up on the target.
+    expect((await read(job.lease!.id)).status).toBe('revoking')
+    expect(await claim()).toBeNull()
+    world.clock.advance(91)
+    await endDue(context, orgId, target.id)
+    const again = await jobOf()
+    expect(again).toMatchObject({ kind: 'revoke', lease: { id: job.lease?.id } })
+    await report(again.id)
+    expect(await read(job.lease!.id)).toMatchObject({ status: 'failed', lastError: 'target: it said no' })
   })
 
   test('nobody takes has failed after a while, and is not made any more', async () => {
@@ -279,6 +288,21 @@ describe('a lease that a provisioner makes', () => {
       lastError: 'the target was not reached in time',
     })
     expect(await claim()).toBeNull()
+  })
+
+  test('that was revoked while a provisioner made it, and got no answer, is looked for once more', async () => {
+    const answer = mint()
+    const job = await jobOf()
+    void revoke(job.lease!.id)
+    await expect.poll(async () => (await read(job.lease!.id)).status).toBe('revoking')
+    await report(job.id, failure(false))
+    await report((await jobOf()).id)
+    expect((await read(job.lease!.id)).status).toBe('revoking')
+    world.clock.advance(91)
+    await endDue(context, orgId, target.id)
+    await report((await jobOf()).id)
+    expect((await read(job.lease!.id)).status).toBe('revoked')
+    await answer
   })
 
   test('is removed by its provisioner when it is revoked', async () => {

@@ -4,8 +4,8 @@ import type { In, Out } from '../../http/route.ts'
 import { type Context, newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
-import { failedTry, gone } from './ending.ts'
-import { beginEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
+import { absent, failedTry } from './ending.ts'
+import { absentFrom, beginEnd, delayEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
 import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget } from './scope.ts'
 import { recordReach } from './target-store.ts'
@@ -112,8 +112,11 @@ const reports: Record<ProvisionerJob['kind'], Told> = {
   async create(input, work, job) {
     const lease = await lockLease(work.db, { orgId: job.orgId, id: job.leaseId as string })
     // It was revoked, or its time was up, while it was made: the account is removed now.
-    if (lease?.status !== 'creating') await releaseJob(work.db, job)
-    else if (input.body.error) await failed(input, work, { job, lease, error: input.body.error })
+    if (lease?.status !== 'creating') {
+      if (lease && input.body.error?.changedNothing === false)
+        await delayEnd(work.db, lease, absentFrom(lease, input.now))
+      await releaseJob(work.db, job)
+    } else if (input.body.error) await failed(input, work, { job, lease, error: input.body.error })
     else await made(work, job, lease)
     return undefined
   },
@@ -146,11 +149,11 @@ async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, 
     await moveLease(db, lease, 'fail', 'failed', { lastError })
     await deleteJob(db, job)
   } else {
-    await beginEnd(db, lease, { as: 'failed', now, lastError })
+    await beginEnd(db, lease, { as: 'failed', now, absentFrom: absentFrom(lease, now), lastError })
     await releaseJob(db, job)
   }
   audit('lease.failed', lease.id, { targetId, isClean }, { orgId })
 }
 
 const removed = (context: Context, ending: Ending, { error }: Report['body']) =>
-  error ? failedTry(context, ending, `target: ${error.message}`) : gone(context, ending)
+  error ? failedTry(context, ending, `target: ${error.message}`) : absent(context, ending)

@@ -64,5 +64,8 @@ export function asRefusal(error: unknown): unknown {
 
 export const changedNothing = (error: unknown): boolean => error instanceof TargetRefusal && error.changedNothing
 
-/** Whether a target has not said what became of what was sent. */
+/** Whether a target has said what became of what was sent. */
+export const isAnswered = (error: unknown): boolean => error instanceof TargetRefusal && error.answered
+
+/** Whether it has not. */
 export const isUncertain = (error: unknown): boolean => error instanceof TargetRefusal && !error.answered

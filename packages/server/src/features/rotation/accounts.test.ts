@@ -145,6 +145,16 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     }
   }
 
+  test('that is asked for with its policy and fails leaves the policy, and answers no version', async () => {
+    // The credential is proved before the policy is stored; the rotation finds nobody.
+    context.outbound.connect = dying(2).outbound
+    const { status, body } = await create({ rotateNow: true })
+    context.outbound.connect = real
+    expect([status, Object.keys(body)]).toEqual([201, ['rotation']])
+    expect(body.rotation).toMatchObject({ failureStreak: 1, lastError: expect.any(String) })
+    expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
+  })
+
   test.each([
     [1, 'before the target was changed', 'first-password'],
     [2, 'after the target was changed', null],

@@ -1,0 +1,76 @@
+import { afterEach, expect, it } from 'vitest'
+import type { LeaseSession } from '../../src/leases/provider.ts'
+import { openLeaseTarget } from '../../src/leases/registry.ts'
+import { type TestOutside, testOutside } from '../outside.ts'
+import type { Scene, Use } from './conformance.ts'
+
+type Tag = 'postgres' | 'mysql'
+
+/** A scene in which an admin of the database is in the way. */
+export interface Blockable {
+  /** Until what it answers is called, no statement that creates or changes an account is done. */
+  block(): Promise<() => Promise<void>>
+  /** How many statements wait for that. */
+  waiting(): Promise<number>
+}
+
+/** The server ends a statement within four fifths of the first; the second is so long that it ends nothing in a test. */
+export const patienceMs = { brief: 2500, long: 300_000 }
+
+export interface Stuck<T extends Tag> {
+  /** A session whose target may take so long for an answer. */
+  open(answerMs: number): Promise<{ session: LeaseSession<T>; outside: TestOutside }>
+  /** Holds up every change of an account until `unblock`, or the end of the test. */
+  block(): Promise<void>
+  unblock(): Promise<void>
+}
+
+/** What must hold where every change of an account is held up while one is made. */
+export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
+  tag: T,
+  { scene, mint }: Pick<Use<T, S>, 'scene' | 'mint'>,
+): Stuck<T> {
+  const held: (() => Promise<void>)[] = []
+  const unblock = async () => {
+    for (const free of held.splice(0)) await free()
+  }
+  const block = async () => {
+    held.push(await scene().block())
+  }
+  afterEach(unblock)
+
+  async function open(answerMs: number) {
+    const outside = testOutside({}, answerMs)
+    const session = await openLeaseTarget<T>(tag, scene().target('readonly'), outside)
+    // What is made with the first lease alone is there.
+    await session.create(mint().lease)
+    return { session, outside }
+  }
+
+  it('an account that is held up too long is refused, and does not come later', async () => {
+    const { session } = await open(patienceMs.brief)
+    const { lease, name } = mint()
+    await block()
+    await expect(session.create(lease)).rejects.toMatchObject({ reason: 'failed' })
+    expect(await scene().waiting()).toBe(0)
+    await unblock()
+    expect(await scene().exists(name)).toBe(false)
+    await session.create(mint().lease)
+    await session.close()
+  })
+
+  it('an account whose connection is cut while it is held up does not come later', async () => {
+    const { session, outside } = await open(patienceMs.brief)
+    const { lease, name } = mint()
+    await block()
+    const refused = expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
+    await expect.poll(() => scene().waiting()).toBe(1)
+    for (const socket of outside.sockets) socket.destroy()
+    await refused
+    await expect.poll(() => scene().waiting(), { timeout: 4 * patienceMs.brief }).toBe(0)
+    await unblock()
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  return { open, block, unblock }
+}

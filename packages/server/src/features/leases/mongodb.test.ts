@@ -1,0 +1,83 @@
+import { leases } from '@skerry/contract/leases'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type MongodbFake, startMongodbFake } from '../../../../providers/test/leases/mongodb-fake.ts'
+import { wrappedForBroker } from '../../../test/lease-steps.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { openWire, type Wire } from '../../../test/services/wire.ts'
+import { endDue } from './ending.ts'
+
+// An account whose name and password the server makes up, on the fake that the adapter is tested with.
+
+const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+const { orgId } = tenant
+const { as } = tenant.admin
+const { privateKey, publicKeyJwk: recipientPublicKey } = await generateKeyPair()
+
+let fake: MongodbFake
+let wire: Wire
+let targetId: string
+beforeAll(async () => {
+  fake = await startMongodbFake({ user: 'skerry', password: 'adminpassword' })
+  wire = await openWire(`tcp://127.0.0.1:${fake.port}`)
+  const port = Number(new URL(wire.url).port)
+  const connection = { host: '127.0.0.1', port, database: 'shop' }
+  const credential = `mongodb://skerry:adminpassword@127.0.0.1:${port}/shop?authSource=admin`
+  const body = {
+    name: 'documents',
+    config: {
+      provider: 'mongodb' as const,
+      executor: 'in_broker' as const,
+      connection,
+      accessLevel: 'readonly' as const,
+    },
+    wrappedAdminSecret: await wrappedForBroker(world, tenant, credential),
+  }
+  const answer = await world.call(leases.createTarget, { as, params: { orgId }, body })
+  expect(answer.error).toBeUndefined()
+  targetId = answer.body.target.id
+})
+afterAll(async () => {
+  await wire.close()
+  await fake.stop()
+})
+
+const mint = () =>
+  world.call(leases.create, {
+    as,
+    params: { orgId },
+    body: { provider: 'mongodb', targetId, recipientPublicKey, ttlSeconds: 600 },
+  })
+
+test('a lease of MongoDB is made and removed, and its password is for its recipient alone', async () => {
+  const { status, body } = await mint()
+  expect(status).toBe(201)
+  const { lease, mongodb } = body
+  expect([lease.resourceRef, mongodb?.username]).toEqual([`skerry_${lease.id}`, `skerry_${lease.id}`])
+  const password = new TextDecoder().decode(await unwrapKey(mongodb!.wrappedCredential, privateKey))
+  expect(fake.accounts.get(`skerry_${lease.id}`)?.password).toBe(password)
+  const revoked = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
+  expect([revoked.body.lease.status, fake.accounts.size]).toEqual(['revoked', 0])
+  const seen = [...world.log, ...world.answers].join('\n')
+  for (const secret of [password, 'adminpassword']) expect(seen).not.toContain(secret)
+})
+
+test('an account of MongoDB whose answer was lost is in the ledger by its name, and is removed', async () => {
+  const { set } = fake.accounts
+  fake.accounts.set = (...entry) => {
+    fake.accounts.set = set
+    wire.cut()
+    return fake.accounts.set(...entry)
+  }
+  expect((await mint()).status).toBe(409)
+  const newest = async () =>
+    (await world.call(leases.list, { as, params: { orgId }, query: { limit: 1 } })).body.leases[0]!
+  const { id, resourceRef } = await newest()
+  expect(resourceRef).toBe(`skerry_${id}`)
+  await endDue(world.server.context, orgId, targetId)
+  expect([(await newest()).status, fake.accounts.size]).toEqual(['revoking', 0])
+  world.clock.advance(91)
+  await endDue(world.server.context, orgId, targetId)
+  expect((await newest()).status).toBe('failed')
+})
