@@ -111,6 +111,11 @@ test('settings that cannot work are refused with their place, and a damaged key 
     [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: is no id'],
     [{ ...acme, method: 'saml' }, 'providers[0].method: is neither api_key nor oauth2'],
     [{ ...acme, colour: 'red' }, 'providers[0].colour: there is no such setting'],
+    [{ ...acme, sentAs: { header: 'X Key' } }, 'providers[0].sentAs.header: is no name of a header'],
+    [{ ...acme, sentAs: { header: 'Host' } }, 'providers[0].sentAs.header: Host cannot hold a credential'],
+    [{ ...acme, sentAs: { header: 'Accept-Encoding' } }, 'sentAs.header: Accept-Encoding cannot hold a credential'],
+    [{ ...acme, sentAs: { scheme: 'basic' } }, 'providers[0].sentAs.scheme: Basic needs a user name'],
+    [{ ...acme, sentAs: { scheme: 'Bearer\r\nX: y' } }, 'providers[0].sentAs.scheme: is no single word'],
     [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: is no https:// address'],
   ]
   for (const [provider, message] of wrong) {
