@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { isNamed, requestHeaders } from '@skerry/proxy/headers'
+import { isNamed, pairs, requestHeaders } from '@skerry/proxy/headers'
 import { pass } from '@skerry/proxy/response'
 import { upstreamFailure } from '@skerry/proxy/upstream'
 import type { Provider } from '../config/config.ts'
 import { hostOf, portOf } from '../config/values.ts'
 import type { Executor } from '../executor.ts'
-import { fail, refusalOf } from '../http/refusal.ts'
+import { fail, isOurs, refusalOf } from '../http/refusal.ts'
 import type { Call } from '../http/server.ts'
 import { type Permitted, permit } from './permit.ts'
 import { place } from './place.ts'
@@ -38,6 +38,9 @@ export async function providerFetch(executor: Executor, { body, response, signal
     throw fail('not_allowed', 'the provider redirects elsewhere, and a credential does not follow')
   }
   if (answer.statusCode === 401) await report(executor, connectionId)
+  answer.rawHeaders = pairs(answer.rawHeaders)
+    .filter(([name]) => !isOurs(name))
+    .flat()
   const means = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
   await pass(means, answer, response, spellings(credential), { host: hostOf(request.url) })
   return null
