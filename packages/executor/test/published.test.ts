@@ -70,7 +70,12 @@ test('connections are listed, shown, used and revoked', async () => {
   const { connections, nextCursor } = await answer(server('GET', `/v1/vault/connections?${query}`))
   const { connection } = await answer(server('GET', `/v1/vault/connections/${connectionId}`))
   expect([connections, nextCursor]).toEqual([[connection], null])
-  expect(connection).toMatchObject({ method: 'api_key', status: 'active', slots: [{ slot: 'api_key', revision: 1 }] })
+  expect(connection).toMatchObject({
+    method: 'api_key',
+    status: 'active',
+    slots: [{ slot: 'api_key', revision: 1 }],
+    expiresAt: null,
+  })
 
   const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: 'k={{seekrit:API_KEY}}' }
   const used = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
@@ -139,5 +144,7 @@ test('a webhook is made, tried, verified and deleted', async () => {
     expect([headers['seekrit-webhook-signature'], JSON.parse(body).id]).toEqual([`v1=${mac}`, id])
   }
   expect(hooks.map(({ body }) => JSON.parse(body).type)).toEqual(['ping', 'connection.ready'])
+  const { data } = JSON.parse(hooks[1]!.body)
+  expect(data.connection).toMatchObject({ status: 'active', expiresAt: null, revokedAt: null })
   await answer(server('DELETE', `/v1/vault/webhooks/${made.endpoint.id}`))
 })
