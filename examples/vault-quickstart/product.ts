@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { SkerryError } from '@skerry/sdk/errors'
 import type { Vault, VaultConnection } from '@skerry/sdk/vault'
 import { listen } from './launch.ts'
 
@@ -6,19 +7,14 @@ import { listen } from './launch.ts'
 export interface Settings {
   url: string
   vault: Vault
-  executorUrl: string
-  executorToken: string
   providerUrl: string
 }
 
 /** A real product takes this from its own sign-in. */
 const userRef = 'ada'
 
-/** What the product asks each provider for. The executor puts the credential in where the placeholder stands. */
-const requests: Record<string, { path: string; headers: Record<string, string> }> = {
-  weather: { path: '/v1/forecast', headers: { 'x-api-key': '{{skerry:API_KEY}}' } },
-  calendar: { path: '/v1/events', headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' } },
-}
+/** What the product asks each provider for. The executor puts the credential in. */
+const paths: Record<string, string> = { weather: '/v1/forecast', calendar: '/v1/events' }
 
 /** The product: a page that shows today's weather and plans, and buttons that lead to the Connect page. */
 export function startProduct(settings: Settings, port: number) {
@@ -56,7 +52,7 @@ async function connectionsOf({ vault }: Settings): Promise<Map<string, VaultConn
 
 async function page(settings: Settings): Promise<string> {
   const connections = await connectionsOf(settings)
-  const sections = await Promise.all(Object.keys(requests).map((id) => section(settings, id, connections.get(id))))
+  const sections = await Promise.all(Object.keys(paths).map((id) => section(settings, id, connections.get(id))))
   return `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Planner</title>
 <style>body { font: 1rem/1.5 system-ui; max-width: 36rem; margin: 2rem auto; padding: 0 1rem }</style>
 <h1>Planner</h1>${sections.join('')}<hr>${button('manage', 'Your connected accounts')}</html>`
@@ -71,16 +67,16 @@ async function section(settings: Settings, id: string, connection?: VaultConnect
 const button = (action: string, text: string) =>
   `<form method="post" action="/${action}"><button>${text}</button></form>`
 
-/** A call of the product to a provider, through the executor: what comes back is what the provider answered. */
-async function ask(settings: Settings, { id: connectionId, providerId }: VaultConnection): Promise<string> {
-  const { path, headers } = requests[providerId]!
-  const request = { method: 'GET', url: `${settings.providerUrl}${path}`, headers }
-  const response = await fetch(`${settings.executorUrl}/v1/fetch`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${settings.executorToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ userRef, connectionId, request }),
-  })
-  return response.text()
+/** A call of the product to a provider, through the executor -> what the provider answered, or why the executor refused. */
+async function ask({ vault, providerUrl }: Settings, connection: VaultConnection): Promise<string> {
+  const request = { method: 'GET', url: `${providerUrl}${paths[connection.providerId]}` }
+  try {
+    const response = await vault.fetch({ userRef, connectionId: connection.id, request })
+    return await response.text()
+  } catch (error) {
+    if (error instanceof SkerryError) return `${error.code}: ${error.message}`
+    throw error
+  }
 }
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`)

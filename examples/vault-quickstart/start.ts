@@ -42,7 +42,7 @@ export async function start(folder: string, ports: { product: number; executor: 
   started.use(await launch([executorProgram, 'serve', ...flags], environment, /listens on/))
 
   const vault = createVault({ baseUrl: serverUrl, key: platformKey, executorUrl, executorToken })
-  const given = { url: productUrl, vault, executorUrl, executorToken, providerUrl: provider.url }
+  const given = { url: productUrl, vault, providerUrl: provider.url }
   started.use(await startProduct(given, ports.product))
   const all = started.move()
   return { url: productUrl, serverUrl, provider, [Symbol.asyncDispose]: () => all.disposeAsync() }

@@ -16,6 +16,8 @@ export default defineVaultConfig({
       displayName: 'Weather',
       consentSummary: 'Reads the forecast for where you are.',
       keyLabel: 'Weather key',
+      // Without this line the key would go out as a bearer, as the tokens of Calendar do.
+      sentAs: { header: 'x-api-key' },
       rules: [{ host, methods: ['GET'], paths: ['/v1/forecast'] }],
     }),
     oauth2Provider({

@@ -156,6 +156,8 @@ export const VaultConnection = Strict({
   slots: Type.Array(Strict({ slot: Slot, revision: Version, updatedAt: Instant })),
   consentedAt: Instant,
   consentVersion: Version,
+  /** For published clients, which read it: nothing ends a connection but a revocation. */
+  expiresAt: Nullable(Instant),
   revokedAt: Nullable(Instant),
   revokedBy: Nullable(oneOf(vaultRevokers)),
   lastUsedAt: Nullable(Instant),

@@ -1,9 +1,12 @@
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '@skerry/contract/limits'
 import { vaultConnect } from '@skerry/contract/vault-connect'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
 import { vaultProjects } from '@skerry/contract/vault-projects'
 import { expect, test } from 'vitest'
-import { newLink, open, sent } from '../../server/test/vault-scene.ts'
+import { freePort } from '../../server/test/services/free-port.ts'
+import { newLink, newWrappingKey, open, sent } from '../../server/test/vault-scene.ts'
 import { backend, connectKey, openScene } from './scene.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -103,6 +106,30 @@ test('a machine that is lost is replaced with the copy of its keys, and without 
   expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
 })
 
+test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {
+  await disable()
+  expect((await register()).code).toBe(0)
+  const file = join(state, 'keys.json')
+  const { credential, ...known } = JSON.parse(await readFile(join(state, 'registration.json'), 'utf8'))
+  const before = await readFile(file, 'utf8')
+  const registered = JSON.parse(before).keys.length
+  const as = `Bearer ${credential}`
+  for (let count = registered; count < limits.vaultWrappingKeysMax; count++)
+    await sent(world, vaultExecutor.addKey, { as, body: { wrappingKey: newWrappingKey() } })
+  expect(await command('rotate-key')).toEqual({
+    code: 1,
+    out: expect.stringContaining(`an executor has at most ${limits.vaultWrappingKeysMax} keys`),
+  })
+  expect(await readFile(file, 'utf8')).toBe(before)
+
+  const away = { ...known, credential, server: `http://127.0.0.1:${await freePort()}` }
+  await writeFile(join(state, 'registration.json'), JSON.stringify(away))
+  expect(await command('rotate-key')).toEqual({ code: 1, out: expect.stringContaining('cannot be reached') })
+  const after = JSON.parse(await readFile(file, 'utf8'))
+  expect([after.keys[0], after.keys.length]).toEqual([JSON.parse(before).keys[0], registered + 1])
+  await writeFile(join(state, 'registration.json'), JSON.stringify({ ...known, credential }))
+})
+
 test('settings that cannot work are refused with their place, and a damaged key file by its name', async () => {
   const wrong: [object, string][] = [
     [{ ...acme, rules: [] }, 'providers[0].rules: is empty'],
@@ -111,6 +138,11 @@ test('settings that cannot work are refused with their place, and a damaged key 
     [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: is no id'],
     [{ ...acme, method: 'saml' }, 'providers[0].method: is neither api_key nor oauth2'],
     [{ ...acme, colour: 'red' }, 'providers[0].colour: there is no such setting'],
+    [{ ...acme, sentAs: { header: 'X Key' } }, 'providers[0].sentAs.header: is no name of a header'],
+    [{ ...acme, sentAs: { header: 'Host' } }, 'providers[0].sentAs.header: Host cannot hold a credential'],
+    [{ ...acme, sentAs: { header: 'Accept-Encoding' } }, 'sentAs.header: Accept-Encoding cannot hold a credential'],
+    [{ ...acme, sentAs: { scheme: 'basic' } }, 'providers[0].sentAs.scheme: Basic needs a user name'],
+    [{ ...acme, sentAs: { scheme: 'Bearer\r\nX: y' } }, 'providers[0].sentAs.scheme: is no single word'],
     [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: is no https:// address'],
   ]
   for (const [provider, message] of wrong) {

@@ -1,22 +1,31 @@
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { expect, test } from 'vitest'
 import { sent } from '../../server/test/vault-scene.ts'
+import type { SentAs } from '../src/config/define.ts'
+import { startRelay } from './relay.ts'
 import { backend, connectionOf, connectKey, openScene } from './scene.ts'
 import { repeat, startUpstream } from './upstream.ts'
 
 const scene = await openScene()
 const upstream = await startUpstream()
+const relay = await startRelay(scene.world.url)
+const elsewhere = await startUpstream()
 const shown = { displayName: 'Acme', consentSummary: 'Reads your things.' }
+const rules = [{ host: upstream.host, methods: ['GET', 'POST'], paths: ['/v1/**'] }]
+const provider = (id: string, sentAs?: SentAs) => ({
+  ...{ id, method: 'api_key' as const, ...shown, rules },
+  ...(sentAs && { sentAs }),
+})
 await scene.newSettings({
   allowNetworks: ['127.0.0.0/8'],
   providers: [
-    {
-      ...{ id: 'acme', method: 'api_key', ...shown },
-      rules: [{ host: upstream.host, methods: ['GET', 'POST'], paths: ['/v1/**'] }],
-    },
+    provider('acme'),
+    provider('own-header', { header: 'X-Api-Key' }),
+    provider('own-word', { header: 'x-token', scheme: 'Token' }),
+    provider('bare', { scheme: '' }),
   ],
 })
-await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+await scene.command('register', '--server', relay.url, '--code', await scene.code())
 await scene.start()
 
 const key = 'sk/live "key"+ä-0123456789'
@@ -27,6 +36,7 @@ const call = (request: object, more: object = {}) =>
     request: { method: 'GET', url: `${upstream.origin}/v1/things`, ...request },
     ...more,
   })
+const asUtf8 = (header: unknown) => Buffer.from(String(header), 'latin1').toString()
 const refused = ({ status, body, headers }: Awaited<ReturnType<typeof call>>) => [
   status,
   headers.get('x-seekrit-vault-error'),
@@ -43,6 +53,39 @@ test('a request goes out with the key in its headers and body, written as they n
   expect(Buffer.from(got.headers.authorization!, 'latin1').toString()).toBe(`Bearer ${key}`)
 })
 
+test('a request without a placeholder goes out with the key as a bearer', async () => {
+  const { status, body } = await call({
+    method: 'POST',
+    body: '{"a":1}',
+    headers: { 'content-type': 'application/json' },
+  })
+  expect(status).toBe(200)
+  const got = upstream.got.at(-1)!
+  expect([got.body, asUtf8(got.headers.authorization)]).toEqual(['{"a":1}', `Bearer ${key}`])
+  expect(JSON.stringify(body)).not.toContain('0123456789')
+})
+
+test.each([
+  ['own-header', 'x-api-key', key],
+  ['own-word', 'x-token', `Token ${key}`],
+  ['bare', 'authorization', key],
+])('a provider with settings of its own (%s) gets the key in %s', async (providerId, name, expected) => {
+  const own = await connectKey(scene, providerId, key)
+  expect((await call({}, { connectionId: own })).status).toBe(200)
+  const { headers } = upstream.got.at(-1)!
+  expect(asUtf8(headers[name])).toBe(expected)
+  expect(Object.values(headers).filter((value) => String(value).includes('0123456789'))).toHaveLength(1)
+})
+
+test('a key that a request places itself is not sent a second time', async () => {
+  const headers = { authorization: 'Bearer of-the-product', 'x-key': '{{skerry:API_KEY}}' }
+  expect((await call({ headers })).status).toBe(200)
+  expect(upstream.got.at(-1)!.headers).toMatchObject({
+    authorization: 'Bearer of-the-product',
+    'x-key': expect.anything(),
+  })
+})
+
 test('what the provider repeats comes back without the key, however it is written', async () => {
   upstream.answers = (_, response) => {
     response.setHeader('x-echo', encodeURIComponent(key))
@@ -52,13 +95,15 @@ test('what the provider repeats comes back without the key, however it is writte
     response.write(text.slice(0, 15))
     setImmediate(() => response.end(text.slice(15)))
   }
-  const { body, headers } = await call({ headers: { 'x-key': '{{skerry:API_KEY}}' } })
+  for (const placed of [{ headers: { 'x-key': '{{skerry:API_KEY}}' } }, {}]) {
+    const { body, headers } = await call(placed)
+    const text = String(body.text)
+    expect(text).toMatch(/^begin .* end$/)
+    expect(text.match(/redacted by skerry: API_KEY/g)).toHaveLength(4)
+    for (const part of ['live', '0123456789', encodeURIComponent('"key"')]) expect(text).not.toContain(part)
+    expect(headers.get('x-echo')).toBe('[redacted by skerry: API_KEY]')
+  }
   upstream.answers = repeat
-  const text = String(body.text)
-  expect(text).toMatch(/^begin .* end$/)
-  expect(text.match(/redacted by skerry: API_KEY/g)).toHaveLength(4)
-  for (const part of ['live', '0123456789', encodeURIComponent('"key"')]) expect(text).not.toContain(part)
-  expect(headers.get('x-echo')).toBe('[redacted by skerry: API_KEY]')
 })
 
 test.each([
@@ -72,6 +117,8 @@ test.each([
   ['a placeholder in the query', { url: `${upstream.origin}/v1/x?k={{skerry:API_KEY}}` }, 400, 'invalid_request'],
   ['one that is encoded', { url: `${upstream.origin}/v1/%7B%7Bseekrit%3AAPI_KEY%7D%7D` }, 400, 'invalid_request'],
   ['a user in the URL', { url: `http://ada:x@${upstream.host}/v1/x` }, 400, 'invalid_request'],
+  ['one that a line break hides', { url: `${upstream.origin}/v1/x?k={{ske\nrry:API_KEY}}` }, 400, 'invalid_request'],
+  ['the header of the key, without it', { headers: { AUTHORIZATION: 'Bearer mine' } }, 400, 'invalid_request'],
   ['another scheme', { url: 'file:///etc/passwd' }, 400, 'invalid_request'],
   ['a line break in a header', { headers: { 'x-a': 'b\r\nx-c: d' } }, 400, 'invalid_request'],
 ])('a request with %s is refused, and nothing is sent', async (_, request, status, code) => {
@@ -88,13 +135,13 @@ test('an answer whose status has words that no answer may have is refused, and t
 })
 
 test('a key does not follow a redirect', async () => {
-  upstream.answers = (_, response) => response.writeHead(302, { location: 'http://evil.example/' }).end()
-  expect(refused(await call({ headers: { 'x-key': '{{skerry:API_KEY}}' } }))).toEqual([
-    403,
-    'not_allowed',
-    'not_allowed',
-  ])
+  for (const status of [301, 302, 303, 307, 308]) {
+    upstream.answers = (_, response) => response.writeHead(status, { location: `${elsewhere.origin}/v1/things` }).end()
+    for (const placed of [{ headers: { 'x-key': '{{skerry:API_KEY}}' } }, {}])
+      expect(refused(await call(placed))).toEqual([403, 'not_allowed', 'not_allowed'])
+  }
   upstream.answers = repeat
+  expect(elsewhere.got).toEqual([])
 })
 
 test('another user, an unknown connection and a wrong token get nothing', async () => {
@@ -106,11 +153,29 @@ test('another user, an unknown connection and a wrong token get nothing', async 
   expect(upstream.got).toHaveLength(before)
 })
 
-test('a key that the provider refuses asks for its person, and a revoked one goes nowhere', async () => {
+test('the provider’s answer is passed on while the server cannot be told that the key was refused', async () => {
   const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
-  upstream.answers = (_, response) => response.writeHead(401).end('who are you')
+  relay.isAway = (path) => path.endsWith('/status')
+  upstream.answers = (_, response) => response.writeHead(401, { 'x-why': 'unknown' }).end('who are you')
+  const { status, body, headers } = await call({}, { connectionId: own })
+  expect([status, body.text, headers.get('x-why')]).toEqual([401, 'who are you', 'unknown'])
+  expect(headers.get('x-skerry-vault-error')).toBeNull()
+  relay.isAway = () => false
+  expect((await connectionOf(scene, own)).status).toBe('active')
+  expect(scene.warnings.at(-1)).toContain(`${own}: the server does not know`)
   expect((await call({}, { connectionId: own })).status).toBe(401)
   upstream.answers = repeat
+  expect((await connectionOf(scene, own)).statusReason).toBe('provider_rejected_credential')
+})
+
+test('a key that the provider refuses asks for its person, and a revoked one goes nowhere', async () => {
+  const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
+  upstream.answers = ({ headers }, response) =>
+    response.writeHead(headers.authorization === 'Bearer sk-that-is-refused' ? 401 : 200).end('who are you')
+  expect((await call({}, { connectionId: own })).status).toBe(401)
+  expect((await call({})).status).toBe(200)
+  upstream.answers = repeat
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
   expect(await connectionOf(scene, own)).toMatchObject({
     ...{ status: 'reauth_required', statusReason: 'provider_rejected_credential' },
   })

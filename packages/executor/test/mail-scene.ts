@@ -8,8 +8,8 @@ export interface MailScene {
   scene: Scene
   provider: OAuthProvider
   upstream: Upstream
-  /** A request of the backend, with the access token of this connection in it. */
-  call: (connectionId: string) => Promise<Answer>
+  /** A request of the backend, with the access token of this connection in it, where its headers place it. */
+  call: (connectionId: string, headers?: object) => Promise<Answer>
 }
 
 /** @param accessSeconds how long an access token is good for */
@@ -31,10 +31,9 @@ export async function openMailScene(accessSeconds?: number): Promise<MailScene> 
     ],
   })
   await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
-  const request = {
-    ...{ method: 'POST', url: `${upstream.origin}/things`, body: '' },
-    headers: { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' },
-  }
-  const call = (connectionId: string) => backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  const sent = { method: 'POST', url: `${upstream.origin}/things`, body: '' }
+  const placed = { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' }
+  const call = (connectionId: string, headers: object = placed) =>
+    backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request: { ...sent, headers } })
   return { scene, provider, upstream, call }
 }

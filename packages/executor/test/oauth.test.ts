@@ -34,6 +34,10 @@ async function connect(): Promise<string> {
 }
 
 const sentToken = () => upstream.got.at(-1)!.headers.authorization
+const sentAfter = ({ status }: { status: number }) => {
+  expect(status).toBe(200)
+  return sentToken()
+}
 const hour = () => scene.world.clock.advance(3600)
 
 test('a person signs in at the provider, and the backend calls it with a token that it never sees', async () => {
@@ -109,6 +113,23 @@ test('a token that the provider refuses is refreshed once, and the request goes 
   expect((await call(connectionId)).status).toBe(200)
   upstream.answers = answers
   expect([provider.grants.refresh_token, upstream.got.length - before]).toEqual([1, 2])
+})
+
+test('a request without a placeholder goes out with the access token, and with a new one once it is refused', async () => {
+  const connectionId = await connect()
+  const first = sentAfter(await call(connectionId, {}))
+  const before = upstream.got.length
+  const { answers } = upstream
+  upstream.answers = (got, response) =>
+    upstream.got.length === before + 1 ? response.writeHead(401).end() : answers(got, response)
+  const second = sentAfter(await call(connectionId, {}))
+  upstream.answers = answers
+  expect([first, second]).toEqual([
+    expect.stringMatching(/^Bearer [\w-]{20,}$/),
+    expect.stringMatching(/^Bearer [\w-]{20,}$/),
+  ])
+  expect([first === second, provider.grants.refresh_token]).toEqual([false, 1])
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
 })
 
 test('a connection that is revoked while it is refreshed goes nowhere', async () => {

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { startWebhookReceiver, trustReceivers } from '../../server/test/services/webhook-receiver.ts'
 import { until } from '../../server/test/until.ts'
-import { connectKey, openScene, token } from './scene.ts'
+import { backend, connectionOf, connectKey, openScene, token } from './scene.ts'
+import { ada, profileOf, startSite } from './site.ts'
 import { startUpstream } from './upstream.ts'
 
 /*
@@ -12,6 +13,7 @@ import { startUpstream } from './upstream.ts'
 
 const scene = await openScene()
 const upstream = await startUpstream()
+const site = await startSite(scene.world.clock.now)
 trustReceivers(scene.world)
 const receiver = await startWebhookReceiver()
 afterAll(() => receiver.close())
@@ -23,6 +25,8 @@ await scene.newSettings({
       rules: [{ host: upstream.host, methods: ['POST'], paths: ['/v1/**'] }],
     },
   ],
+  browser: { sandbox: false },
+  sites: [{ ...profileOf(site), slots: ['login'] }],
 })
 await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
 await scene.start()
@@ -66,7 +70,12 @@ test('connections are listed, shown, used and revoked', async () => {
   const { connections, nextCursor } = await answer(server('GET', `/v1/vault/connections?${query}`))
   const { connection } = await answer(server('GET', `/v1/vault/connections/${connectionId}`))
   expect([connections, nextCursor]).toEqual([[connection], null])
-  expect(connection).toMatchObject({ method: 'api_key', status: 'active', slots: [{ slot: 'api_key', revision: 1 }] })
+  expect(connection).toMatchObject({
+    method: 'api_key',
+    status: 'active',
+    slots: [{ slot: 'api_key', revision: 1 }],
+    expiresAt: null,
+  })
 
   const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: 'k={{seekrit:API_KEY}}' }
   const used = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
@@ -79,6 +88,46 @@ test('connections are listed, shown, used and revoked', async () => {
   const refused = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
   expect(refused.headers.get('x-seekrit-vault-error')).toBe('connection_revoked')
   expect(await refused.json()).toMatchObject({ error: { code: 'connection_revoked', message: expect.any(String) } })
+})
+
+test('a request without a placeholder is sent with the credential of its connection', async () => {
+  const connectionId = await connectKey(scene, 'acme', 'key-0123456789')
+  const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: '{"name":"thing"}' }
+  const used = await executor('POST', '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  expect([used.status, used.headers.get('x-seekrit-vault-error')]).toEqual([200, null])
+  const { headers, body } = upstream.got.at(-1)!
+  expect([headers.authorization, body]).toEqual(['Bearer key-0123456789', '{"name":"thing"}'])
+  expect(await used.text()).not.toContain('key-0123456789')
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
+})
+
+test('a browser is opened, filled in, handed to its person and released', async () => {
+  const connectionId = await connectKey(scene, 'shop', JSON.stringify(ada))
+  const of = { userRef: 'user-1', connectionId }
+  const lease = await executor('POST', '/v1/browser/open', { ...of, keepAliveMs: 60_000 })
+  const opened = await lease.json()
+  expect([lease.status, opened]).toEqual([
+    201,
+    {
+      ...{ leaseId: expect.any(String), sessionId: expect.any(String), targetId: expect.any(String) },
+      ...{ expiresAt: expect.any(String), signedIn: false },
+    },
+  ])
+  const held = { userRef: 'user-1', leaseId: opened.leaseId }
+  const filled = executor('POST', '/v1/browser/fill', { ...held, field: 'username' })
+  expect(await answer(filled)).toEqual({ filled: true })
+  const others = await executor('POST', '/v1/browser/fill', { ...held, userRef: 'user-2', field: 'username' })
+  expect([others.status, others.headers.get('x-seekrit-vault-error')]).toEqual([403, 'user_mismatch'])
+  const asked = await answer(executor('POST', '/v1/browser/reauth', held))
+  expect(asked).toEqual({ liveViewUrl: expect.stringContaining(scene.origin), expiresAt: expect.any(String) })
+  const released = executor('POST', '/v1/browser/release', { ...held, save: false })
+  expect(await answer(released)).toEqual({ saved: false, signedIn: null })
+  const gone = await executor('POST', '/v1/browser/release', held)
+  expect([gone.status, gone.headers.get('x-seekrit-vault-error')]).toEqual([404, 'not_found'])
+
+  const request = { method: 'GET', url: `${site.origin}/` }
+  const { status, body } = await backend(scene, '/v1/fetch', { ...of, request })
+  expect([status, body.error?.message]).toEqual([400, expect.stringContaining('/v1/browser/open')])
 })
 
 test('a webhook is made, tried, verified and deleted', async () => {
@@ -95,5 +144,7 @@ test('a webhook is made, tried, verified and deleted', async () => {
     expect([headers['seekrit-webhook-signature'], JSON.parse(body).id]).toEqual([`v1=${mac}`, id])
   }
   expect(hooks.map(({ body }) => JSON.parse(body).type)).toEqual(['ping', 'connection.ready'])
+  const { data } = JSON.parse(hooks[1]!.body)
+  expect(data.connection).toMatchObject({ status: 'active', expiresAt: null, revokedAt: null })
   await answer(server('DELETE', `/v1/vault/webhooks/${made.endpoint.id}`))
 })

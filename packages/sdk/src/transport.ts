@@ -117,6 +117,20 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
  * @throws as `send`; while reading, SkerryError `unavailable` where the answer breaks off.
  */
 export async function openBody(settings: TransportSettings, outgoing: Outgoing): Promise<AsyncGenerator<Uint8Array>> {
+  return piecesOf(await openAnswer(settings, outgoing, ({ ok }) => !ok), settings)
+}
+
+/**
+ * Sends a request once, and hands its answer out before its body is read. The time limit is for the beginning of the answer.
+ *
+ * @param isRefused tells a refusal from an answer that is handed out
+ * @throws as `send`.
+ */
+export async function openAnswer(
+  settings: TransportSettings,
+  outgoing: Outgoing,
+  isRefused: (answer: FetchAnswer) => boolean,
+): Promise<FetchAnswer> {
   const beginning = new AbortController()
   const timer = setTimeout(() => beginning.abort(), settings.timeoutMs)
   const { path, ...init } = outgoing
@@ -124,7 +138,7 @@ export async function openBody(settings: TransportSettings, outgoing: Outgoing):
     const signal = outgoing.signal ? AbortSignal.any([outgoing.signal, beginning.signal]) : beginning.signal
     const response = await settings.fetch(settings.baseUrl + path, { ...init, signal, redirect: 'manual' })
     if (isRedirect(response)) throw clientError('unavailable', redirected, { status: response.status })
-    if (response.ok) return piecesOf(response, settings)
+    if (!isRefused(response)) return response
     const text = await readText(response, settings.answerMaxBytes)
     const requestId = response.headers.get('x-request-id')
     throw errorOf(response.status, text, { requestId }, settings.secrets)

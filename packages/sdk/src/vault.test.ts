@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createVault, verifyWebhook } from './vault.ts'
+import { createVault, type VaultSettings, verifyWebhook } from './vault.ts'
 
 /** The published vector. */
 const body =
@@ -70,5 +70,91 @@ describe('a link', () => {
   ])('is not made for an executor with %s', async (_, identity) => {
     const link = open(identity).vault.connect({ userRef: 'u', providerId: 'acme' })
     await expect(link).rejects.toMatchObject({ code: 'malformed_answer' })
+  })
+})
+
+describe('the executor', () => {
+  const places = { baseUrl: 'https://skerry.example.com', executorUrl: 'https://executor.example.com' }
+  const open = (answers: () => Response, more: Partial<VaultSettings> = {}) => {
+    const asked: unknown[] = []
+    const fetch = async (url: string, { method, headers, body, redirect }: RequestInit) => {
+      asked.push({ url, method, headers, redirect, body: JSON.parse(String(body)) })
+      return answers()
+    }
+    return { asked, vault: createVault({ ...places, key: 'skv_key', executorToken: 'token-of-it', fetch, ...more }) }
+  }
+  const headers = {
+    ...{ accept: 'application/json', 'content-type': 'application/json', authorization: 'Bearer token-of-it' },
+  }
+  const lease = {
+    leaseId: 'vls_1',
+    sessionId: 's',
+    targetId: 't',
+    expiresAt: '2026-10-04T12:00:00.000Z',
+    signedIn: true,
+  }
+  const asked = { liveViewUrl: 'https://executor.example.com/live/#k=1', expiresAt: lease.expiresAt }
+  const of = { userRef: 'u', leaseId: 'vls_1' }
+
+  test.each([
+    ['open', { userRef: 'u', connectionId: 'vcn_1', keepAliveMs: 60_000 }, 201, lease],
+    ['fill', { ...of, field: 'totp' }, 200, { filled: true }],
+    ['release', { ...of, save: false }, 200, { saved: false, signedIn: null }],
+    ['reauth', of, 200, asked],
+  ] as const)('is asked to %s a browser, and answers', async (name, call, status, answer) => {
+    const { asked: requests, vault } = open(() => Response.json(answer, { status }))
+    expect(await (vault.browser[name] as (call: object) => Promise<unknown>)(call)).toEqual(answer)
+    const url = `https://executor.example.com/v1/browser/${name}`
+    expect(requests).toEqual([{ url, method: 'POST', headers, redirect: 'manual', body: call }])
+  })
+
+  test.each([
+    ['open', { ...lease, expiresAt: 'soon' }, 'expiresAt'],
+    ['fill', { filled: false }, 'filled'],
+    ['release', { saved: true }, 'signedIn'],
+    ['reauth', { ...asked, liveViewUrl: '/live' }, 'liveViewUrl'],
+    ['reauth', null, 'liveViewUrl'],
+  ] as const)('that answers %s in another form is not believed', async (name, answer, member) => {
+    const { vault } = open(() => Response.json(answer))
+    const call = (vault.browser[name] as (call: object) => Promise<unknown>)(of)
+    await expect(call).rejects.toMatchObject({ code: 'malformed_answer', message: expect.stringContaining(member) })
+  })
+
+  const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
+  const call = { userRef: 'u', connectionId: 'vcn_1', request }
+
+  test('is asked once for what a provider answers, and not again for its failures', async () => {
+    const { asked: requests, vault } = open(() => new Response('busy', { status: 503 }))
+    const response = await vault.fetch(call)
+    expect([response.status, await response.text()]).toEqual([503, 'busy'])
+    const url = 'https://executor.example.com/v1/fetch'
+    expect(requests).toEqual([{ url, method: 'POST', headers, redirect: 'manual', body: call }])
+  })
+
+  test('has its refusals thrown, without the token', async () => {
+    const error = { code: 'unavailable', message: 'the server refuses token-of-it' }
+    const marked = { 'x-skerry-vault-error': 'unavailable' }
+    const { vault } = open(() => Response.json({ error }, { status: 503, headers: marked }))
+    const refused = vault.fetch(call)
+    await expect(refused).rejects.toMatchObject({ name: 'UnavailableError', message: 'the server refuses [redacted]' })
+  })
+
+  test('that redirects or does not answer is away', async () => {
+    const elsewhere = () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } })
+    await expect(open(elsewhere).vault.fetch(call)).rejects.toMatchObject({ code: 'unavailable' })
+    const fetch = (_: string, { signal }: RequestInit) =>
+      new Promise<Response>((_, reject) => {
+        const end = () => reject(signal!.reason)
+        if (signal!.aborted) end()
+        else signal!.addEventListener('abort', end)
+      })
+    const slow = open(elsewhere, { fetch, timeoutMs: 1 }).vault
+    await expect(slow.fetch(call)).rejects.toMatchObject({ code: 'timeout' })
+    const gone = AbortSignal.abort(new Error('no longer wanted'))
+    await expect(slow.fetch({ ...call, signal: gone })).rejects.toThrow('no longer wanted')
+  })
+
+  test('is not asked with a token that no header can hold', () => {
+    expect(() => open(() => new Response(), { executorToken: 'a\nb' })).toThrow('printable ASCII')
   })
 })

@@ -3,21 +3,25 @@ import type { vaultPlatform } from '@skerry/contract/vault-platform'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { parseBaseUrl } from './base-url.ts'
 import { type ClientSettings, createClient } from './client.ts'
-import { clientError, invalid, SkerryError } from './errors.ts'
-import { checkHeaders, send } from './transport.ts'
+import { invalid, SkerryError } from './errors.ts'
+import {
+  type ExecutorSettings,
+  openExecutor,
+  parseJson,
+  type VaultBrowsers,
+  type VaultFetch,
+} from './vault-executor.ts'
 
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
 export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 
 export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['endpoint']
 
-export interface VaultSettings extends Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
+export interface VaultSettings
+  extends ExecutorSettings,
+    Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
   /** A platform key, `skv_...`. For a product's backend: its holder can make links in the product's name. */
   key: string
-  /** Where the project's executor is reached. */
-  executorUrl: string
-  /** The token that the executor asks its callers for. */
-  executorToken: string
   /** Where people are sent; `/connect` of the server unless given. */
   connectUrl?: string
 }
@@ -45,6 +49,24 @@ export interface Vault {
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
+  /**
+   * Has the executor send a request to a provider, with the credential of a connection -> the provider's answer, whatever its
+   * status, as it comes in: its body can be read once. What the provider repeats of the credential is taken out. It is sent
+   * once, and `timeoutMs` is for the beginning of the answer.
+   *
+   * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
+   *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` where the
+   *   provider did not answer, `unavailable` and `timeout` where the executor or its server did not.
+   * @example const response = await vault.fetch({ userRef, connectionId, request: { method: 'GET', url: 'https://api.example.com/v1/things' } })
+   */
+  fetch(call: VaultFetch): Promise<Response>
+  /**
+   * Browsers for sites that have no API.
+   *
+   * @throws as `fetch`; `conflict` where the page or the login has no such field, or a person is signing in there.
+   *   UnavailableError `limit_reached` where as many browsers are open as the executor allows.
+   */
+  browser: VaultBrowsers
   webhooks: VaultWebhooks
 }
 
@@ -60,8 +82,8 @@ export interface VaultWebhooks {
 }
 
 /**
- * The vault for a product's backend: links for its users, and what they have connected. Credentials are the executor's; none
- * comes through here.
+ * The vault for a product's backend: links for its users, what they have connected, and the use of it. Credentials are the
+ * executor's; none comes through here.
  *
  * A link names the executor and its key as the executor itself tells them, once for each client: the server cannot put its
  * own in.
@@ -75,10 +97,11 @@ export interface VaultWebhooks {
 export function createVault(settings: VaultSettings): Vault {
   const { key, connectUrl, executorUrl: _, executorToken: _token, ...rest } = settings
   const { vaultPlatform } = createClient({ ...rest, credential: { bearer: key } })
-  const base = (connectUrl ?? `${parseBaseUrl(settings.baseUrl, insecure(settings))}/connect`).replace(/\/$/, '')
-  const identify = identityOf(settings)
+  const { baseUrl, allowInsecure = false } = settings
+  const base = (connectUrl ?? `${parseBaseUrl(baseUrl, { allowInsecure })}/connect`).replace(/\/$/, '')
+  const executor = openExecutor(settings)
   const linkOf = async ({ id, token, expiresAt }: { id: string; token: string; expiresAt: string }) => {
-    const { origin, thumbprint } = await identify()
+    const { origin, thumbprint } = await executor.identity()
     const fragment = `t=${token}&x=${encodeURIComponent(origin)}&k=${thumbprint}`
     return { url: `${base}/#${fragment}`, sessionId: id, expiresAt }
   }
@@ -98,56 +121,14 @@ export function createVault(settings: VaultSettings): Vault {
     connections: (query = {}) => vaultPlatform.connections({ query }),
     connection: async (id) => (await vaultPlatform.connection({ params: { vaultConnectionId: id } })).connection,
     revoke: async (id) => (await vaultPlatform.revoke({ params: { vaultConnectionId: id } })).connection,
+    fetch: executor.fetch,
+    browser: executor.browser,
     webhooks: {
       list: () => vaultPlatform.webhooks(),
       create: (body) => vaultPlatform.createWebhook({ body }),
       delete: async (id) => void (await vaultPlatform.deleteWebhook({ params: { vaultWebhookId: id } })),
       test: (id) => vaultPlatform.testWebhook({ params: { vaultWebhookId: id } }),
     },
-  }
-}
-
-const insecure = ({ allowInsecure = false }: VaultSettings) => ({ allowInsecure })
-
-interface Identity {
-  origin: string
-  thumbprint: string
-}
-
-/** Asks once; a failure is asked again. */
-function identityOf(settings: VaultSettings): () => Promise<Identity> {
-  const { executorUrl, executorToken } = settings
-  const transport = {
-    baseUrl: parseBaseUrl(executorUrl, insecure(settings)),
-    fetch: settings.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
-    timeoutMs: settings.timeoutMs ?? 30_000,
-    ...{ attempts: 3, backoffMs: 200, retryAfterMaxMs: 10_000, answerMaxBytes: 64 * 1024, secrets: [executorToken] },
-  }
-  const headers = { accept: 'application/json', authorization: `Bearer ${executorToken}` }
-  checkHeaders(headers)
-  let known: Promise<Identity> | undefined
-  return () => {
-    known ??= send(transport, { method: 'GET', path: '/v1/identity', headers }).then(({ text }) => readIdentity(text))
-    known.catch(() => {
-      known = undefined
-    })
-    return known
-  }
-}
-
-function readIdentity(text: string): Identity {
-  const { origin, thumbprint } = (parse(text) ?? {}) as Partial<Record<string, unknown>>
-  const isOrigin = typeof origin === 'string' && URL.parse(origin)?.origin === origin
-  if (!isOrigin || typeof thumbprint !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(thumbprint))
-    throw clientError('malformed_answer', 'not the identity of an executor')
-  return { origin, thumbprint }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -189,7 +170,7 @@ export async function verifyWebhook(request: VaultWebhookRequest): Promise<Vault
   const [, hex] = /^v1=([0-9a-f]{64})$/.exec(signature ?? '') ?? []
   if (hex === undefined || !(await isSigned(secret, `${id}.${timestamp}.${body}`, hex)))
     throw invalid('the webhook is not signed with this secret')
-  const event = parse(body) as VaultWebhook | null | undefined
+  const event = parseJson(body) as VaultWebhook | null | undefined
   if (event?.id !== id) throw invalid('the body of the webhook has another id than its header')
   return event as VaultWebhook
 }

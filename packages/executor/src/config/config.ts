@@ -7,6 +7,7 @@ import { ConfigError, given, list, needed, object, type Read, text } from '@sker
 import { ruleOf } from '@skerry/proxy/config/rules'
 import { listenAddress, network } from '@skerry/proxy/config/values'
 import type { FetchRule } from './define.ts'
+import { sentAs } from './sent-as.ts'
 import { browserSettings, type Site, site } from './site.ts'
 import { atLeastOne, is, listed, origin, parameters, shown, url } from './values.ts'
 
@@ -40,6 +41,7 @@ const readers = {
     method: is('api_key'),
     keyLabel: given(text, undefined),
     helpUrl: given(url, undefined),
+    sentAs: given(sentAs, sentAs({}, 'sentAs')),
     rules: rules('API_KEY'),
   }),
   oauth2: object({
@@ -52,6 +54,7 @@ const readers = {
     clientSecretEnv: given(text, undefined),
     scopes: needed(list(text)),
     authorizationParameters: given(parameters, {}),
+    sentAs: given(sentAs, sentAs({}, 'sentAs')),
     rules: rules('ACCESS_TOKEN'),
   }),
 }

@@ -10,6 +10,14 @@ export interface FetchRule {
   paths?: string[]
 }
 
+/** The header in which the executor sends a credential, for requests that place it nowhere themselves. */
+export interface SentAs {
+  /** `Authorization` unless given. */
+  header?: string
+  /** The word before the credential; `''` for none. Unless given, `Bearer` in `Authorization`, and none in other headers. */
+  scheme?: string
+}
+
 interface Shown {
   /** Lowercase letters, digits, inner hyphens and underscores. */
   id: string
@@ -26,6 +34,8 @@ export interface ApiKeyProvider extends Shown {
   keyLabel?: string
   /** https; where a person finds their key. */
   helpUrl?: string
+  /** `Authorization: Bearer <key>` unless given. */
+  sentAs?: SentAs
   rules: FetchRule[]
 }
 
@@ -41,6 +51,8 @@ export interface OAuth2Provider extends Shown {
   scopes: string[]
   /** Further parameters of the authorization request, such as Google's `access_type`. */
   authorizationParameters?: Record<string, string>
+  /** `Authorization: Bearer <access token>` unless given. */
+  sentAs?: SentAs
   rules: FetchRule[]
 }
 

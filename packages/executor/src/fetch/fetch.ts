@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import { requestHeaders } from '@skerry/proxy/headers'
-import { fill } from '@skerry/proxy/placeholders'
+import { isNamed, pairs, requestHeaders } from '@skerry/proxy/headers'
 import { pass } from '@skerry/proxy/response'
 import { upstreamFailure } from '@skerry/proxy/upstream'
 import type { Provider } from '../config/config.ts'
 import { hostOf, portOf } from '../config/values.ts'
 import type { Executor } from '../executor.ts'
-import { fail } from '../http/refusal.ts'
+import { fail, isOurs, refusalOf } from '../http/refusal.ts'
 import type { Call } from '../http/server.ts'
-import { permit } from './permit.ts'
+import { type Permitted, permit } from './permit.ts'
+import { place } from './place.ts'
 import { readWanted, type Wanted } from './request.ts'
 
 /** The value that goes out, by the name of its placeholder. */
@@ -24,23 +24,25 @@ interface Credential {
 export async function providerFetch(executor: Executor, { body, response, signal }: Call): Promise<null> {
   const { userRef, connectionId, request } = readWanted(body)
   const connection = await executor.credentials.connectionOf(connectionId, userRef)
-  const provider = executor.config.providers.find(({ id }) => id === connection.providerId)
-  const { checkName } = permit(provider, request)
-  let credential = await credentialOf(executor, provider!, connectionId)
-  let answer = await send(executor, request, credential, checkName, signal)
+  const permitted = permit(executor.config, connection.providerId, request)
+  let credential = await credentialOf(executor, permitted.provider, connectionId)
+  let answer = await send(executor, request, credential, permitted, signal)
   if (answer.statusCode === 401 && credential.name === 'ACCESS_TOKEN') {
     answer.resume()
     const value = await executor.refresher.accessToken(connectionId, credential.value)
     credential = { ...credential, value }
-    answer = await send(executor, request, credential, checkName, signal)
+    answer = await send(executor, request, credential, permitted, signal)
   }
   if (isRedirect(answer)) {
     answer.destroy()
     throw fail('not_allowed', 'the provider redirects elsewhere, and a credential does not follow')
   }
-  if (answer.statusCode === 401) await executor.refresher.report(connectionId, 'provider_rejected_credential')
+  if (answer.statusCode === 401) await report(executor, connectionId)
+  answer.rawHeaders = pairs(answer.rawHeaders)
+    .filter(([name]) => !isOurs(name))
+    .flat()
   const means = { config: { redaction }, secrets: { all: () => [] }, warn: executor.warn }
-  await pass(means, answer, response, [credential], { host: hostOf(request.url) })
+  await pass(means, answer, response, spellings(credential), { host: hostOf(request.url) })
   return null
 }
 
@@ -52,6 +54,10 @@ const redaction = {
   encodings: null,
 } as const
 
+/** Providers that read the bytes of a header as Latin-1 repeat what is more than ASCII in other characters. */
+const spellings = ({ name, value }: Credential) =>
+  [...new Set([value, Buffer.from(value).toString('latin1')])].map((one) => ({ name, value: one }))
+
 async function credentialOf(
   { credentials, refresher }: Executor,
   { method }: Provider,
@@ -61,11 +67,20 @@ async function credentialOf(
   return { name: 'API_KEY', value: (await credentials.open(connectionId, 'api_key')).text }
 }
 
+/** The backend gets the answer also while the server is away: the next use of the credential is told then. */
+async function report({ refresher, warn }: Executor, connectionId: string): Promise<void> {
+  try {
+    await refresher.report(connectionId, 'provider_rejected_credential')
+  } catch (error) {
+    warn(`${connectionId}: the server does not know that its credential was refused: ${refusalOf(error).message}`)
+  }
+}
+
 async function send(
   { upstreams }: Executor,
   { method, url, headers, body }: Wanted,
   { name, value }: Credential,
-  checkName: (name: string) => void,
+  { provider, checkName }: Permitted,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const give = (wanted: string) => {
@@ -74,15 +89,15 @@ async function send(
     return value
   }
   const target = url.pathname + url.search
-  const filled = fill({ target, headers: requestHeaders(headers), body }, give)
+  // What comes back is looked into, so it is best not packed.
+  const kept = requestHeaders(headers).filter(([one]) => !isNamed(one, 'accept-encoding'))
+  const filled = place({ target, headers: kept, body }, provider, name, give)
   const to = { protocol: url.protocol as 'http:' | 'https:', host: hostOf(url), port: portOf(url), isTrusted: false }
   const length = filled.body === null ? [] : [['Content-Length', String(filled.body.length)] as [string, string]]
-  // What comes back is looked into, so it is best not packed.
-  const kept = filled.headers.filter(([one]) => one.toLowerCase() !== 'accept-encoding')
   const sending = {
     method,
     target,
-    headers: [...kept, ['Accept-Encoding', 'identity'] as [string, string], ...length],
+    headers: [...filled.headers, ['Accept-Encoding', 'identity'] as [string, string], ...length],
     body: filled.body,
   }
   try {

@@ -1,5 +1,5 @@
 import { decide } from '@skerry/crypto/policy-decide'
-import type { Provider, Rule } from '../config/config.ts'
+import type { Config, Provider, Rule } from '../config/config.ts'
 import { hostOf, isLoopback, portOf } from '../config/values.ts'
 import { fail } from '../http/refusal.ts'
 import type { Wanted } from './request.ts'
@@ -14,12 +14,16 @@ const sentences = {
 
 /** What the rules of a provider say about a request: nothing is permitted that is not found to be. */
 export interface Permitted {
+  provider: Provider
   /** @throws VaultRefusal `not_allowed` for a placeholder of something else. */
   checkName(name: string): void
 }
 
-/** @throws VaultRefusal `not_allowed`. */
-export function permit(provider: Provider | undefined, { method, url }: Wanted): Permitted {
+/** @throws VaultRefusal `not_allowed`; `invalid_request` for a site, whose credentials no request can hold. */
+export function permit({ providers, sites }: Config, providerId: string, { method, url }: Wanted): Permitted {
+  if (sites.some(({ id }) => id === providerId))
+    throw fail('invalid_request', 'connectionId: is that of a site, which is used in a browser: /v1/browser/open')
+  const provider = providers.find(({ id }) => id === providerId)
   if (!provider) throw fail('not_allowed', 'the settings no longer have this provider')
   if (url.protocol !== 'https:' && !isLoopback(url))
     throw fail('not_allowed', 'a credential does not go out over plain HTTP')
@@ -30,5 +34,5 @@ export function permit(provider: Provider | undefined, { method, url }: Wanted):
     if (decision !== 'allow') throw fail('not_allowed', sentences[decision])
   }
   check()
-  return { checkName: check }
+  return { provider, checkName: check }
 }

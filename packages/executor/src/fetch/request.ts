@@ -50,8 +50,10 @@ const marker = /(?:\{|%7b){2}(?:skerry|seekrit)(?::|%3a)/i
 /** @throws VaultRefusal `invalid_request` with the place. */
 export function readWanted(body: unknown): { userRef: string; connectionId: string; request: Wanted } {
   const { userRef, connectionId, request } = wanted(body, '')
-  if (marker.test(request.url)) throw fail('invalid_request', 'request.url: holds a placeholder; headers and body can')
   const url = URL.parse(request.url)
+  // As it was parsed, too: a line break within a URL is no part of it.
+  if ([request.url, url?.href ?? ''].some((one) => marker.test(one)))
+    throw fail('invalid_request', 'request.url: holds a placeholder; headers and body can')
   if (!url || !/^https?:$/.test(url.protocol)) throw fail('invalid_request', 'request.url: is no https:// address')
   if (url.username || url.password) throw fail('invalid_request', 'request.url: has a user or a password in it')
   const method = request.method.toUpperCase()

@@ -39,6 +39,9 @@ export class VaultRefusal extends Error {
   }
 }
 
+/** Whether a header is the mark of a refusal, which no answer of a provider may bear. */
+export const isOurs = (name: string): boolean => /^x-(?:skerry|seekrit)-vault-error$/i.test(name)
+
 /** The one way to refuse. */
 export const fail = (code: RefusalCode, message: string) => new VaultRefusal(code, message)
 

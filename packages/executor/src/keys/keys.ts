@@ -60,6 +60,14 @@ export async function addKey(folder: string): Promise<WrappingKey> {
   return openKey(pkcs8)
 }
 
+/** Takes a key back that the server has refused: nothing was ever wrapped to it. */
+export async function removeKey(folder: string, { thumbprint }: WrappingKey): Promise<void> {
+  const file = keysFile(folder)
+  const { keys = [] } = (await file.read()) ?? {}
+  const opened = await Promise.all(keys.map(({ privateKey }) => openKey(privateKey)))
+  await file.write({ keys: keys.filter((_, at) => opened[at]?.thumbprint !== thumbprint) })
+}
+
 /** Puts the last key first. */
 export async function makeLastCurrent(folder: string): Promise<void> {
   const file = keysFile(folder)

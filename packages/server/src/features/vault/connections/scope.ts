@@ -5,7 +5,7 @@ import { type Checked, narrowed } from '../../../http/access.ts'
 import type { Access } from '../../../http/route.ts'
 import { fail } from '../../../kernel/errors.ts'
 
-export type Connection = Checked<Static<typeof ConnectionRow> & { orgId: string }>
+export type Connection = Checked<Omit<Static<typeof ConnectionRow>, 'expiresAt'> & { orgId: string }>
 
 /** The project that a caller acts in: each surface has its own way to know it. */
 export interface Place {
@@ -48,4 +48,5 @@ export const connectionOf =
       },
     )
 
-export const toResponse = ({ orgId, ...connection }: Connection) => connection
+/** No time ends a connection: only a revocation does. */
+export const toResponse = ({ orgId, ...connection }: Connection) => ({ ...connection, expiresAt: null })

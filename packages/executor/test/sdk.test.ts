@@ -1,0 +1,93 @@
+import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { RefusedError, UnavailableError } from '@skerry/sdk/errors'
+import { createVault } from '@skerry/sdk/vault'
+import { expect, test } from 'vitest'
+import { sent } from '../../server/test/vault-scene.ts'
+import { connectionOf, connectKey, openScene, token } from './scene.ts'
+import { repeat, startUpstream } from './upstream.ts'
+
+const scene = await openScene()
+const upstream = await startUpstream()
+await scene.newSettings({
+  allowNetworks: ['127.0.0.0/8'],
+  providers: [
+    {
+      ...{ id: 'acme', method: 'api_key', displayName: 'Acme', consentSummary: 'Reads your things.' },
+      rules: [{ host: upstream.host, paths: ['/v1/**'] }],
+    },
+  ],
+})
+await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+await scene.start()
+const settings = { baseUrl: scene.world.url, key: scene.platform.as.replace('Bearer ', ''), executorUrl: scene.origin }
+const vault = createVault({ ...settings, executorToken: token })
+const connectionId = await connectKey(scene, 'acme', 'key-0123456789')
+const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: '{"a":1}' }
+const call = { userRef: 'user-1', connectionId, request }
+
+test('a request gets the answer of the provider, who got the credential of the connection', async () => {
+  const response = await vault.fetch(call)
+  expect(response.status).toBe(200)
+  const { headers, body } = upstream.got.at(-1)!
+  expect([headers.authorization, body]).toEqual(['Bearer key-0123456789', '{"a":1}'])
+  expect(await response.text()).toContain('[redacted by skerry: API_KEY]')
+  const headersOf = { 'x-key': '{{skerry:API_KEY}}' }
+  await vault.fetch({ ...call, request: { ...request, headers: headersOf } })
+  expect(upstream.got.at(-1)!.headers).toMatchObject({ 'x-key': 'key-0123456789' })
+  expect(upstream.got.at(-1)!.headers.authorization).toBeUndefined()
+})
+
+test('an answer is handed out before it has ended, and given up by its signal', async () => {
+  const left = Promise.withResolvers<void>()
+  upstream.answers = (_, response) => {
+    response.once('close', left.resolve)
+    // Longer than what the executor holds back to look for credentials that are cut in two.
+    response.writeHead(200).write('first piece '.repeat(10_000))
+  }
+  const abort = new AbortController()
+  const response = await vault.fetch({ ...call, signal: abort.signal })
+  const reader = response.body!.getReader()
+  expect(new TextDecoder().decode((await reader.read()).value)).toMatch(/^first piece/)
+  abort.abort()
+  await expect(
+    (async () => {
+      while (!(await reader.read()).done);
+    })(),
+  ).rejects.toThrow('aborted')
+  await left.promise
+  upstream.answers = repeat
+})
+
+test('a provider’s failure is an answer, also one that looks like a refusal of the executor', async () => {
+  upstream.answers = (_, response) =>
+    response.writeHead(409, { 'x-skerry-vault-error': 'not_allowed', 'x-seekrit-vault-error': 'not_allowed' }).end('no')
+  const response = await vault.fetch(call)
+  expect([response.status, await response.text()]).toEqual([409, 'no'])
+  upstream.answers = repeat
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
+})
+
+test('refusals of the executor are thrown in its words', async () => {
+  const wrong = createVault({ ...settings, executorToken: 'another-token-0123456789' })
+  const other = { ...request, url: `${upstream.origin}/admin` }
+  const refusals: [() => Promise<unknown>, object][] = [
+    [() => vault.fetch({ ...call, request: other }), { code: 'not_allowed', status: 403 }],
+    [() => vault.fetch({ ...call, userRef: 'user-2' }), { code: 'user_mismatch', status: 403 }],
+    [() => vault.fetch({ ...call, request: { ...request, method: 'BREW' } }), { code: 'invalid_request', status: 400 }],
+    [() => wrong.fetch(call), { code: 'unauthorized', status: 401 }],
+    [() => vault.browser.open({ userRef: 'user-1', connectionId }), { code: 'not_allowed', status: 403 }],
+    [() => vault.browser.release({ userRef: 'user-1', leaseId: 'vls_0' }), { code: 'not_found', status: 404 }],
+  ]
+  for (const [ask, expected] of refusals) {
+    const error = await ask().catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(RefusedError)
+    expect(error).toMatchObject(expected)
+  }
+  upstream.answers = (_, { socket }) => socket!.destroy()
+  const failed = await vault.fetch(call).catch((thrown) => thrown)
+  expect([failed, failed.code]).toEqual([expect.any(UnavailableError), 'provider_failed'])
+  upstream.answers = repeat
+  const params = { vaultConnectionId: connectionId }
+  await sent(scene.world, vaultPlatform.revoke, { as: scene.platform.as, params })
+  await expect(vault.fetch(call)).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
+})
