@@ -25,6 +25,18 @@ provider.server.on('request', ({ headers }) => {
   presented.push(String(headers['x-api-key'] ?? ''), headers.authorization?.replace('Bearer ', '') ?? '')
 })
 
+/** The tokens that it has given out. */
+const issued: string[] = []
+provider.server.prependListener('request', ({ url: path }, response) => {
+  if (path !== '/token') return
+  const end = response.end.bind(response)
+  response.end = ((body: string) => {
+    const { access_token, refresh_token } = JSON.parse(body)
+    issued.push(access_token, refresh_token)
+    return end(body)
+  }) as typeof response.end
+})
+
 async function agree(name: string): Promise<void> {
   await page.goto(url)
   await press(visitor, `Connect ${name.toLowerCase()}`)
@@ -60,9 +72,11 @@ test('a person connects an account by signing in at its provider', async () => {
   await page.getByText('sunny, 24 degrees').waitFor()
 })
 
-test('what the server keeps has neither credential', async () => {
-  const secrets = [...new Set(presented)].filter((text) => text !== '')
-  expect(secrets).toHaveLength(2)
+test('what the server keeps has none of the credentials, nor the refresh token, which goes to the executor alone', async () => {
+  const used = new Set(presented.filter((text) => text !== ''))
+  expect(used).toEqual(new Set([provider.apiKey, issued[0]]))
+  const secrets = [provider.apiKey, ...issued]
+  expect(secrets.map((text) => text.length > 20)).toEqual([true, true, true])
   const places = await contentOf(join(folder, 'server'))
   expect(findings([needle('the name of a provider', 'Calendar')], places)).not.toEqual([])
   expect(

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { words } from '@skerry/crypto/words'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../../server/test/services/webhook-receiver.ts'
 import { type LeaseScene, missingForLeases, openLeaseScene } from './lease-scene.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer } from './people.ts'
+import { newVaultAdmin } from './vaulted.ts'
 
 // Each file of transcripts/ is a session at a shell, on a fresh machine, against a real server:
 //
@@ -18,9 +20,11 @@ import { openPeopleServer, type PeopleServer } from './people.ts'
 //
 // What differs from run to run stands as <url>, <id>, <time>, <secret>, <home>. With SKERRY_WRITE_TRANSCRIPTS=1 the files
 // are written anew, for a person to read and judge. $ALICE and $BOB are credentials of two people who have signed in,
-// and $PLATFORM is one of a platform that secrets are pushed to. In leases.txt there are a database and a host, too.
+// and $PLATFORM is one of a platform that secrets are pushed to. $RECEIVER takes webhooks, and $VAULT_ADMIN is a credential
+// of an admin of a vault in which there is something. In leases.txt there are a database and a host, too.
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
+const authority = fileURLToPath(new URL('../../server/test/tls/ca.pem', import.meta.url))
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
 
 interface Session {
@@ -31,13 +35,20 @@ interface Session {
 
 let server: PeopleServer
 let platform: AppPlatform
+let receiver: WebhookReceiver
 beforeAll(async () => {
   platform = await startAppPlatform()
-  server = await openPeopleServer({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8', ...platform.settings })
+  receiver = await startWebhookReceiver()
+  server = await openPeopleServer({
+    ...platform.settings,
+    NODE_EXTRA_CA_CERTS: authority,
+    SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  })
 })
 afterAll(async () => {
   await server.close()
   await platform.stop()
+  await receiver.close()
 })
 
 describe.skipIf(missingForLeases())('leases.txt', () => {
@@ -63,6 +74,8 @@ function playAll(file: string, furnish?: (machine: Machine) => Promise<void>): v
     const machine = await newMachine(server.url)
     await addPeople(machine)
     machine.env.PLATFORM = platform.token
+    machine.env.RECEIVER = receiver.url
+    if (commands.some((line) => line.includes('$VAULT_ADMIN'))) machine.env.VAULT_ADMIN = await newVaultAdmin(server)
     await furnish?.(machine)
     try {
       const text = await play(machine, title, commands)
@@ -109,6 +122,8 @@ function steady(line: string, machine: Machine): string {
     .replaceAll(server.url, '<url>')
     .replaceAll(new URL(server.url).host, '<host>')
     .replaceAll(machine.home, '<home>')
+    .replaceAll(receiver.url, '<receiver>')
+    .replace(/(key +)[\w-]{43}$/, '$1<thumbprint>')
     .replace(/(?:skt_\w{22}_|whsec_)[\w-]{40,}/g, '<secret>')
     .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')

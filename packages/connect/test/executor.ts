@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +12,16 @@ import { registration, sent } from '../../server/test/vault-scene.ts'
 import type { World } from '../../server/test/world.ts'
 
 type Session = Answer<typeof vaultExecutor.verifySession>['session']
+
+/** What the provider and the site give it, which nobody else may get. */
+export const planted = {
+  tokens: { accessToken: newPlanted('access'), refreshToken: newPlanted('refresh') },
+  session: { cookies: newPlanted('cookie') },
+}
+
+function newPlanted(what: string): string {
+  return `planted-${what}-${randomBytes(12).toString('hex')}`
+}
 
 /** An executor with a provider and a site behind it. It takes what docs/vault.md says, to the letter, and nothing else. */
 export interface TestExecutor {
@@ -71,7 +82,7 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
     'POST /connect/oauth/finish': async (body) => {
       const session = await verify(body)
       if (!underWay.delete((JSON.parse(body) as { flow: string }).flow)) throw new Error('no such sign-in')
-      return json(await complete(session, 'oauth2', '{"refreshToken":"planted"}'))
+      return json(await complete(session, 'oauth2', JSON.stringify(planted.tokens)))
     },
     'POST /connect/browser/start': async (body) => {
       await verify(body)
@@ -86,7 +97,7 @@ export async function startExecutor(world: World): Promise<TestExecutor> {
     'POST /connect/browser/finish': async (body) => {
       const session = await verify(body)
       if (!signedIn) return json({ error: { code: 'conflict', message: 'nobody is signed in' } }, 409)
-      return json(await complete(session, 'session', '{"cookies":"planted"}'))
+      return json(await complete(session, 'session', JSON.stringify(planted.session)))
     },
   }
 

@@ -3,6 +3,7 @@ import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { describe, expect, test } from 'vitest'
 import type { Visitor } from '../../dashboard/test/browser.ts'
 import { open, sent } from '../../server/test/vault-scene.ts'
+import { planted } from './executor.ts'
 import { axeInBoth, leaksOf, openStage, press, returnUrl, screen } from './stage.ts'
 
 const stage = await openStage()
@@ -65,7 +66,8 @@ test('an account with OAuth: refused at the provider, then agreed to, with the w
   await press(visitor, 'Go to Calendar')
   await page.getByRole('link', { name: 'Allow' }).click()
   await screen(visitor, 'Calendar is connected')
-  expect(await executor.read(connectionId, 'oauth2')).toContain('refreshToken')
+  expect(JSON.parse(await executor.read(connectionId, 'oauth2'))).toEqual(planted.tokens)
+  for (const token of Object.values(planted.tokens)) expect(await leaksOf(stage, visitor, token)).toEqual([])
   await leave(visitor)
 })
 
@@ -87,7 +89,8 @@ test('a browser session: the person signs in to the site in the executor’s bro
   await window.getByText('You are signed in').waitFor()
   await press(visitor, 'I have signed in')
   await screen(visitor, 'Corner Shop is connected')
-  expect(await executor.read(connectionId, 'session')).toContain('cookies')
+  expect(JSON.parse(await executor.read(connectionId, 'session'))).toEqual(planted.session)
+  expect(await leaksOf(stage, visitor, planted.session.cookies)).toEqual([])
   await leave(visitor)
 })
 

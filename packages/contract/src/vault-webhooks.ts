@@ -86,7 +86,7 @@ export const vaultWebhooks = {
     body: Strict({
       url: Type.Optional(url),
       events: Type.Optional(events),
-      description: Type.Optional(DisplayName),
+      description: Type.Optional(Nullable(DisplayName)),
       status: Type.Optional(oneOf(vaultWebhookStatuses)),
     }),
     responses: { 200: oneEndpoint },

@@ -1,6 +1,8 @@
 import { limits } from '@skerry/contract/limits'
 import { me } from '@skerry/contract/me'
+import { vaultEventTypes } from '@skerry/contract/vault-facts'
 import { vaultProjects } from '@skerry/contract/vault-projects'
+import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { describe, expect, test } from 'vitest'
 import { newConnection, newExecutor, returnOrigin, type Vault } from '../../server/test/vault-scene.ts'
 import { dialogOf, openOrg } from './apps-journey.ts'
@@ -176,6 +178,28 @@ describe('a webhook', () => {
     await ping.getByRole('button', { name: /^Send again/ }).click()
     await ping.getByText('waits').waitFor()
     expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('is edited: what stands in the form is what it has, and its secret stays', async () => {
+    await choose(page, address, 'Edit…')
+    expect(await dialog().getByLabel('Address').inputValue()).toBe(address)
+    expect(await dialog().getByLabel('connection.ready').isChecked()).toBe(false)
+    await dialog().getByLabel('Description').fill('Backend')
+    await dialog().getByLabel('connection.ready').check()
+    await press('Save')
+    await row(page, /10\.0\.0\.1/)
+      .getByText('Backend')
+      .waitFor()
+    await choose(page, address, 'Edit…')
+    expect(await axeProblems(page)).toEqual([])
+    await dialog().getByLabel('Description').fill('')
+    await press('Save')
+    await row(page, /10\.0\.0\.1/)
+      .getByText('connection.reauth_required, connection.revoked')
+      .waitFor()
+    const { body } = await world.call(vaultWebhooks.list, { as: owner.bearer(), params: params() })
+    expect(body.endpoints).toMatchObject([{ url: address, description: null }])
+    expect(new Set(body.endpoints[0]?.events)).toEqual(new Set(vaultEventTypes))
   })
 
   test('is paused and enabled', async () => {

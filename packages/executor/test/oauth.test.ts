@@ -1,7 +1,8 @@
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { clientError } from '@skerry/sdk/errors'
 import { beforeEach, expect, test } from 'vitest'
-import { auditRows } from '../../server/test/state.ts'
+import { findings, needle } from '../../server/test/needles.ts'
+import { auditRows, tableDump } from '../../server/test/state.ts'
 import { consented, newLink, open, sent } from '../../server/test/vault-scene.ts'
 import { openJournal } from '../src/oauth/journal.ts'
 import { openMailScene } from './mail-scene.ts'
@@ -53,6 +54,29 @@ test('a person signs in at the provider, and the backend calls it with a token t
   expect(answered).toBe(200)
   expect(sentToken()).toMatch(/^Bearer [\w-]{20,}$/)
   expect(JSON.stringify(body)).not.toContain(sentToken()!.slice('Bearer '.length))
+})
+
+test('what the provider gave out, at first and at a refresh, is in no table, log, answer or warning', async () => {
+  const { world, warnings } = scene
+  const before = provider.issued.length
+  const connectionId = await connect()
+  const first = await call(connectionId)
+  hour()
+  const refreshed = await call(connectionId)
+  const issued = provider.issued.slice(before)
+  expect(issued.map((token) => token.length > 20)).toEqual([true, true, true, true])
+  expect(issued).toContain(sentToken()?.slice('Bearer '.length))
+  const places = [
+    ...(await tableDump(world)),
+    { where: 'the log', text: world.log.join('') },
+    ...world.answers.map((text) => ({ where: 'an answer', text })),
+    ...[first, refreshed].map(({ body }) => ({ where: 'an answer of the executor', text: JSON.stringify(body) })),
+    { where: 'a warning', text: warnings.join() },
+  ]
+  // The search finds what is there.
+  expect(findings([needle('the connection', connectionId)], places)).toContain('the connection in an answer')
+  const needles = issued.map((token) => needle('a token', token))
+  expect(findings(needles, places)).toEqual([])
 })
 
 test('only the page that started can finish, once, and a person who refuses is told as one who did', async () => {

@@ -6,6 +6,8 @@ export interface OAuthProvider {
   url: string
   /** Requests to its token endpoint, by the kind of grant. */
   grants: Record<string, number>
+  /** Every access token and refresh token that it has given out. */
+  issued: string[]
   /** What each refresh waits for, before the provider does anything. */
   before: () => Promise<void>
   /** Whether an answer to a refresh is lost on its way, after the provider has replaced the token. */
@@ -27,6 +29,7 @@ export async function startProvider(redirectUri: string, accessSeconds = 3600): 
   const own: OAuthProvider = {
     url,
     grants: {},
+    issued: [],
     before: async () => {},
     losesAnswer: () => false,
     close: () =>
@@ -62,12 +65,19 @@ export async function startProvider(redirectUri: string, accessSeconds = 3600): 
     features: { devInteractions: { enabled: true }, introspection: { enabled: true } },
   })
   provider.on('grant.success', (context: unknown) => {
-    const { oidc, res } = context as { oidc: { params: { grant_type: string } }; res: { destroy(): void } }
+    const { oidc, res, body } = context as Granted
     const kind = oidc.params.grant_type
+    own.issued.push(body.access_token, body.refresh_token)
     own.grants[kind] = (own.grants[kind] ?? 0) + 1
     if (kind === 'refresh_token' && own.losesAnswer()) res.destroy()
   })
   return own
+}
+
+interface Granted {
+  oidc: { params: { grant_type: string } }
+  body: { access_token: string; refresh_token: string }
+  res: { destroy(): void }
 }
 
 /** What a person's browser does at the provider: signs in, agrees (or refuses), and is sent back to the address that it ends at. */

@@ -75,13 +75,17 @@ function registerConnections(command: Command): void {
 }
 
 function registerWebhooks(command: Command): void {
-  const events = ['--event <type>', `${vaultEventTypes.join(', ')}; all unless given; repeatable`, gather] as const
+  const types = vaultEventTypes.join(', ')
   inProject(command, 'create <url>', 'Add a webhook; its signing secret is shown once, on stdout')
-    .option(...events)
+    .option('--event <type>', `${types}; all unless given; repeatable`, gather)
     .option('--description <text>', 'for people')
     .action(webhooks.create)
   inProject(command, 'list', 'List webhooks, and how delivery goes').action(webhooks.list)
   inProject(command, 'show <id>', 'One webhook').action(webhooks.show)
+  inProject(command, 'update <id> [url]', 'Change a webhook; what is left out stays, and so does its signing secret')
+    .option('--event <type>', `${types}; in the place of those before; repeatable`, gather)
+    .option('--description <text>', 'for people; an empty one takes it away')
+    .action(webhooks.update)
   inProject(command, 'enable <id>', 'Send to a disabled webhook again, first what waits').action(webhooks.enable)
   confirmable(inProject(command, 'disable <id>', 'Send nothing to a webhook')).action(webhooks.disable)
   confirmable(inProject(command, 'rm <id>', 'Delete a webhook, and what still waits for it')).action(webhooks.remove)

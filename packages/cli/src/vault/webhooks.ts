@@ -77,6 +77,25 @@ export async function show(id: string, flags: InProject): Promise<void> {
   )
 }
 
+/** What is left out stays; an empty text takes the description away. */
+export async function update(id: string, url: string | undefined, flags: Created): Promise<void> {
+  const events = eventsOf(flags)
+  const description = flags.description === '' ? null : flags.description
+  if (url === undefined && !events && description === undefined)
+    throw usage('there is nothing to change', 'give another url, --event or --description')
+  const session = await openSession(flags)
+  const { place } = await projectOf(session, flags)
+  await findWebhook(session, place, id)
+  const body = {
+    ...(url !== undefined && { url }),
+    ...(events && { events }),
+    ...(description !== undefined && { description }),
+  }
+  const { endpoint } = await session.client.vaultWebhooks.update({ params: { ...place, vaultWebhookId: id }, body })
+  if (flags.json) writeJson({ endpoint })
+  note(`changed webhook ${endpoint.id}`)
+}
+
 export const enable = (id: string, flags: InProject): Promise<void> => setStatus(id, 'active', flags)
 export const disable = (id: string, flags: Confirmed): Promise<void> => setStatus(id, 'disabled', flags)
 

@@ -200,6 +200,7 @@ export const lines: Record<string, string> = {
   'vault webhooks create': 'https://127.0.0.1:1/ --project product-{n}',
   'vault webhooks list': '--project product-{n}',
   'vault webhooks show': '{webhook} --project product-{n}',
+  'vault webhooks update': '{webhook} https://127.0.0.1:2/ --project product-{n}',
   'vault webhooks test': '{webhook} --project product-{n}',
   'vault webhooks deliveries': '{webhook} --project product-{n}',
   'vault webhooks redeliver': '{webhook} vwd_0000000000000000000000 --project product-{n}',

@@ -17,18 +17,21 @@ import { Deliveries } from './deliveries.tsx'
 import { type Project, reloadVault, type Webhook, webhooksQuery } from './queries.ts'
 
 // Loaded when first asked for.
-const NewWebhookDialog = lazy(async () => ({ default: (await import('./new-webhook.tsx')).NewWebhookDialog }))
+const NewWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).NewWebhookDialog }))
+const EditWebhookDialog = lazy(async () => ({ default: (await import('./webhook-dialogs.tsx')).EditWebhookDialog }))
 
 /** Where the server tells the product what happens to connections. */
 export function Webhooks({ project }: { project: Project }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(webhooksQuery(org.id, project.id))
   const [creating, setCreating] = useState(false)
+  const [editing, setEditing] = useState<Webhook | null>(null)
   const [removing, setRemoving] = useState<Webhook | null>(null)
   const secret = useMade<string>()
   const { test, setStatus, remove } = useWebhookActions(org.id)
   const actions = (webhook: Webhook): RowAction[] => [
     { label: 'Send a test', disabled: test.pending, onClick: () => void test.run(webhook) },
+    { label: 'Edit…', onClick: () => setEditing(webhook) },
     {
       label: webhook.status === 'active' ? 'Pause' : 'Enable',
       disabled: setStatus.pending,
@@ -71,6 +74,7 @@ export function Webhooks({ project }: { project: Project }) {
       />
       <Suspense>
         {creating && <NewWebhookDialog project={project} onClose={() => setCreating(false)} onMade={secret.show} />}
+        {editing && <EditWebhookDialog webhook={editing} onClose={() => setEditing(null)} />}
       </Suspense>
       <ShownWhenMade made={secret} token={secret.value} title="The signing secret" what="secret">
         With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}

@@ -7,6 +7,7 @@ import type { Metric } from '@skerry/contract/plans'
 import { resolve } from '@skerry/contract/resolve'
 import { secrets } from '@skerry/contract/secrets'
 import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'
@@ -114,6 +115,31 @@ describe('with enforced plans', () => {
     await limit('resolves', 100)
     await world.server.context.meter.flush()
     expect((await read()).status).toBe(200)
+  })
+
+  test('a link to connect something has its place until it is used, expires, or its connection is revoked', async () => {
+    await limit('vault.connections.max', 1)
+    const vault = await newVault(world, tenant)
+    const link = (body: object) =>
+      world.call(vaultPlatform.createSession, {
+        as: vault.platform.as,
+        body: { userRef: 'user-1', providerId: 'acme', ...body },
+      })
+    const refusal = 'vault.connections.max: the plan includes 1, and 1 are used'
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((userRef) => link({ userRef, expiresInSeconds: 60 })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403])
+    const refused = answers.filter(({ status }) => status === 403).map(({ error }) => [error?.code, error?.message])
+    expect(refused).toEqual(Array(3).fill(['quota_exceeded', refusal]))
+    world.clock.advance(61)
+    // Nobody used the one before, so another may. Using it takes no second place, and repairing what is there takes none.
+    const connectionId = await newConnection(world, vault)
+    expect((await ask(billing.get)).body.usage).toContainEqual(
+      expect.objectContaining({ key: 'vault.connections.max', quantity: 1 }),
+    )
+    expect((await link({})).error?.message).toBe(refusal)
+    expect((await link({ purpose: 'reconnect', connectionId })).status).toBe(201)
+    await world.call(vaultPlatform.revoke, { as: vault.platform.as, params: { vaultConnectionId: connectionId } })
+    expect((await link({})).status).toBe(201)
   })
 
   test('releases of the vault are refused once a month’s are used, which is in the trail', async () => {

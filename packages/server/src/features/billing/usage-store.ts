@@ -30,7 +30,10 @@ const counts: Record<Metric, string> = {
   'kms.keys': 'select count(*) from kms_keys where org_id = $1 and deleted_at is null',
   agents: 'select count(*) from agents where org_id = $1',
   'vault.projects': 'select count(*) from vault_projects where org_id = $1',
-  'vault.connections.max': `select count(*) from vault_connections where org_id = $1 and status <> 'revoked'`,
+  // A link that can still be used has its place: nobody is turned away who goes through with it.
+  'vault.connections.max': `select (select count(*) from vault_connections where org_id = $1 and status <> 'revoked')
+                                 + (select count(*) from vault_sessions where org_id = $1 and status = 'pending'
+                                       and purpose = 'connect' and expires_at > $2)`,
   'vault.releases': inMonth('vault.releases'),
 }
 

@@ -1,16 +1,47 @@
 import { vaultConnect } from '@skerry/contract/vault-connect'
 import { vaultExecutor } from '@skerry/contract/vault-executor'
-import { vaultConnectionStatuses, vaultSessionStatuses } from '@skerry/contract/vault-facts'
+import {
+  vaultConnectionStatuses,
+  vaultExecutorStatuses,
+  vaultProjectStatuses,
+  vaultSessionStatuses,
+} from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultProjects } from '@skerry/contract/vault-projects'
 import { expect, test } from 'vitest'
 import { openTenant } from '../../../test/scene.ts'
-import { consented, newConnection, newLink, newVault, open, sealed, sent, slotOf } from '../../../test/vault-scene.ts'
-import { type ConnectionStatus, connectionLifecycle, type SessionStatus, sessionLifecycle } from './lifecycles.ts'
+import {
+  consented,
+  newConnection,
+  newLink,
+  newVault,
+  sealed,
+  sent,
+  slotOf,
+  type Vault,
+} from '../../../test/vault-scene.ts'
+import {
+  type ConnectionStatus,
+  connectionLifecycle,
+  executorLifecycle,
+  type ProjectStatus,
+  projectLifecycle,
+  type SessionStatus,
+  sessionLifecycle,
+} from './lifecycles.ts'
 
 const { world, tenant } = await openTenant()
 const vault = await newVault(world, tenant)
 const byPlatform = { as: vault.platform.as }
 const byExecutor = { as: vault.executor.as }
+
+/** What a table names, so that a suite leaves none out. */
+type TriggerOf<L extends { check: (from: never, trigger: never) => void }> = Parameters<L['check']>[1]
+
+/** Every state with every trigger. */
+function pairs<S extends string, T extends string>(states: readonly S[], triggers: Record<T, unknown>): [S, T][] {
+  return states.flatMap((state) => (Object.keys(triggers) as T[]).map((trigger): [S, T] => [state, trigger]))
+}
 
 /** A connection in this state, with a link to repair it that was opened while it worked. */
 async function connectionIn(state: ConnectionStatus) {
@@ -37,67 +68,123 @@ const connectionTriggers = {
   require_reauth: (on: OnConnection) => setStatus(on, { status: 'reauth_required', reason: 'refresh_rejected' }),
   reactivate: (on: OnConnection) => setStatus(on, { status: 'active' }),
   revoke: ({ params }: OnConnection) => world.call(vaultPlatform.revoke, { ...byPlatform, params }),
-}
+} satisfies Record<TriggerOf<typeof connectionLifecycle>, unknown>
 
-test.each(
-  vaultConnectionStatuses.flatMap((state) =>
-    (Object.keys(connectionTriggers) as (keyof typeof connectionTriggers)[]).map(
-      (trigger) => [state, trigger] as const,
-    ),
-  ),
-)('a connection that is %s moves by %s as its table says, or stays', async (state, trigger) => {
-  const on = await connectionIn(state)
-  const { status } = await connectionTriggers[trigger](on)
-  const next = connectionLifecycle.next(state, trigger)
-  // Revoking again is answered like the first time.
-  const refused = trigger === 'release' ? 403 : trigger === 'revoke' ? 200 : 409
-  expect(status).toBe(next === undefined ? refused : 200)
-  const { connection } = await sent(world, vaultPlatform.connection, { ...byPlatform, params: on.params })
-  expect(connection.status).toBe(next ?? state)
-})
+test.each(pairs(vaultConnectionStatuses, connectionTriggers))(
+  'a connection that is %s moves by %s as its table says, or stays',
+  async (state, trigger) => {
+    const on = await connectionIn(state)
+    const { status } = await connectionTriggers[trigger](on)
+    const next = connectionLifecycle.next(state, trigger)
+    // Revoking again is answered like the first time.
+    const refused = trigger === 'release' ? 403 : trigger === 'revoke' ? 200 : 409
+    expect(status).toBe(next === undefined ? refused : 200)
+    const { connection } = await sent(world, vaultPlatform.connection, { ...byPlatform, params: on.params })
+    expect(connection.status).toBe(next ?? state)
+  },
+)
 
-/** A session in this state, with what is left of its link and claim. */
-async function sessionIn(state: SessionStatus) {
+/** A session in this state, to repair a connection, with what is left of its link and claim. */
+async function sessionIn(state: SessionStatus, trigger: SessionTrigger) {
   const connectionId = await newConnection(world, vault)
-  const session = await consented(world, vault, { purpose: 'reconnect', connectionId })
+  const reconnect = { purpose: 'reconnect', connectionId }
+  // A link is opened once. What is completed was opened.
+  const session =
+    trigger === 'claim' && state !== 'completed'
+      ? { ...(await newLink(world, vault, reconnect)), as: '', claimToken: '' }
+      : await consented(world, vault, reconnect)
   if (state === 'completed')
     await sent(world, vaultConnect.submit, { as: session.as, body: { slots: [slotOf(vault, 'api_key', 2)] } })
   if (state === 'cancelled')
     await sent(world, vaultPlatform.revoke, { ...byPlatform, params: { vaultConnectionId: connectionId } })
-  if (state === 'expired') world.clock.advance(1801)
-  return session
+  if (state === 'expired') expireAll()
+  return { ...session, connectionId }
 }
 
 type InSession = Awaited<ReturnType<typeof sessionIn>>
+type SessionTrigger = TriggerOf<typeof sessionLifecycle>
+
+/** Links live for an hour, and claims for half of one. */
+const expireAll = () => world.clock.advance(3601)
 
 const sessionTriggers = {
+  claim: ({ token }: InSession) => world.call(vaultConnect.claim, { body: { token } }),
   verify: ({ claimToken }: InSession) =>
     world.call(vaultExecutor.verifySession, { ...byExecutor, body: { claimToken } }),
   consent: ({ as }: InSession) => world.call(vaultConnect.consent, { as, body: { consentVersion: 1 } }),
   complete: ({ as }: InSession) =>
     world.call(vaultConnect.submit, { as, body: { slots: [slotOf(vault, 'api_key', 2)] } }),
+  cancel: ({ connectionId }: InSession) =>
+    world.call(vaultPlatform.revoke, { ...byPlatform, params: { vaultConnectionId: connectionId } }),
+  // Which is no request, and so refuses nothing.
+  expire: async () => {
+    expireAll()
+    return { status: 200 }
+  },
+} satisfies Record<SessionTrigger, unknown>
+
+function refusalOf(state: SessionStatus, trigger: SessionTrigger): number {
+  // The connection itself may end in any state of a session.
+  if (trigger === 'cancel' || trigger === 'expire') return 200
+  if (state !== 'expired' || trigger === 'claim') return 409
+  // With the session the claim has expired, too, so nobody knows it any more.
+  return trigger === 'verify' ? 404 : 401
 }
 
-test.each(
-  vaultSessionStatuses.flatMap((state) =>
-    (Object.keys(sessionTriggers) as (keyof typeof sessionTriggers)[]).map((trigger) => [state, trigger] as const),
-  ),
-)('a session that is %s moves by %s as its table says, or stays', async (state, trigger) => {
-  const on = await sessionIn(state)
-  const { status } = await sessionTriggers[trigger](on)
-  const next = sessionLifecycle.next(state, trigger)
-  // With the session the claim has expired, too, so nobody knows it any more.
-  const expired = trigger === 'verify' ? 404 : 401
-  expect(status).toBe(next !== undefined ? 200 : state === 'expired' ? expired : 409)
-  const { session } = await sent(world, vaultPlatform.session, { ...byPlatform, params: { connectSessionId: on.id } })
-  expect(session.status).toBe(next ?? state)
-})
+test.each(pairs(vaultSessionStatuses, sessionTriggers))(
+  'a session that is %s moves by %s as its table says, or stays',
+  async (state, trigger) => {
+    const on = await sessionIn(state, trigger)
+    const { status } = await sessionTriggers[trigger](on)
+    const next = sessionLifecycle.next(state, trigger)
+    expect(status).toBe(next === undefined ? refusalOf(state, trigger) : 200)
+    const { session } = await sent(world, vaultPlatform.session, { ...byPlatform, params: { connectSessionId: on.id } })
+    expect(session.status).toBe(next ?? state)
+  },
+)
 
-test.each(['expired', 'cancelled'] as const)('a link that is %s cannot be opened any more', async (state) => {
-  const connectionId = await newConnection(world, vault)
-  const link = await newLink(world, vault, { purpose: 'reconnect', connectionId, expiresInSeconds: 60 })
-  if (state === 'expired') world.clock.advance(61)
-  else await sent(world, vaultPlatform.revoke, { ...byPlatform, params: { vaultConnectionId: connectionId } })
-  await expect(open(world, link)).rejects.toThrow(`the session is ${state}`)
-  expect(sessionLifecycle.next(state, 'claim')).toBeUndefined()
-})
+const byAdmin = ({ projectId }: Vault) => ({ as: tenant.admin.as, params: { orgId: tenant.orgId, projectId } })
+const setProject = (own: Vault, status: ProjectStatus) =>
+  world.call(vaultProjects.update, { ...byAdmin(own), body: { status } })
+
+const projectTriggers = {
+  use: ({ platform: { as } }: Vault) =>
+    world.call(vaultPlatform.createSession, { as, body: { userRef: 'user-1', providerId: 'acme' } }),
+  enable: (own: Vault) => setProject(own, 'active'),
+  disable: (own: Vault) => setProject(own, 'disabled'),
+} satisfies Record<TriggerOf<typeof projectLifecycle>, unknown>
+
+test.each(pairs(vaultProjectStatuses, projectTriggers))(
+  'a project that is %s moves by %s as its table says, or stays',
+  async (state, trigger) => {
+    const own = await newVault(world, tenant)
+    await setProject(own, state)
+    const { status } = await projectTriggers[trigger](own)
+    const next = projectLifecycle.next(state, trigger)
+    const done = trigger === 'use' ? 201 : 200
+    expect(status).toBe(next === undefined ? 409 : done)
+    const { project } = await sent(world, vaultProjects.get, byAdmin(own))
+    expect(project.status).toBe(next ?? state)
+  },
+)
+
+const executorTriggers = {
+  disable: (own: Vault) => world.call(vaultProjects.disableExecutor, byAdmin(own)),
+} satisfies Record<TriggerOf<typeof executorLifecycle>, unknown>
+
+test.each(pairs(vaultExecutorStatuses, executorTriggers))(
+  'an executor that is %s moves by %s as its table says, or stays',
+  async (state, trigger) => {
+    const own = await newVault(world, tenant)
+    if (state === 'disabled') await executorTriggers.disable(own)
+    const { status } = await executorTriggers[trigger](own)
+    const next = executorLifecycle.next(state, trigger)
+    expect(status).toBe(next === undefined ? 409 : 200)
+    const rows = await world.server.context.db.rows('select status from vault_executors where id = $1', [
+      own.executor.id,
+    ])
+    expect(rows).toEqual([{ status: next ?? state }])
+    // Its credential ends with it.
+    expect((await world.call(vaultExecutor.me, { as: own.executor.as })).status).toBe(401)
+  },
+)

@@ -15,11 +15,16 @@ export type ConnectionStatus = (typeof vaultConnectionStatuses)[number]
 export type WebhookStatus = (typeof vaultWebhookStatuses)[number]
 export type DeliveryStatus = (typeof vaultDeliveryStatuses)[number]
 
-/** A disabled project releases nothing and opens no link. What it has stays, and can be revoked. */
+/**
+ * A disabled project releases nothing and opens no link. What it has stays, and can be revoked. A change that gives the
+ * status which it has already is done.
+ */
 export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 'use'>('project', [
   ['active', 'use', 'active'],
+  ['active', 'enable', 'active'],
   ['active', 'disable', 'disabled'],
   ['disabled', 'enable', 'active'],
+  ['disabled', 'disable', 'disabled'],
 ])
 
 /** One that is disabled stays so. Another takes over what is wrapped to the keys that it registers. */
@@ -57,8 +62,10 @@ export const connectionLifecycle = lifecycle<
 /** One that is disabled is sent nothing. */
 export const webhookLifecycle = lifecycle<WebhookStatus, 'send' | 'disable' | 'enable'>('webhook', [
   ['active', 'send', 'active'],
+  ['active', 'enable', 'active'],
   ['active', 'disable', 'disabled'],
   ['disabled', 'enable', 'active'],
+  ['disabled', 'disable', 'disabled'],
 ])
 
 /** What is dead was tried as often as there are pauses, and stays until someone has it sent again. */

@@ -96,8 +96,9 @@ export async function endConnection(
 ): Promise<void> {
   await db.rows('delete from vault_credentials where org_id = $1 and connection_id = $2', [orgId, id])
   await db.rows(
-    `update vault_sessions set status = 'cancelled' where org_id = $1 and connection_id = $2 and status = 'pending'`,
-    [orgId, id],
+    `update vault_sessions set status = 'cancelled'
+      where org_id = $1 and connection_id = $2 and status = 'pending' and expires_at > $3`,
+    [orgId, id, now],
   )
   await db.rows(
     `update vault_connections set status = 'revoked', status_reason = null, revoked_at = $3, revoked_by = $4, updated_at = $3

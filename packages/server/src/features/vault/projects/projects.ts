@@ -36,7 +36,7 @@ export async function update(input: In<typeof vaultProjects.update, OnProject>):
   const { db, body, now, audit } = input
   const before = await holdProject(db, input.project)
   const { name = before.name, status = before.status } = body
-  if (status !== before.status) projectLifecycle.check(before.status, status === 'active' ? 'enable' : 'disable')
+  if (body.status) projectLifecycle.check(before.status, status === 'active' ? 'enable' : 'disable')
   const display = body.display ? displayOf(body.display) : before.display
   const project = await updateProject(db, before, { name, display, status, now })
   audit('vault.project.updated', project.id, { name, status, display: body.display !== undefined })

@@ -6,7 +6,7 @@ import { newEntries } from '../../../../test/state.ts'
 import { until } from '../../../../test/until.ts'
 import { newConnection, sent, type Vault } from '../../../../test/vault-scene.ts'
 import { type MadeWebhook, openWebhooks } from '../../../../test/webhook-scene.ts'
-import { deliveryLifecycle, webhookLifecycle } from '../lifecycles.ts'
+import { type DeliveryStatus, deliveryLifecycle, type WebhookStatus, webhookLifecycle } from '../lifecycles.ts'
 import { deliverDue, failuresMax, retrySeconds } from './deliver.ts'
 import { forget, sweep } from './jobs.ts'
 
@@ -42,25 +42,64 @@ describe('a delivery', () => {
     expect(told(made).at(-1).id).toBe(dead?.id)
   })
 
-  test('moves by every trigger as its table says, or stays', async () => {
+  /** One alone, in this state. */
+  async function deliveryIn(made: MadeWebhook, state: DeliveryStatus): Promise<string> {
+    refuse(state === 'delivered' ? 204 : 500)
+    await newConnection(world, made.vault)
+    const { id } = await triedOf(made, 1)
+    if (state === 'dead') await lastTry(made, id)
+    expect(await statusOf(made)).toBe(state)
+    return id
+  }
+
+  const statusOf = async (made: MadeWebhook) => (await deliveriesOf(made))[0]?.status
+
+  /** Has what is due sent, with the pauses of delivery and webhook over. A job may have taken it, too. */
+  async function sendDue(made: MadeWebhook) {
+    const [before] = await deliveriesOf(made)
+    world.clock.advance(90_000)
+    await deliverDue(world.server.context, { orgId, id: made.id })
+    if (before?.status === 'pending') await triedOf(made, before.attempts + 1)
+    return statusOf(made)
+  }
+
+  async function lastTry(made: MadeWebhook, id: string) {
+    const { db } = world.server.context
+    await db.rows('update vault_deliveries set attempts = $2 where id = $1', [id, retrySeconds.length])
+    refuse(500)
+    return sendDue(made)
+  }
+
+  /** Each answers with the state that it leads to. */
+  const deliveryTriggers: Record<
+    Parameters<typeof deliveryLifecycle.check>[1],
+    (made: MadeWebhook, id: string) => Promise<DeliveryStatus | undefined>
+  > = {
+    accept: (made) => {
+      receiver.answer = null
+      return sendDue(made)
+    },
+    retry: (made) => {
+      refuse(500)
+      return sendDue(made)
+    },
+    give_up: lastTry,
+    redeliver: async ({ as, params }, id) =>
+      (await sent(world, vaultWebhooks.redeliver, { as, params: { ...params, vaultDeliveryId: id } })).delivery.status,
+  }
+
+  test.each(
+    vaultDeliveryStatuses.flatMap((state) =>
+      (Object.keys(deliveryTriggers) as (keyof typeof deliveryTriggers)[]).map((trigger) => [state, trigger] as const),
+    ),
+  )('that is %s moves by %s as its table says, or stays', async (state, trigger) => {
     const made = await newWebhook()
-    for (const status of vaultDeliveryStatuses) {
-      refuse(status === 'delivered' ? 204 : 500)
-      const { deliveryId } = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
-      const params = { ...made.params, vaultDeliveryId: deliveryId }
-      if (status === 'pending') {
-        await sent(world, vaultWebhooks.redeliver, { as: made.as, params })
-        await triedOf(made, 1)
-      }
-      const answer = await world.call(vaultWebhooks.redeliver, { as: made.as, params })
-      expect([status, answer.body.delivery?.status]).toEqual([status, deliveryLifecycle.next(status, 'redeliver')])
-    }
-    for (const status of vaultWebhookStatuses) {
-      await sent(world, vaultWebhooks.update, { as: made.as, params: made.params, body: { status } })
-      const params = { ...made.params, vaultDeliveryId: (await deliveriesOf(made))[0]?.id as string }
-      const answer = await world.call(vaultWebhooks.redeliver, { as: made.as, params })
-      expect(answer.status).toBe(webhookLifecycle.next(status, 'send') === undefined ? 409 : 200)
-    }
+    const id = await deliveryIn(made, state)
+    const before = hooksOf(made).length
+    const next = deliveryLifecycle.next(state, trigger)
+    expect(await deliveryTriggers[trigger](made, id)).toBe(next ?? state)
+    // What cannot be moved by an answer is not sent, so that there is none.
+    if (next === undefined) expect(hooksOf(made)).toHaveLength(before)
   })
 
   test('of long ago is forgotten', async () => {
@@ -71,6 +110,32 @@ describe('a delivery', () => {
     await forget(world.server.context)
     expect(await deliveriesOf(made)).toHaveLength(1)
   })
+})
+
+const setStatus = (made: MadeWebhook, status: WebhookStatus) =>
+  world.call(vaultWebhooks.update, { as: made.as, params: made.params, body: { status } })
+
+const webhookTriggers: Record<
+  Parameters<typeof webhookLifecycle.check>[1],
+  (made: MadeWebhook, id: string) => Promise<{ status: number }>
+> = {
+  send: ({ as, params }, id) => world.call(vaultWebhooks.redeliver, { as, params: { ...params, vaultDeliveryId: id } }),
+  enable: (made) => setStatus(made, 'active'),
+  disable: (made) => setStatus(made, 'disabled'),
+}
+
+test.each(
+  vaultWebhookStatuses.flatMap((state) =>
+    (Object.keys(webhookTriggers) as (keyof typeof webhookTriggers)[]).map((trigger) => [state, trigger] as const),
+  ),
+)('a webhook that is %s moves by %s as its table says, or stays', async (state, trigger) => {
+  const made = await newWebhook()
+  const { deliveryId } = await sent(world, vaultWebhooks.test, { as: made.as, params: made.params })
+  await setStatus(made, state)
+  const { status } = await webhookTriggers[trigger](made, deliveryId)
+  const next = webhookLifecycle.next(state, trigger)
+  expect(status).toBe(next === undefined ? 409 : 200)
+  expect(await shown(made)).toMatchObject({ status: next ?? state })
 })
 
 describe('a webhook that fails', () => {

@@ -117,6 +117,16 @@ describe('a webhook', () => {
     expect(endpoints).toMatchObject([{ id: made.id, url: expect.stringContaining(receiver.url) }])
   })
 
+  test('is changed in parts: what is left out stays, and null takes the description away', async () => {
+    const { as, params } = await newWebhook()
+    const change = async (body: object) => (await sent(world, vaultWebhooks.update, { as, params, body })).endpoint
+    const before = await change({ description: 'Backend' })
+    expect(before.description).toBe('Backend')
+    const events = ['connection.revoked']
+    expect(await change({ events })).toEqual({ ...before, events, updatedAt: expect.any(String) })
+    expect(await change({ description: null })).toMatchObject({ url: before.url, events, description: null })
+  })
+
   test('is one of ten at most, however many come at once', async () => {
     const { vault } = await newWebhook()
     const body = { url: 'https://hooks.example.com/' }

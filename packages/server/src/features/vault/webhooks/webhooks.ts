@@ -52,7 +52,7 @@ export async function update(input: In<typeof vaultWebhooks.update, OnWebhook>):
   if (!before) throw noWebhook()
   const { url = before.url, description = before.description, status = before.status } = body
   checkUrl(url)
-  if (status !== before.status) webhookLifecycle.check(before.status, status === 'active' ? 'enable' : 'disable')
+  if (body.status) webhookLifecycle.check(before.status, status === 'active' ? 'enable' : 'disable')
   const events = body.events ? [...new Set(body.events)] : before.events
   const webhook = await updateWebhook(db, before, { url, events, description, status, now })
   const { orgId, id, projectId } = webhook

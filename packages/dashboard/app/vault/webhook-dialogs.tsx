@@ -4,11 +4,12 @@ import { vaultEventTypes } from '@skerry/contract/vault-facts'
 import type { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
-import { useApiForm } from '../form/use-api-form.ts'
+import { type ApiForm, useApiForm } from '../form/use-api-form.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
-import { type Project, reloadVault } from './queries.ts'
+import { type Project, reloadVault, type Webhook } from './queries.ts'
 
 type Values = Body<typeof vaultWebhooks.create>
+type Changes = Body<typeof vaultWebhooks.update>
 type EventType = (typeof vaultEventTypes)[number]
 
 const meanings: Record<EventType, string> = {
@@ -21,6 +22,10 @@ const initialValues: Values = { url: '', events: [...vaultEventTypes], descripti
 
 /** An empty text is no description. */
 const prepare = ({ description, ...values }: Values): Values => (description ? { ...values, description } : values)
+const prepareChanges = ({ description, ...values }: Changes): Changes => ({
+  ...values,
+  description: description || null,
+})
 
 export function NewWebhookDialog(props: { project: Project; onClose: () => void; onMade: (secret: string) => void }) {
   const { project, onClose, onMade } = props
@@ -33,6 +38,30 @@ export function NewWebhookDialog(props: { project: Project; onClose: () => void;
   }
   return (
     <FormDialog title="New webhook" submit="Create" form={form} onClose={onClose} onSubmit={create}>
+      <WebhookFields form={form} />
+    </FormDialog>
+  )
+}
+
+export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const { id, projectId, url, events, description } = webhook
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const values: Changes = { url, events, description: description ?? '' }
+  const form = useApiForm('vaultWebhooks', 'update', values, prepareChanges)
+  const update = async (body: Changes) => {
+    await api.vaultWebhooks.update({ params: { orgId: org.id, projectId, vaultWebhookId: id }, body })
+    await reloadVault(org.id)
+  }
+  return (
+    <FormDialog title={`Edit the webhook to ${url}`} submit="Save" form={form} onClose={onClose} onSubmit={update}>
+      <WebhookFields form={form} />
+    </FormDialog>
+  )
+}
+
+function WebhookFields<V extends Changes>({ form }: { form: ApiForm<V> }) {
+  return (
+    <>
       <TextInput
         label="Address"
         description="Of your backend, https and reachable from this server."
@@ -55,6 +84,6 @@ export function NewWebhookDialog(props: { project: Project; onClose: () => void;
           ))}
         </Stack>
       </Checkbox.Group>
-    </FormDialog>
+    </>
   )
 }
