@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, newMachine, signedUp } from './machine.ts'
+import { isSigned, makeSealed, makeSignature, openSealed, type PublishedPlace, readKey } from './published-kms.ts'
 import { openServer, type Server } from './server.ts'
 
 let server: Server
@@ -147,4 +148,78 @@ describe('signing', () => {
       expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('not one of this message')])
     },
   )
+})
+
+describe('a client written from the published formats alone', () => {
+  let place: PublishedPlace
+  let tokenId: string
+  beforeAll(async () => {
+    const made = await ok(['token', 'create', '--admin', '--name', 'published', '--format', 'classic', '--json'])
+    const { token, serviceToken } = JSON.parse(made.stdout)
+    const { profiles, current } = JSON.parse((await machine.shell('cat $HOME/.config/skerry/credentials.json')).stdout)
+    tokenId = serviceToken.id
+    place = { url: server.url, token, orgId: profiles[current].org.id }
+  })
+
+  /** A key that is granted to that client, as it sees it. */
+  async function published(name: string, ...options: string[]) {
+    const { key } = JSON.parse(await kms(['create', name, ...options, '--json'].join(' ')))
+    await kms(`grant ${name} --token ${tokenId}`)
+    return { seen: () => readKey(place, key.id) }
+  }
+
+  it('opens our ce1. and dk1., of each version that it was granted and in their context alone', async () => {
+    const { seen } = await published('opened')
+    const first = (await kms('encrypt opened --context customer/17', 'für dich')).trim()
+    await kms('rotate opened --yes')
+    const bare = (await kms('encrypt opened', 'bare')).trim()
+    const wrapped = (await kms('data-key opened --out published-key')).trim()
+    const key = await seen()
+    expect([first, bare, wrapped].map((blob) => blob.split('.')[2])).toEqual(['1', '2', '2'])
+    expect(openSealed(first, key, 'customer/17').toString()).toBe('für dich')
+    expect(openSealed(bare, key).toString()).toBe('bare')
+    expect(openSealed(wrapped, key).equals(await readFile(path('published-key')))).toBe(true)
+    for (const [blob, context] of [
+      [first, 'customer/18'],
+      [first, ''],
+      [bare.replace('.2.', '.1.'), ''],
+      [wrapped.replace('dk1', 'ce1'), ''],
+      [bare.replace('ce1', 'dk1'), ''],
+    ] as const)
+      expect(() => openSealed(blob, key, context)).toThrow()
+  })
+
+  it('makes ce1. and dk1. that we open, and no others', async () => {
+    const { seen } = await published('made')
+    await kms('rotate made --yes')
+    const key = await seen()
+    const plaintext = randomBytes(300)
+    for (const [prefix, context, options] of [
+      ['ce1', '', ''],
+      ['ce1', 'customer/17', ' --context customer/17'],
+      ['dk1', '', ''],
+    ] as const) {
+      await kms(`decrypt made${options} --out back`, makeSealed(prefix, plaintext, key, context))
+      expect((await readFile(path('back'))).equals(plaintext)).toBe(true)
+    }
+    const other = await machine.skerry(['kms', 'decrypt', 'made'], { input: makeSealed('ce1', plaintext, key, 'x') })
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('it does not open')])
+  })
+
+  it('verifies our sg1., and we verify its', async () => {
+    const { seen } = await published('signed', '--spec', 'ecdsa-p256-sha256')
+    const message = randomBytes(2000)
+    await writeFile(path('published-message'), message)
+    const ours = (await kms('sign signed --file published-message')).trim()
+    await kms('rotate signed --yes')
+    expect(await isSigned(ours, message, place)).toBe(true)
+    expect(await isSigned(ours, message.subarray(1), place)).toBe(false)
+    expect(await isSigned(ours.replace('.1.', '.2.'), message, place)).toBe(false)
+
+    await writeFile(path('published-signature'), makeSignature(message, await seen()))
+    const valid = await ok(['kms', 'verify', 'published-signature', '--file', 'published-message'])
+    expect(valid.stderr).toContain('valid: signed with version 2')
+    const wrong = await machine.skerry(['kms', 'verify', 'published-signature'], { input: 'another message' })
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('not one of this message')])
+  })
 })

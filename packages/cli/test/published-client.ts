@@ -16,14 +16,14 @@ interface Layer {
   secrets: { name: string; ciphertext: string }[]
 }
 
-const bytes = (text: string) => Buffer.from(text, 'base64url')
+export const bytes = (text: string) => Buffer.from(text, 'base64url')
 
 /** Resolves with the whole token as bearer, decrypts every layer, later ones win, then expands references. */
 export async function resolveAsPublished(url: string, token: string, query = ''): Promise<Record<string, string>> {
   const response = await fetch(`${url}/v1/resolve${query}`, { headers: { authorization: `Bearer ${token}` } })
   if (!response.ok) throw new Error(`HTTP ${response.status}`)
   const { layers } = (await response.json()) as { layers: Layer[] }
-  const key = createPrivateKey({ key: bytes(token.split('_').slice(2).join('_')), format: 'der', type: 'pkcs8' })
+  const key = keyOf(token)
   const merged: Record<string, string> = {}
   for (const layer of layers) {
     const dek = unwrap(layer.wrappedDek, key)
@@ -33,7 +33,11 @@ export async function resolveAsPublished(url: string, token: string, query = '')
   return Object.fromEntries(Object.entries(merged).map(([name, value]) => [name, expand(value, merged)]))
 }
 
-function unwrap(blob: string, key: KeyObject): Buffer {
+/** The private key that a service token holds. */
+export const keyOf = (token: string): KeyObject =>
+  createPrivateKey({ key: bytes(token.split('_').slice(2).join('_')), format: 'der', type: 'pkcs8' })
+
+export function unwrap(blob: string, key: KeyObject): Buffer {
   const [prefix, point, salt, iv, sealed] = blob.split('.') as [string, string, string, string, string]
   if (prefix !== 'wd1') throw new Error(`not a wrapped key: ${prefix}`)
   const ephemeral = bytes(point)
@@ -57,7 +61,7 @@ function open(blob: string, dek: Buffer, aad: string): string {
   return gcm(dek, bytes(iv), bytes(sealed), Buffer.from(aad)).toString('utf8')
 }
 
-function gcm(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer): Buffer {
+export function gcm(key: Buffer, iv: Buffer, sealed: Buffer, aad: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, iv)
   decipher.setAAD(aad)
   decipher.setAuthTag(sealed.subarray(-16))

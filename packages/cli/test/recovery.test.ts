@@ -4,6 +4,7 @@ import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
 import { type Liar, openLiar } from './hostile/liar.ts'
+import { newMachine } from './machine.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
 
 // Five custodians, any three of whom open what the recovery key covers.
@@ -164,6 +165,39 @@ describe.skipIf(isQuick)('recovery by the command line', () => {
       for (const index of [0, 2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
       await newcomer.ok(`skerry recovery complete ${id}`)
       expect(await newcomer.ok('skerry secrets get VALUE --reveal --app shop --env development')).toContain(value)
+    })
+  })
+
+  describe('a service token that has lost its keys', () => {
+    test('reads again after custodians have compared its words, and completes for itself alone', async () => {
+      const made = await json(admin, 'skerry token create --name robot --unbound --app shop --env development')
+      const robot = await newMachine(server.url)
+      robot.env.SKERRY_TOKEN = made.token
+      const { id: tokenId } = made.serviceToken
+      const read = 'skerry secrets get VALUE --reveal --app shop --env development'
+      await admin.ok(`skerry grant revoke ${tokenId} --app shop --env development --yes`)
+      const said = async (command: string) => {
+        const { code, stdout, stderr } = await robot.shell(command)
+        expect([command, code, stderr]).toEqual([command, 0, expect.any(String)])
+        return stdout
+      }
+      expect((await robot.shell(read)).stderr).toMatch(/holds? no key/)
+      await refused(admin, `skerry recovery request --token ${tokenId} --user ${admin.email}`, 'exclude each other')
+      await refused(admin, `skerry recovery request --token skt_${'a'.repeat(22)}`, 'there is no token')
+      const id = (await admin.ok(`skerry recovery request --token ${tokenId} --reason "granted to nobody else"`)).trim()
+      const words = (await said('skerry keys fingerprint')).trim()
+      await refused(by(0), `skerry recovery contribute ${id} --words "${await wordsOf(newcomer)}"`, 'has other words')
+      for (const index of [0, 1]) expect((await contribute(by(index), id, words)).code).toBe(0)
+      expect((await robot.shell(`skerry recovery complete ${id}`)).stderr).toContain('2 of 3 shares')
+      expect((await contribute(by(3), id, words)).code).toBe(0)
+      await refused(admin, `skerry recovery complete ${id}`, 'not for your key')
+      await said(`skerry recovery complete ${id} --only shop/development`)
+      expect(await said(read)).toContain(value)
+      const kept = JSON.parse(await admin.ok('skerry audit --action recovery_request.completed --limit 1 --json'))
+      expect(kept).toMatchObject({ resourceId: id, actorId: tokenId, metadata: { targetType: 'service_token' } })
+      await admin.ok(`skerry token revoke ${tokenId} --yes`)
+      await refused(admin, `skerry recovery request --token ${tokenId}`, 'is revoked')
+      await robot.remove()
     })
   })
 

@@ -15,6 +15,12 @@ const LeafIndex = Type.Integer({
   description: 'the place of an entry in the tree, from 0',
 })
 
+const BrokenAt = {
+  ...Nullable(Instant),
+  description:
+    'when the server found that stored hashes of the trail were changed: nothing is sealed since; null while they are whole',
+}
+
 /** A sealed entry. What is sealed is the entry itself, in the one spelling that RFC 8785 gives its JSON. */
 export const AuditLeaf = Strict({
   index: LeafIndex,
@@ -28,7 +34,12 @@ export const AuditLeaf = Strict({
 export const auditProof = {
   checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
     summary: 'The signed note about the trail as it is sealed now: how many entries, and the hash over all of them',
-    responses: { 200: Strict({ checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }) }) },
+    responses: {
+      200: Strict({
+        checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        brokenAt: BrokenAt,
+      }),
+    },
     refuses: ['conflict'],
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
@@ -49,7 +60,7 @@ export const auditProof = {
       from: Type.Optional({ ...LeafIndex, description: 'index of the first; 0 unless given' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
     }),
-    responses: { 200: Strict({ leaves: Type.Array(AuditLeaf), size: Size }) },
+    responses: { 200: Strict({ leaves: Type.Array(AuditLeaf), size: Size, brokenAt: BrokenAt }) },
     refuses: ['conflict'],
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {

@@ -4,6 +4,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import { type Bytes, decodeBase64url } from '@skerry/crypto/base64url'
 import { type Checkpoint, decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
 import { growTree, type Hasher, isSameHash, openHasher, rootsOfConsistency } from '@skerry/crypto/merkle'
+import { findDamage, type SealedEntry } from './audit-damage.ts'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
@@ -26,6 +27,7 @@ export interface Finding {
     | 'shorter'
     | 'other_key'
     | 'not_as_signed'
+    | 'unsealed'
   message: string
   index?: number
   entryId?: string
@@ -51,13 +53,22 @@ export interface ProvenArchive {
 
 type Leaf = Answer<typeof auditProof.leaves>['leaves'][number]
 
+/** The checkpoint that the server signed last. */
+export interface SignedCheckpoint extends SeenCheckpoint {
+  parsed: Checkpoint
+  /** That the server has found its trail changed, and seals nothing more. */
+  unsealed: Finding[]
+}
+
 /** @returns the checkpoint of now, its signature checked. @throws CryptoError, and as `client`. */
-export async function fetchCheckpoint(client: Client, orgId: string): Promise<SeenCheckpoint & { parsed: Checkpoint }> {
-  const [{ checkpoint: note }, { publicKey }] = await Promise.all([
+export async function fetchCheckpoint(client: Client, orgId: string): Promise<SignedCheckpoint> {
+  const [{ checkpoint: note, brokenAt }, { publicKey }] = await Promise.all([
     client.auditProof.checkpoint({ params: { orgId } }),
     client.auditProof.exportKey({}),
   ])
-  return { note, publicKey, parsed: await open({ note, publicKey }, orgId) }
+  const message = `the server found stored hashes of the trail changed, and has sealed nothing since ${brokenAt}`
+  const unsealed: Finding[] = brokenAt === null ? [] : [{ kind: 'unsealed', message }]
+  return { note, publicKey, parsed: await open({ note, publicKey }, orgId), unsealed }
 }
 
 const open = ({ note, publicKey }: SeenCheckpoint, orgId: string): Promise<Checkpoint> =>
@@ -84,7 +95,7 @@ export async function verifyTrail(
 ): Promise<Verified> {
   // First, so that all that is listed here and was written a while ago must be sealed by then.
   const listed = await listEntries(client, orgId)
-  const { note, publicKey, parsed } = await fetchCheckpoint(client, orgId)
+  const { note, publicKey, parsed, unsealed } = await fetchCheckpoint(client, orgId)
   const findings: Finding[] = []
   if (seen && seen.publicKey !== publicKey)
     findings.push({ kind: 'other_key', message: 'the server signs with another key than before' })
@@ -100,21 +111,19 @@ export async function verifyTrail(
     newest: '',
     gone: [],
     moves: movesOf(listed),
-    roots: new Map([...movesOf(listed), ...archives].map(({ size }) => [size, ''])),
+    roots: new Map([...movesOf(listed), ...archives, ...(before ? [before] : [])].map(({ size }) => [size, ''])),
   }
   for await (const leaf of leavesOf(client, orgId, parsed.size)) {
     checkLeaf(walk, leaf)
     const { size } = walk.tree
     if (walk.roots.has(size)) walk.roots.set(size, encodeBase64(walk.tree.root()))
-    if (size === before?.size && !isSameHash(walk.tree.root(), before.root)) findings.push(otherHistory(before.size))
   }
   const archived = checkGone(walk, archives)
   if (!isSameHash(walk.tree.root(), parsed.root) && findings.length === 0)
-    findings.push({
-      kind: 'not_as_signed',
-      message: 'the hashes of the entries do not give what the server has signed',
-    })
-  findings.push(...unsealed(listed, walk.sealed, walk.newest))
+    findings.push(await notAsSigned(client, orgId, parsed, hasher))
+  if (before && before.size <= parsed.size && !(await goesOnFrom(client, orgId, before, parsed, walk)))
+    findings.push(otherHistory(before.size))
+  findings.push(...neverSealed(listed, walk.sealed, walk.newest), ...unsealed)
   return { size: parsed.size, checkpoint: note, publicKey, findings, archived }
 }
 
@@ -122,6 +131,19 @@ const otherHistory = (size: number): Finding => ({
   kind: 'other_history',
   message: `the first ${size} entries are not those of the checkpoint that was seen before`,
 })
+
+/** Entries that are not what was signed do not lead to what was seen before either: then the server has to prove it. */
+async function goesOnFrom(client: Client, orgId: string, before: Checkpoint, signed: Checkpoint, walk: Walk) {
+  if (isSameHash(walk.tree.root(), signed.root))
+    return before.size === 0 || walk.roots.get(before.size) === encodeBase64(before.root)
+  try {
+    return await isProvenBeginning(client, orgId, before, signed)
+  } catch (error) {
+    // Of a trail that it has found changed it proves nothing, which is a finding of its own.
+    if (error instanceof SkerryError && error.code === 'conflict') return true
+    throw error
+  }
+}
 
 interface Walk {
   hasher: Hasher
@@ -191,8 +213,21 @@ function checkGone(walk: Walk, archives: readonly ProvenArchive[]): Verified['ar
 const isLate = (createdAt: string, newest: string) =>
   newest !== '' && Date.parse(newest) - Date.parse(createdAt) > lateMs
 
+/** Somebody changed entries and their stored hashes alike. */
+async function notAsSigned(client: Client, orgId: string, signed: Checkpoint, hasher: Hasher): Promise<Finding> {
+  const entries: SealedEntry[] = []
+  for await (const { entryId, hash, entry } of leavesOf(client, orgId, signed.size))
+    entries.push({ id: entryId, hash: entry ? hasher.leaf(entry) : decodeBase64(hash) })
+  const { start, end, isProven } = await findDamage(client, orgId, { hasher, signed, entries })
+  const [first, last] = [entries[start]?.id, entries[end - 1]?.id]
+  const which = end - start > 1 ? `one of the entries ${start} to ${end - 1}, ${first} to ${last},` : `entry ${first}`
+  const tells = isProven ? '' : 'as far as the stored hashes tell, '
+  const message = `${tells}${which} is not what the server has signed: it was changed together with its stored hash`
+  return { kind: 'not_as_signed', message, index: start }
+}
+
 /** What the trail shows and no tree holds, although younger entries are sealed. */
-const unsealed = (listed: { id: string; createdAt: string }[], sealed: Set<string>, newest: string): Finding[] =>
+const neverSealed = (listed: { id: string; createdAt: string }[], sealed: Set<string>, newest: string): Finding[] =>
   listed
     .filter(({ id, createdAt }) => !sealed.has(id) && isLate(createdAt, newest))
     .map(({ id }) => ({ kind: 'put_between', message: `entry ${id} was never sealed`, entryId: id }))
@@ -240,11 +275,15 @@ export async function compareCheckpoints(
 ): Promise<Finding | null> {
   const opened = await Promise.all(notes.map((note) => open({ note, publicKey }, orgId)))
   const [older, newer] = opened.toSorted((one, other) => one.size - other.size) as [Checkpoint, Checkpoint]
-  if (older.size === 0) return null
-  if (older.size === newer.size) return isSameHash(older.root, newer.root) ? null : otherHistory(older.size)
+  return (await isProvenBeginning(client, orgId, older, newer)) ? null : otherHistory(older.size)
+}
+
+async function isProvenBeginning(client: Client, orgId: string, older: Checkpoint, newer: Checkpoint) {
+  if (older.size === 0) return true
+  if (older.size === newer.size) return isSameHash(older.root, newer.root)
   const query = { from: older.size, to: newer.size }
   const { proof } = await client.auditProof.consistency({ params: { orgId }, query })
-  return (await isBeginning(older, newer, proof.hashes.map(decodeBase64))) ? null : otherHistory(older.size)
+  return isBeginning(older, newer, proof.hashes.map(decodeBase64))
 }
 
 /** Whether a proof shows that the older tree is the beginning of the newer one. Asks nobody. */

@@ -5,10 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tokenHash } from '@skerry/crypto/digest'
 import { generateKeyPair } from '@skerry/crypto/keys'
+import { rewrapShare } from '@skerry/crypto/recovery'
+import { openSecret } from '@skerry/crypto/secret'
 import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/audit-proof'
 import { type Client, createClient } from '@skerry/sdk/client'
 import { createEnvironment } from '@skerry/sdk/environments'
-import { type EnvironmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
+import { openManagedKey } from '@skerry/sdk/kms'
+import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
+import { type EnvironmentKey, environmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
 import { createSkerry } from '@skerry/sdk/skerry'
 import { type CreatedServiceToken, createServiceToken, registerRestored, registrationOf } from '@skerry/sdk/tokens'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -19,6 +23,7 @@ import { archiveOf, readArchive } from './archives.ts'
 import { sealedPrivateKey } from './blobs.ts'
 import { engine } from './engine.ts'
 import { prepare } from './prepare.ts'
+import { enrich, type Rich } from './rich.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
 
@@ -41,6 +46,8 @@ let world: World
 let tenant: Tenant
 let admin: Person
 let member: Person
+let approver: Person
+let rich: Rich
 let reader: CreatedServiceToken
 let place: Place
 let target: RunningServer
@@ -56,7 +63,9 @@ beforeAll(async () => {
   admin = await joined('admin@example.com', 'admin')
   member = await joined('member@example.com', 'member')
   await newDecoy(world, tenant, 'in the wiki')
+  approver = await joined('approver@example.com', 'admin')
   place = await newPlace()
+  rich = await enrich(world, tenant, [admin, member, approver])
   await write('STABLE', 'was there before')
   await seal(world.server.context)
   archive = await whileWriting(() =>
@@ -163,7 +172,8 @@ test('restoring it says what is there, and by name what could not come along', (
   expect(said.stdout).toContain('is restored as it was at')
   expect(said.stdout).toContain('Its audit trail is the one that was signed')
   expect(said.stdout).toContain(`web (${reader.serviceToken.id})`)
-  expect(said.stdout).toContain('store their sealed private key again: member@example.com')
+  expect(said.stdout).toMatch(/store their sealed private key again: .*member@example\.com/)
+  for (const label of rich.left) expect(said.stdout).toContain(label)
   expect(said.stdout).toMatch(/Decoys, .*: in the wiki/)
   expect(said.stdout).toMatch(/Machine clients, /)
 })
@@ -188,7 +198,7 @@ test('people read every secret there, and tokens do once they are registered aga
   const read = (person: Person) =>
     createSkerry({ baseUrl, bearer: person.bearer, privateKey: person.keys.privateKey, env: place.id }).resolve()
   const { data } = await readArchive(archive)
-  const names = data.secrets!.map(({ name }) => name)
+  const names = data.secrets!.filter(({ environmentId }) => environmentId === place.id).map(({ name }) => name)
   for (const person of [admin, member]) {
     const { values } = await read(person)
     expect(Object.keys(values).toSorted()).toEqual(names.toSorted())
@@ -210,6 +220,94 @@ test('people read every secret there, and tokens do once they are registered aga
   expect(registered).toMatchObject({ id: tokenId, name: 'web', environmentId: place.id })
   expect((await byToken()).values.STABLE).toBe('was there before')
   await expect(here.tokens.create({ params, body })).rejects.toMatchObject({ code: 'conflict' })
+})
+
+const at = (person: Person) => createClient({ baseUrl: target.url, credential: { bearer: person.bearer } })
+
+/** An environment's own secrets there, each opened with the key that this person was granted. */
+async function valuesThere(person: Person, envId: string): Promise<Record<string, string>> {
+  const params = { orgId: tenant.orgId, envId }
+  const { dek } = await environmentKey(at(person), params, person.keys.privateKey)
+  const { secrets } = await at(person).secrets.list({ params })
+  const open = async ({ name, ciphertext }: (typeof secrets)[number]) =>
+    [name, await openSecret(ciphertext, dek, envId, name)] as const
+  return Object.fromEntries(await Promise.all(secrets.map(open)))
+}
+
+/** Opens every version of every secret -> how many there are. */
+async function openVersions(person: Person, envId: string): Promise<number> {
+  const params = { orgId: tenant.orgId, envId }
+  const { dek } = await environmentKey(at(person), params, person.keys.privateKey)
+  const { secrets } = await at(person).secrets.list({ params })
+  const counts = secrets.map(async ({ name }) => {
+    const { versions } = await at(person).secrets.versions({ params: { ...params, name } })
+    for (const { ciphertext } of versions) await openSecret(ciphertext, dek, envId, name)
+    return versions.length
+  })
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+}
+
+test('every secret of every environment opens there for whoever held the key, in each of its versions', async () => {
+  const { data } = await readArchive(archive)
+  const counted = { environments: 0, versions: 0 }
+  for (const { id } of data.environments!) {
+    const envId = String(id)
+    expect(await valuesThere(admin, envId)).toMatchObject(rich.values.get(envId) ?? { STABLE: 'was there before' })
+    counted.versions += await openVersions(admin, envId)
+    counted.environments += 1
+  }
+  expect(counted).toEqual({ environments: 8, versions: data.secretVersions!.length })
+  const { envId: env, branch, values } = rich.branched
+  const { bearer, keys } = admin
+  const read = createSkerry({ baseUrl: target.url, bearer, privateKey: keys.privateKey, env, branch })
+  expect((await read.resolve()).values).toMatchObject(values)
+})
+
+test('a change that waited is approved there, and what a managed key had encrypted before its rotation opens', async () => {
+  const { orgId } = tenant
+  const { envId, changeRequestId, name, value } = rich.pending
+  const params = { orgId, changeRequestId }
+  await at(approver).changes.approve({ params, body: {} })
+  expect(await valuesThere(admin, envId)).toEqual({ GUARDED: value, OTHER: 'stays' })
+  const { dek } = await environmentKey(at(admin), { orgId, envId }, admin.keys.privateKey)
+  const again = await putSecret(at(admin), { orgId, envId, name }, 'unasked', dek)
+  expect(again).toMatchObject({ queued: true })
+
+  const { kmsKeyId, blob, context, plaintext } = rich.kms
+  const key = await openManagedKey(at(admin), { orgId, kmsKeyId }, admin.keys.privateKey)
+  expect([blob.split('.')[2], key.versions]).toEqual(['1', [1, 2]])
+  expect(await key.decrypt(blob, context)).toEqual(plaintext)
+  expect(await key.decrypt(await key.encrypt(plaintext))).toEqual(plaintext)
+})
+
+test('custodians recover there, for a member, what they covered before; an agent keeps its signed policy', async () => {
+  const { orgId } = tenant
+  const { recoveryPublicKeyJwk, pending, agent } = rich
+  const { envId } = pending
+  const { recovery, coverage } = await at(admin).recovery.get({ params: { orgId } })
+  expect([recovery?.threshold, coverage.unprotectedEnvIds]).toEqual([2, [place.id]])
+  const { publicKeyJwk: targetPublicKeyJwk, privateKey } = member.keys
+  const target = { targetPublicKeyJwk, targetType: 'user' as const, targetId: member.id }
+  const { request } = await at(admin).recoveryRequests.open({ params: { orgId }, body: target })
+  const params = { orgId, recoveryRequestId: request.id }
+  for (const custodian of [admin, approver]) {
+    const { share } = await at(custodian).recovery.share({ params: { orgId } })
+    const { shareIndex, threshold, wrappedShare } = share
+    const of = { orgId, shareIndex, threshold }
+    const { privateKey: own } = custodian.keys
+    const contributedShare = await rewrapShare(wrappedShare, own, targetPublicKeyJwk, recoveryPublicKeyJwk, of)
+    await at(custodian).recoveryRequests.contribute({ params, body: { shareIndex, contributedShare } })
+  }
+  const given = { orgId, ...(await at(member).recoveryRequests.get({ params })) }
+  const { recoveryKey, falseShares } = await gatherRecoveryKey(given, privateKey, recoveryPublicKeyJwk)
+  const { grants } = await recoverKeys(at(member), { orgId, targetPublicKeyJwk, chosen: new Set([envId]) }, recoveryKey)
+  expect([falseShares, grants.length]).toEqual([[], 1])
+  const body = { principalType: 'user' as const, principalId: member.id, grants }
+  await at(member).recoveryRequests.complete({ params, body })
+  expect(await valuesThere(member, envId)).toMatchObject({ OTHER: 'stays' })
+
+  const { policies } = await at(admin).agents.policies({ params: { orgId, agentId: agent.agentId } })
+  expect(policies.map(({ bundle }) => bundle)).toEqual([agent.bundle])
 })
 
 test('only the sealed private key of whoever made the archive came along', async () => {

@@ -50,7 +50,7 @@ export async function checkpoint(own: Flags & { compare?: string }, command: Com
   const mine = await fetchCheckpoint(session.client, orgId)
   const { publicKey } = mine
   const seen = recallCheckpoint(session, orgId)
-  const findings: Finding[] = []
+  const findings: Finding[] = [...mine.unsealed]
   if (seen && seen.publicKey !== publicKey)
     throw tell([{ kind: 'other_key', message: 'the server signs with another key than before' }])
   const others = [seen?.note, flags.compare && readTextFile(flags.compare)].filter((text) => text !== undefined)

@@ -13,7 +13,7 @@ import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unl
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
-import { openSession } from '../session.ts'
+import { openSession, ownPublicKey } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -33,7 +33,9 @@ export function register(command: Command): void {
     trust,
   )
   leaf(command, 'passkeys', 'Passkeys that unlock your keyring, or sign you in').action(passkeys)
-  leaf(command, 'fingerprint', 'Your public key as words, for others to compare').action(fingerprint)
+  leaf(command, 'fingerprint', 'Your public key, or that of the token in use, as words for others to compare').action(
+    fingerprint,
+  )
   command.addHelpText(
     'after',
     `
@@ -103,7 +105,10 @@ async function status(flags: Flags): Promise<void> {
 }
 
 async function fingerprint(flags: Flags): Promise<void> {
-  const { publicKeyJwk } = await sealedKeys(ownerOf(await openSession(flags)))
+  const session = await openSession(flags)
+  // A token has a key without a keyring, and custodians compare its words before they give it their shares.
+  const isToken = session.principal.type === 'service_token'
+  const publicKeyJwk = isToken ? await ownPublicKey(session) : (await sealedKeys(ownerOf(session))).publicKeyJwk
   const words = await fingerprintWords(publicKeyJwk)
   if (flags.json) writeJson({ publicKeyJwk, fingerprint: words })
   else writeLine(words)

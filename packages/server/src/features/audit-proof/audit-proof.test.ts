@@ -281,7 +281,7 @@ describe('what somebody does to sealed entries in the database is found by whoev
   })
 
   test('a changed entry with its hash: nothing is sealed on top, and the server says so', async () => {
-    const { of } = await withHistory(20)
+    const { of, ids } = await withHistory(20)
     const seen = await seenNow(of)
     await db().script(`alter table audit_leaves disable trigger user;
       update audit_leaves set hash = sha256('x') where org_id = '${of.orgId}' and position = 18;
@@ -289,7 +289,11 @@ describe('what somebody does to sealed entries in the database is found by whoev
     expect((await verify(of, seen)).findings).toMatchObject([{ kind: 'changed', index: 18 }])
     await newApp(world, of)
     await sealed()
-    expect((await ask(auditProof.checkpoint, {}, of)).error?.message).toContain('were changed')
+    const { body } = await ask(auditProof.checkpoint, {}, of)
+    expect(body).toEqual({ checkpoint: seen.note, brokenAt: expect.any(String) })
+    expect((await ask(auditProof.leaves, {}, of)).body).toMatchObject({ size: ids.length, brokenAt: body.brokenAt })
+    expect((await ask(auditProof.consistency, { from: 1 }, of)).error?.message).toContain('were changed')
+    expect((await verify(of, seen)).findings).toMatchObject([{ kind: 'changed', index: 18 }, { kind: 'unsealed' }])
     expect(world.log.some((line) => line.includes('changed by hand') && line.includes(of.orgId))).toBe(true)
   })
 })

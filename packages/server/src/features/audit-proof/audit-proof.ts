@@ -11,9 +11,9 @@ export async function checkpoint({
   db,
   org,
 }: In<typeof auditProof.checkpoint, InOrg>): Out<typeof auditProof.checkpoint> {
-  const tree = await getTree(db, org)
-  if (tree.checkpoint === null) throw fail('conflict', 'this server has no server key')
-  return { checkpoint: tree.checkpoint }
+  const { checkpoint, brokenAt } = await getTree(db, org)
+  if (checkpoint === null) throw fail('conflict', 'this server has no server key')
+  return { checkpoint, brokenAt }
 }
 
 export async function inclusion({
@@ -35,7 +35,7 @@ export async function consistency({
   org,
   query,
 }: In<typeof auditProof.consistency, InOrg>): Out<typeof auditProof.consistency> {
-  const to = checkSize(await getTree(db, org), query.to, 'to')
+  const to = checkSize(await getWholeTree(db, org), query.to, 'to')
   const { from } = query
   if (from > to) throw fail('invalid_request', 'query.from: is larger than query.to')
   const hashes = await withNodes(db, org, (get) => consistencyProof(get, from, to))
@@ -43,10 +43,10 @@ export async function consistency({
 }
 
 export async function leaves({ db, org, query }: In<typeof auditProof.leaves, InOrg>): Out<typeof auditProof.leaves> {
-  const { size } = await getTree(db, org)
+  const { size, brokenAt } = await getTree(db, org)
   const from = query.from ?? 0
   const to = Math.min(size, from + (query.limit ?? limits.auditLeavesMax))
-  return { leaves: await listLeaves(db, org, from, to), size }
+  return { leaves: await listLeaves(db, org, from, to), size, brokenAt }
 }
 
 export async function exportKey({ context, db }: In<typeof auditProof.exportKey>): Out<typeof auditProof.exportKey> {
@@ -55,10 +55,19 @@ export async function exportKey({ context, db }: In<typeof auditProof.exportKey>
   return published
 }
 
-/** Of an organization that was just made nothing is sealed yet; and nothing is told of a tree that somebody has changed. */
+/** Of an organization that was just made nothing is sealed yet. */
 async function getTree(db: Sql, org: { id: string }): Promise<Tree> {
   const tree = await findTree(db, org)
   if (!tree) throw fail('conflict', 'nothing of this organization is sealed yet: ask again in ten seconds')
+  return tree
+}
+
+/**
+ * Of a tree that somebody has changed, entries, the last signed checkpoint and proofs that lead to it stay readable, since
+ * they show where the change is. What else would be computed from it is told to nobody.
+ */
+async function getWholeTree(db: Sql, org: { id: string }): Promise<Tree> {
+  const tree = await getTree(db, org)
   if (tree.brokenAt !== null)
     throw fail('conflict', `the stored hashes of this trail were changed; nothing is sealed since ${tree.brokenAt}`)
   return tree

@@ -4,12 +4,23 @@ import { me } from '@skerry/contract/me'
 import { type NotificationType, notificationTypes } from '@skerry/contract/notification-types'
 import { notifications } from '@skerry/contract/notifications'
 import { invites } from '@skerry/contract/orgs'
+import { recoveryRequests } from '@skerry/contract/recovery'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { publicKeyJwk, sealedPrivateKey } from '../../../test/blobs.ts'
+import { publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
 import { newGuarded } from '../../../test/guarded.ts'
+import { openRequest, setUpRecovery } from '../../../test/recovery-steps.ts'
 import { type MailServer, startMailServer } from '../../../test/services/smtp.ts'
 import { mailsWritten } from '../../../test/state.ts'
-import { type Actor, newCliSession, newMember, newPerson, signUp, type Tenant } from '../../../test/tenant.ts'
+import {
+  type Actor,
+  newApp,
+  newCliSession,
+  newEnv,
+  newMember,
+  newPerson,
+  signUp,
+  type Tenant,
+} from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import type { Sql } from '../../db/database.ts'
@@ -178,6 +189,36 @@ describe('a mail', () => {
     await world.call(protection.delete, { as: one.as, params })
     await mailsWritten(world)
     expect(subjects('guard-b@example.com').filter((subject) => subject?.startsWith('An environment'))).toHaveLength(1)
+  })
+
+  test('about a recovery goes to each admin and each custodian, when it is opened and when it is completed', async () => {
+    const own = await signUp(world)
+    const person = (email: string, role: 'admin' | 'member' = 'member') =>
+      newMember(world, own, role, { email: `${email}@example.com` })
+    await person('party-admin', 'admin')
+    const custodians = [await person('party-a'), await person('party-b'), await person('party-c')]
+    await put(custodians[2] as Actor, { recovery_opened: false })
+    const target = await person('party-target')
+    const envId = (await newEnv(world, own, (await newApp(world, own)).id)).id
+    await setUpRecovery(world, own, custodians, 2, [envId])
+    const { id: recoveryRequestId } = await openRequest(world, own, target)
+    const params = { orgId: own.orgId, recoveryRequestId }
+    for (const [index, { as }] of custodians.slice(0, 2).entries()) {
+      const body = { shareIndex: index + 1, contributedShare: wrappedKey() }
+      await world.call(recoveryRequests.contribute, { as, params, body })
+    }
+    const body = { principalId: target.id, grants: [{ environmentId: envId, wrappedDek: wrappedKey() }] }
+    await world.call(recoveryRequests.complete, { as: target.as, params, body: { principalType: 'user', ...body } })
+    await mailsWritten(world)
+    for (const address of ['party-admin', 'party-a', 'party-b']) {
+      const { source } = await mailTo(`${address}@example.com`, 'A recovery was opened in Acme')
+      expect(source).toContain(recoveryRequestId)
+    }
+    for (const address of ['party-admin', 'party-a', 'party-b', 'party-c'])
+      await mailTo(`${address}@example.com`, 'A recovery was completed in Acme')
+    const about = (address: string) =>
+      subjects(`${address}@example.com`).filter((subject) => subject?.startsWith('A recovery'))
+    expect([about('party-c').length, about('party-target').length]).toEqual([1, 0])
   })
 
   test('about an organization names it, and goes to nobody who is no member any more', async () => {

@@ -1,0 +1,213 @@
+import { agents } from '@skerry/contract/agents'
+import { apps } from '@skerry/contract/apps'
+import { protection } from '@skerry/contract/changes'
+import { branches } from '@skerry/contract/envs'
+import { groups } from '@skerry/contract/groups'
+import { honeyTokens } from '@skerry/contract/honey-tokens'
+import { kms } from '@skerry/contract/kms'
+import { leases } from '@skerry/contract/leases'
+import { logSink } from '@skerry/contract/log-sink'
+import { invites } from '@skerry/contract/orgs'
+import { type Feature, features, type Metric, metrics } from '@skerry/contract/plans'
+import { recovery } from '@skerry/contract/recovery'
+import { resolve } from '@skerry/contract/resolve'
+import { rotation } from '@skerry/contract/rotation'
+import { secrets } from '@skerry/contract/secrets'
+import { sync } from '@skerry/contract/sync'
+import { tokens } from '@skerry/contract/tokens'
+import { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultProjects } from '@skerry/contract/vault-projects'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
+import { encryptKey } from '../../../test/kms-steps.ts'
+import { newSshTarget, sshLease } from '../../../test/lease-steps.ts'
+import { sinkBody } from '../../../test/log-sink-steps.ts'
+import { recoveryBody } from '../../../test/recovery-steps.ts'
+import { generatedRotation, newKeyedEnv } from '../../../test/rotation-steps.ts'
+import { openTenant } from '../../../test/scene.ts'
+import { bindingBody, connectionBody, vaultedEnv } from '../../../test/sync-scene.ts'
+import { newApp, newEnv, newGroup, newMember, signUp, type Tenant } from '../../../test/tenant.ts'
+import { newConnection, newVault, returnOrigin } from '../../../test/vault-scene.ts'
+import { newId, sha256 } from '../../kernel/context.ts'
+import { saveOverride } from './store.ts'
+
+// Every metric and feature of the contract has to refuse something, and a call that is refused has to be a good one: with
+// room in the plan, the same call goes through.
+
+const { world } = await openTenant({ SKERRY_PLANS: 'enforced' })
+const { db, meter } = world.server.context
+
+let tenant: Tenant
+beforeEach(async () => {
+  tenant = await signUp(world)
+})
+
+interface Answer {
+  status: number
+  error: { code: string; message: string } | undefined
+}
+type Call = () => Promise<Answer>
+/** Makes what the call needs, while nothing is limited yet. */
+type Prepare = () => Promise<Call> | Call
+
+const limit = (key: Metric | `feature.${Feature}`, value: number | boolean | null) =>
+  saveOverride(
+    db as never,
+    { id: tenant.orgId },
+    { key, value, reason: 'a test' } as Parameters<typeof saveOverride>[2],
+    world.clock.now().toISOString(),
+  )
+const ask = (endpoint: Parameters<typeof world.call>[0], body?: object, params: object = {}): Promise<Answer> =>
+  world.call(endpoint, {
+    as: tenant.admin.as,
+    params: { orgId: tenant.orgId, ...params },
+    ...(body ? { body } : {}),
+  } as never)
+
+const anEnv = async () => newEnv(world, tenant, (await newApp(world, tenant)).id)
+const newEnvBody = () => ({ name: 'Staging', slug: 'staging', wrappedDek: wrappedKey() })
+const newTokenBody = () => {
+  const tokenId = newId('serviceToken')
+  return { tokenId, tokenHash: sha256(`${tokenId}_${bearerSecret()}`) }
+}
+const project = { name: 'Product', display: { name: 'Product', returnOrigins: [returnOrigin] } }
+
+/** The call that adds one. */
+const adding = {
+  members: () => () => ask(invites.create, { email: 'one@example.com' }),
+  apps: () => () => ask(apps.create, { name: 'An app', slug: 'an-app' }),
+  environments: async () => {
+    const { id: appId } = await newApp(world, tenant)
+    return () => ask(apps.createEnv, newEnvBody(), { appId })
+  },
+  'environments of a group': async () => {
+    const { id: groupId } = await newGroup(world, tenant)
+    return () => ask(groups.createEnv, newEnvBody(), { groupId })
+  },
+  branches: async () => {
+    const { id: envId } = await anEnv()
+    return () => ask(branches.create, { slug: 'pr-1', wrappedDek: wrappedKey() }, { envId })
+  },
+  secrets: async () => {
+    const { id: envId } = await anEnv()
+    return () => ask(secrets.put, { ciphertext: ciphertext() }, { envId, name: 'NAME' })
+  },
+  service_tokens: () => () => ask(tokens.create, { name: 'a token', publicKeyJwk: publicKeyJwk(), ...newTokenBody() }),
+  honey_tokens: async () => {
+    await limit('feature.honey_tokens', true)
+    return () => ask(honeyTokens.create, { placement: 'a wiki', ...newTokenBody() })
+  },
+  'sync.connections': async () => {
+    const { body } = await connectionBody(world, tenant, 'a token')
+    return () => ask(sync.createConnection, body)
+  },
+  'leases.active': async () => {
+    const { id } = await newSshTarget(world, tenant)
+    return () => ask(leases.create, sshLease(id))
+  },
+  'rotation.policies': async () => {
+    const body = await generatedRotation(world, tenant, await newKeyedEnv(world, tenant))
+    return () => ask(rotation.create, body)
+  },
+  'kms.keys': () => () => ask(kms.create, encryptKey([tenant.admin])),
+  agents: () => () => ask(agents.create, { name: 'An agent', slug: 'an-agent' }),
+  'vault.projects': () => () => ask(vaultProjects.create, project),
+} satisfies Record<string, Prepare>
+
+/** The call that uses one of what a month has. */
+const using = {
+  resolves: async () => {
+    const { id: env } = await anEnv()
+    return () => world.call(resolve.get, { as: tenant.admin.as, query: { env } })
+  },
+  'vault.releases': async () => {
+    const vault = await newVault(world, tenant)
+    const params = { vaultConnectionId: await newConnection(world, vault), slot: 'api_key' as const }
+    return () => world.call(vaultExecutor.release, { as: vault.executor.as, params })
+  },
+} satisfies Record<string, Prepare>
+
+/** Metrics of which no call is here, and why. */
+const notHere = {
+  audit_days: 'is shown and never enforced: a plan does not take entries of the trail away',
+  'vault.connections.max': 'is refused on several ways to a connection, which have tests of their own',
+} satisfies Partial<Record<Metric, string>>
+
+/** The call for which a plan needs the feature. */
+const featured = {
+  honey_tokens: () => () => ask(honeyTokens.create, { placement: 'a wiki', ...newTokenBody() }),
+  change_approval: async () => {
+    const { id: envId } = await anEnv()
+    return () => ask(protection.put, undefined, { envId })
+  },
+  recovery: async () => {
+    const custodians = [await newMember(world, tenant), await newMember(world, tenant)]
+    return () => ask(recovery.enable, recoveryBody(custodians, 2))
+  },
+  log_sink: () => () => ask(logSink.set, sinkBody()),
+  agents: () => () => ask(agents.create, { name: 'An agent', slug: 'an-agent' }),
+  sync: async () => {
+    const { body } = await connectionBody(world, tenant, 'a token')
+    return () => ask(sync.createConnection, body)
+  },
+  'sync by a binding': async () => {
+    const env = await vaultedEnv(world, tenant)
+    const { key, body: connection } = await connectionBody(world, tenant, 'a token')
+    await ask(sync.createConnection, connection)
+    const body = await bindingBody(key, [env], 'bound')
+    return () => ask(sync.createBinding, body)
+  },
+  vault: () => () => ask(vaultProjects.create, project),
+} satisfies Record<string, Prepare>
+
+/** A row may say more behind the name. */
+const nameOf = (row: string) => row.split(' ')[0] as string
+
+test('every metric and every feature of the contract has a row here, or a reason why it has none', () => {
+  const [counted, had] = [[...Object.keys(adding), ...Object.keys(using)], Object.keys(featured)]
+  expect(new Set([...counted, ...Object.keys(notHere)].map(nameOf))).toEqual(new Set(Object.keys(metrics)))
+  expect(new Set(had.map(nameOf))).toEqual(new Set(Object.keys(features)))
+})
+
+describe('a plan that has no more of it refuses, by name, what would go through with more', () => {
+  const refused = async (call: Call, metric: string) => {
+    const { status, error } = await call()
+    expect([status, error?.code]).toEqual([403, 'quota_exceeded'])
+    expect(error?.message).toMatch(new RegExp(`^${metric}: the plan includes \\d+, and \\d+ are used$`))
+  }
+
+  test.each(Object.entries(adding))('%s', async (row, prepare) => {
+    const metric = nameOf(row) as Metric
+    // What was prepared may have used some of it.
+    const call = await prepare()
+    await limit(metric, 0)
+    await refused(call, metric)
+    await limit(metric, null)
+    expect((await call()).status).toBeLessThan(300)
+  })
+
+  test.each(Object.entries(using))('%s, once those of a month are used', async (metric, prepare) => {
+    const call = await prepare()
+    expect((await call()).status).toBe(200)
+    await limit(metric as Metric, 1)
+    await meter.flush()
+    await refused(call, metric)
+    await limit(metric as Metric, null)
+    await meter.flush()
+    expect((await call()).status).toBe(200)
+  })
+})
+
+describe('a plan without the feature refuses, by name, what would go through with it', () => {
+  test.each(Object.entries(featured))('%s', async (row, prepare) => {
+    const feature = nameOf(row) as Feature
+    const call = await prepare()
+    if (feature === 'honey_tokens') await limit('honey_tokens', null)
+    await limit(`feature.${feature}`, false)
+    const { status, error } = await call()
+    expect([status, error?.code]).toEqual([403, 'quota_exceeded'])
+    expect(error?.message).toMatch(new RegExp(`^feature\\.${feature}: the plan (Vault )?Free does not include it$`))
+    await limit(`feature.${feature}`, true)
+    expect((await call()).status).toBeLessThan(300)
+  })
+})

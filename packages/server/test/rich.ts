@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import type { Bytes } from '@skerry/crypto/base64url'
+import type { PrivateKey } from '@skerry/crypto/keys'
+import type { Client } from '@skerry/sdk/client'
+import { createBranch, createEnvironment } from '@skerry/sdk/environments'
+import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/kms'
+import { newRecoveryKey } from '@skerry/sdk/recovery'
+import { type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
+import { newWorkingAgent } from './agent-steps.ts'
+import { newSshLease, newSshTarget } from './lease-steps.ts'
+import { sinkBody } from './log-sink-steps.ts'
+import { generatedRotation } from './rotation-steps.ts'
+import { bindingBody, connect } from './sync-scene.ts'
+import type { Tenant } from './tenant.ts'
+import type { World } from './world.ts'
+
+// An organization that has some of everything, under real keys: what is restored of it has to open.
+
+/** A person with a keyring, and a client that speaks for them. */
+export interface Keyed {
+  id: string
+  client: Client
+  keys: { privateKey: PrivateKey; publicKeyJwk: string }
+}
+
+export interface Rich {
+  /** By environment: its own secrets in the clear. */
+  values: Map<string, Record<string, string>>
+  /** A branch of an environment with groups: what a resolve of it gives. */
+  branched: { envId: string; branch: string; values: Record<string, string> }
+  /** In an environment that is protected. */
+  pending: { envId: string; changeRequestId: string; name: string; value: string }
+  /** A managed key that was rotated, with what version 1 encrypted. */
+  kms: { kmsKeyId: string; context: string; blob: string; plaintext: Bytes }
+  recoveryPublicKeyJwk: string
+  agent: { agentId: string; bundle: string }
+  /** What stays behind, by the label that an operator is told. */
+  left: string[]
+}
+
+/** @param custodians of whom any two open what is covered; the admin is the first */
+export async function enrich(world: World, tenant: Tenant, custodians: [Keyed, ...Keyed[]]): Promise<Rich> {
+  const { orgId } = tenant
+  const [admin] = custodians
+  const scene: Scene = { orgId, admin, opened: new Map(), values: new Map(), composed: [] }
+  const app = await newApp(scene)
+  const branched = await layered(scene, app)
+  const pending = await protectedOne(scene, app)
+  const kms = await rotatedKey(scene)
+  const environments = [...scene.opened].map(([environmentId, { bytes: key }]) => ({ environmentId, key }))
+  const people = custodians.map(({ id, keys }) => ({ userId: id, publicKeyJwk: keys.publicKeyJwk }))
+  const body = await newRecoveryKey({ orgId, threshold: 2, custodians: people, environments })
+  await admin.client.recovery.enable({ params: { orgId }, body })
+  const { agent, bundle } = await newWorkingAgent(world, tenant, { environmentId: branched.envId })
+  const left = await serverReaders(world, tenant, scene, branched.envId)
+  const { recoveryPublicKeyJwk } = body
+  const { values } = scene
+  return { values, branched, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, left }
+}
+
+interface Scene {
+  orgId: string
+  admin: Keyed
+  /** Keys of the environments that were made. */
+  opened: Map<string, EnvironmentKey>
+  values: Rich['values']
+  /** Of groups, composed into an environment. */
+  composed: string[]
+}
+
+async function newApp({ orgId, admin }: Scene): Promise<string> {
+  const { app } = await admin.client.apps.create({ params: { orgId }, body: { name: 'Api', slug: 'api' } })
+  return app.id
+}
+
+async function newEnv(scene: Scene, parent: { appId: string } | { groupId: string }, slug: string): Promise<string> {
+  const { admin, orgId, opened } = scene
+  const wish = { orgId, name: slug, slug, ...parent }
+  const { environment, key } = await createEnvironment(admin.client, wish, admin.keys.publicKeyJwk)
+  opened.set(environment.id, key)
+  return environment.id
+}
+
+async function write({ orgId, admin, opened, values }: Scene, envId: string, secrets: Record<string, string>) {
+  const { dek } = opened.get(envId) as EnvironmentKey
+  for (const [name, value] of Object.entries(secrets)) await putSecret(admin.client, { orgId, envId, name }, value, dek)
+  values.set(envId, { ...values.get(envId), ...secrets })
+}
+
+/** An environment with two groups composed into it, and a branch of it that is open. */
+async function layered(scene: Scene, appId: string): Promise<Rich['branched']> {
+  const { orgId, admin, opened } = scene
+  const envId = await newEnv(scene, { appId }, 'development')
+  for (const [slug, secrets] of [
+    ['base', { SHARED: 'base', FROM_BASE: 'base', BRANCHED: 'base' }],
+    ['team', { SHARED: 'team', FROM_TEAM: 'für ${SHARED}' }],
+  ] as const) {
+    const { group } = await admin.client.groups.create({ params: { orgId }, body: { name: slug, slug } })
+    const ofGroup = await newEnv(scene, { groupId: group.id }, 'development')
+    await write(scene, ofGroup, secrets)
+    scene.composed.push(ofGroup)
+    await write(scene, await newEnv(scene, { groupId: group.id }, 'production'), { SHARED: `${slug} in production` })
+    await admin.client.composition.set({ params: { orgId, envId }, body: { groupId: group.id } })
+  }
+  await write(scene, envId, { OWN: 'first' })
+  await write(scene, envId, { OWN: 'second' })
+  const place = { orgId, envId, slug: 'pr-1', ttlSeconds: null }
+  const { branch, key } = await createBranch(admin.client, place, admin.keys.publicKeyJwk)
+  opened.set(branch.id, key)
+  await write(scene, branch.id, { BRANCHED: 'branch' })
+  const values = { SHARED: 'team', FROM_BASE: 'base', FROM_TEAM: 'für team', OWN: 'second', BRANCHED: 'branch' }
+  return { envId, branch: 'pr-1', values }
+}
+
+async function protectedOne(scene: Scene, appId: string): Promise<Rich['pending']> {
+  const { orgId, admin, opened } = scene
+  const envId = await newEnv(scene, { appId }, 'production')
+  await write(scene, envId, { GUARDED: 'before', OTHER: 'stays' })
+  await admin.client.protection.put({ params: { orgId, envId }, body: { requiredApprovals: 1 } })
+  const [name, value] = ['GUARDED', 'after approval']
+  const { dek } = opened.get(envId) as EnvironmentKey
+  const answer = await putSecret(admin.client, { orgId, envId, name }, value, dek, { note: 'waits' })
+  if (!('queued' in answer)) throw new Error('the environment is not protected')
+  return { envId, changeRequestId: answer.changeRequest.id, name, value }
+}
+
+async function rotatedKey({ orgId, admin }: Scene): Promise<Rich['kms']> {
+  const { client, id: principalId, keys } = admin
+  const grantees = [{ principalType: 'user' as const, principalId, publicKeyJwk: keys.publicKeyJwk }]
+  const { key } = await createManagedKey(client, { orgId, name: 'billing', spec: 'aes-256-gcm', grantees })
+  const [context, plaintext] = ['customer/17', Uint8Array.from(randomBytes(100))]
+  const place = { orgId, kmsKeyId: key.id }
+  const blob = await (await openManagedKey(client, place, keys.privateKey)).encrypt(plaintext, context)
+  await rotateManagedKey(client, { orgId, key, grantees })
+  return { kmsKeyId: key.id, context, blob, plaintext }
+}
+
+/** What this server itself can read, and so what no archive takes elsewhere. */
+async function serverReaders(world: World, tenant: Tenant, scene: Scene, envId: string): Promise<string[]> {
+  const { admin, orgId, opened, composed } = scene
+  const { bytes } = opened.get(envId) as EnvironmentKey
+  const target = await newSshTarget(world, tenant)
+  await newSshLease(world, tenant, target.id)
+  const rotation = await generatedRotation(world, tenant, { envId, bytes } as Parameters<typeof generatedRotation>[2])
+  await admin.client.rotation.create({ params: { orgId }, body: rotation })
+  const connection = await connect(world, tenant, { token: 'a token' })
+  const groups = composed.map((id) => ({ id, dek: (opened.get(id) as EnvironmentKey).bytes }))
+  const body = await bindingBody(connection, [{ id: envId, dek: bytes }, ...groups], 'bound')
+  const { binding } = await admin.client.sync.createBinding({ params: { orgId }, body })
+  await admin.client.logSink.set({ params: { orgId }, body: sinkBody() })
+  return [target.name, 'ROTATED', connection.id, binding.id, sinkBody().endpoint]
+}
