@@ -54,6 +54,7 @@ const longWalks = [
   'key-access',
   'keypair',
   'leases',
+  'log-sink',
   'member',
   'names',
   'policies',

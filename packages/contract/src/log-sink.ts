@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, post, put } from './endpoint.ts'
 import { limits } from './limits.ts'
+import { headerNamePattern, headerValuePattern } from './patterns.ts'
 import { Instant, Nullable, Ok, Strict } from './schema.ts'
 
 export const LogSink = Strict({
@@ -10,6 +11,9 @@ export const LogSink = Strict({
   lastSuccessAt: Nullable(Instant),
   lastAttemptAt: Nullable(Instant),
   lastError: Nullable(Type.String()),
+  position: Type.Integer({
+    description: 'how many entries of the organization’s tree are sent, or older than the sink',
+  }),
   rejectedRecords: Type.Integer({ description: 'entries that the collector took no record of, by its own account' }),
   waitingEntries: Type.Integer({ description: 'sealed entries that are still to be sent' }),
 })
@@ -32,8 +36,8 @@ export const logSink = {
       }),
       headers: Type.Optional(
         Type.Record(
-          Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
-          Type.String({ maxLength: limits.logSinkHeaderCharacters, pattern: '^[\\u0020-\\u007e]*$' }),
+          Type.String({ pattern: headerNamePattern }),
+          Type.String({ maxLength: limits.logSinkHeaderCharacters, pattern: headerValuePattern }),
           { additionalProperties: false, maxProperties: limits.logSinkHeadersMax },
         ),
       ),

@@ -20,6 +20,10 @@ export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,254}$'
 const emailCharacters = '[^\\s@<>()\\[\\],;:\\\\"\\u0000-\\u001f\\u007f-\\u009f]+'
 export const emailPattern = `^${emailCharacters}@${emailCharacters}\\.${emailCharacters}$`
 
+/** Of a header that Skerry sends along: a token of RFC 9110, and what is printable in ASCII. */
+export const headerNamePattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
+export const headerValuePattern = '^[\\u0020-\\u007e]*$'
+
 /** Of a promo code, as it is kept: letters are taken in either case. */
 export const promoCodePattern = '^[A-Z0-9][A-Z0-9-]{3,63}$'
 

@@ -18,6 +18,7 @@ import {
   IconLock,
   IconPlus,
   IconRefresh,
+  IconSend,
   IconSettings,
   IconShieldLock,
   IconSquareTerminal,
@@ -128,6 +129,13 @@ export const navGroups: NavGroup[] = [
       },
       { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
       { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
+      {
+        label: 'Log sink',
+        icon: IconSend,
+        to: '/orgs/$org/log-sink',
+        also: 'opentelemetry otlp collector siem forward audit',
+        admins: true,
+      },
     ],
   },
   {

@@ -26,6 +26,7 @@ import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/ind
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
 import { Route as AppOrgsOrgClientsRouteImport } from './routes/_app/orgs.$org/clients.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
+import { Route as AppOrgsOrgLogSinkRouteImport } from './routes/_app/orgs.$org/log-sink.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
 import { Route as AppOrgsOrgPlanRouteImport } from './routes/_app/orgs.$org/plan.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
@@ -143,6 +144,11 @@ const AppOrgsOrgClientsRoute = AppOrgsOrgClientsRouteImport.update({
 const AppOrgsOrgHoneyTokensRoute = AppOrgsOrgHoneyTokensRouteImport.update({
   id: '/honey-tokens',
   path: '/honey-tokens',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgLogSinkRoute = AppOrgsOrgLogSinkRouteImport.update({
+  id: '/log-sink',
+  path: '/log-sink',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgMembersRoute = AppOrgsOrgMembersRouteImport.update({
@@ -341,6 +347,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
+  '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
@@ -392,6 +399,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
+  '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
@@ -444,6 +452,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/_app/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
+  '/_app/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/_app/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
@@ -498,6 +507,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
+    | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
@@ -549,6 +559,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
+    | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
@@ -600,6 +611,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/audit'
     | '/_app/orgs/$org/clients'
     | '/_app/orgs/$org/honey-tokens'
+    | '/_app/orgs/$org/log-sink'
     | '/_app/orgs/$org/members'
     | '/_app/orgs/$org/plan'
     | '/_app/orgs/$org/rotation'
@@ -763,6 +775,13 @@ declare module '@tanstack/react-router' {
       path: '/honey-tokens'
       fullPath: '/orgs/$org/honey-tokens'
       preLoaderRoute: typeof AppOrgsOrgHoneyTokensRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/log-sink': {
+      id: '/_app/orgs/$org/log-sink'
+      path: '/log-sink'
+      fullPath: '/orgs/$org/log-sink'
+      preLoaderRoute: typeof AppOrgsOrgLogSinkRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/members': {
@@ -1042,6 +1061,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
   AppOrgsOrgClientsRoute: typeof AppOrgsOrgClientsRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
+  AppOrgsOrgLogSinkRoute: typeof AppOrgsOrgLogSinkRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
   AppOrgsOrgPlanRoute: typeof AppOrgsOrgPlanRoute
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
@@ -1076,6 +1096,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgAuditRoute: AppOrgsOrgAuditRoute,
   AppOrgsOrgClientsRoute: AppOrgsOrgClientsRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,
+  AppOrgsOrgLogSinkRoute: AppOrgsOrgLogSinkRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
   AppOrgsOrgPlanRoute: AppOrgsOrgPlanRoute,
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,

@@ -4,6 +4,7 @@ import { branches } from '@skerry/contract/envs'
 import { composition, groups } from '@skerry/contract/groups'
 import { honeyTokens } from '@skerry/contract/honey-tokens'
 import { leases } from '@skerry/contract/leases'
+import { logSink } from '@skerry/contract/log-sink'
 import { me } from '@skerry/contract/me'
 import { invites, members, orgs } from '@skerry/contract/orgs'
 import { secrets } from '@skerry/contract/secrets'
@@ -15,6 +16,7 @@ import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { newSshLease, sshTarget } from '../../server/test/lease-steps.ts'
+import { sinkBody } from '../../server/test/log-sink-steps.ts'
 import { newRotation, wrappedForRotator } from '../../server/test/rotation-steps.ts'
 import type { AppPlatform } from '../../server/test/services/app-platform.ts'
 import { bind, connectionBody, runNow, type Vaulted } from '../../server/test/sync-scene.ts'
@@ -71,9 +73,14 @@ export async function furnish(world: World, platform: AppPlatform, as: () => str
   await syncTo(world, platform, as(), team, [production, shared])
   await employ(world, as(), signer, team, production)
   const projectId = await connectAccounts(world, as(), team, orgId)
+  await setSink(world, as(), orgId)
   const changeId = await propose(world, as(), team, production)
   return { team, orgId, envId: production.envId, branchId, projectId, changeId }
 }
+
+/** To an address that no server of a test may reach, so that nobody is asked. */
+const setSink = (world: World, as: string, orgId: string) =>
+  world.call(logSink.set, { as, params: { orgId }, body: sinkBody() })
 
 /** A new environment's key, wrapped to the person. */
 async function sealedKey(world: World, as: string) {

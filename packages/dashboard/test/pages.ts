@@ -74,6 +74,7 @@ const empties: Row[] = [
   { name: 'sync-empty', path: '/orgs/acme-co/sync', shows: 'No environment is synced yet' },
   { name: 'connections-empty', path: '/orgs/acme-co/sync/connections', shows: 'No connection yet' },
   { name: 'runs-empty', path: '/orgs/acme-co/sync/runs', shows: 'Nothing was pushed yet' },
+  { name: 'log-sink-empty', path: '/orgs/acme-co/log-sink', shows: 'No log sink yet' },
   { name: 'audit-nothing', path: '/orgs/acme-co/audit?action=token.deleted', shows: 'Clear' },
 ]
 
@@ -126,6 +127,7 @@ const filled: Row[] = [
   { name: 'connections', path: at('sync/connections'), shows: 'Fly.io' },
   { name: 'runs', path: at('sync/runs'), shows: 'asked for', step: steps.openRun },
   { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
+  { name: 'log-sink', path: at('log-sink'), shows: 'Last attempt' },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
   { name: 'settings-export', path: at('settings/export'), shows: 'What an archive holds' },
@@ -161,6 +163,7 @@ const dialogs: Row[] = [
   { name: 'bind', path: at('sync'), shows: 'Fly.io', step: steps.press('Bind an environment') },
   { name: 'binding', path: at('sync'), shows: 'Fly.io', step: steps.editBinding },
   { name: 'push', path: at('sync'), shows: 'Fly.io', step: steps.pushNow },
+  { name: 'log-sink-change', path: at('log-sink'), shows: 'Last attempt', step: steps.changeSink },
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 
@@ -191,6 +194,7 @@ const stepUp: Row = {
 
 /** Where someone is who may not do everything. */
 const notAllowed: Row[] = [
+  { name: 'log-sink-not-allowed', path: at('log-sink'), shows: 'This is for owners and admins' },
   { name: 'leases-not-allowed', path: at('leases'), shows: 'This is for owners and admins' },
   { name: 'tokens-not-allowed', path: at('tokens'), shows: 'This is for owners and admins' },
   { name: 'matrix-part', path: appOf, shows: 'you hold no key' },

@@ -37,6 +37,14 @@ export function loseServer(then: (page: Page) => Promise<unknown>) {
   }
 }
 
+/** With headers of its own, as for another host. */
+export async function changeSink(page: Page) {
+  await press('Change…')(page)
+  await dialogOf(page).getByLabel('Replace the headers').check()
+  await dialogOf(page).getByLabel('Name of header 1').fill('authorization')
+  await dialogOf(page).getByLabel('Value of header 1').fill('Bearer of a collector')
+}
+
 export async function askForLink(page: Page) {
   await page.getByLabel('E-mail').fill('ada@example.com')
   await page.getByRole('button', { name: 'Mail me a link' }).click()

@@ -39,6 +39,7 @@ async function show(flags: Flags): Promise<void> {
       ['last success', lastSuccessAt ?? 'never'],
       ['last attempt', lastAttemptAt ?? 'never'],
       ['last error', lastError ?? ''],
+      ['position', String(logSink.position)],
       ['entries waiting', String(logSink.waitingEntries)],
       ['records rejected', String(logSink.rejectedRecords)],
     ],

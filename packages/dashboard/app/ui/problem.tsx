@@ -41,7 +41,9 @@ export function describeProblem(error: unknown): {
       return { title: `${refused.path}: ${refused.message}`, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
     const isOutside = error.message.startsWith('target: ')
-    return { title, advice: isOutside ? outsideAdvice : advice[error.code], requestId: error.requestId }
+    const lacksKey = error.message === 'this server has no server key'
+    const what = isOutside ? outsideAdvice : lacksKey ? 'Its operator sets SKERRY_SERVER_KEY.' : advice[error.code]
+    return { title, advice: what, requestId: error.requestId }
   }
   if (error instanceof KeyringError)
     return { title: sentence(error.message), advice: advice[error.code], requestId: null }

@@ -1,8 +1,7 @@
 import { JsonLogsSerializer } from '@opentelemetry/otlp-transformer'
 import { type OutsideAnswer, OutsideError } from '@skerry/providers/outside'
 import type { Context } from '../../kernel/context.ts'
-import type { Entry } from '../audit/scope.ts'
-import { toBody } from './otlp.ts'
+import { type Batch, toBody } from './otlp.ts'
 import type { Sink } from './store.ts'
 
 /** What became of a batch. Nothing of what a collector says is repeated: it may quote what it was sent. */
@@ -17,14 +16,14 @@ const answerBytesMax = 64 * 1024
 /** Answers of the OTLP specification after which a client is to come again. */
 const comeAgain = new Set([408, 429, 502, 503, 504])
 
-export async function deliver(context: Context, sink: Sink, entries: readonly Entry[]): Promise<Outcome> {
+export async function deliver(context: Context, sink: Sink, batch: Batch): Promise<Outcome> {
   const headers = headersOf(context, sink)
   try {
     const answer = await context.outbound.send({
       method: 'POST',
       url: sink.endpoint,
       headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'skerry' },
-      body: toBody(sink.orgId, entries),
+      body: toBody(sink.orgId, batch),
       timeoutMs,
       bytesMax: answerBytesMax,
     })

@@ -2,7 +2,17 @@ import { job } from '../../jobs/job.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { deliver, type Outcome } from './deliver.ts'
-import { disableSink, findSink, listDueSinks, listNext, recordAccepted, recordFailed, type Sink } from './store.ts'
+import type { Batch } from './otlp.ts'
+import {
+  disableSink,
+  findCheckpoint,
+  findSink,
+  listDueSinks,
+  listNext,
+  recordAccepted,
+  recordFailed,
+  type Sink,
+} from './store.ts'
 
 const batchEntries = 500
 const firstPauseSeconds = 15
@@ -29,14 +39,21 @@ export async function shipAll(context: Context, orgId: string): Promise<void> {
   for (;;) {
     const sink = await findSink(context.db, { id: orgId })
     if (!sink?.enabled) return
-    const { entries, next, isLast } = await listNext(context.db, sink, batchEntries)
+    const signed = await findCheckpoint(context.db, sink)
+    // Up to what it covers, and it in the same request: both arrive, or both are sent again.
+    const take = signed ? Math.min(batchEntries, signed.size - sink.position) : batchEntries
+    const { entries, next, isLast } = await listNext(context.db, sink, take)
     if (next === sink.position) return
-    const outcome: Outcome =
-      entries.length === 0 ? { kind: 'accepted', status: 200, rejected: 0 } : await deliver(context, sink, entries)
-    const goesOn = await record(context, sink, next, outcome)
+    const checkpoint = signed?.size === next ? signed : null
+    const goesOn = await record(context, sink, next, await deliverAny(context, sink, { entries, checkpoint }))
     if (!goesOn || isLast) return
   }
 }
+
+const nothingToSend: Outcome = { kind: 'accepted', status: 200, rejected: 0 }
+
+const deliverAny = async (context: Context, sink: Sink, batch: Batch): Promise<Outcome> =>
+  batch.entries.length === 0 && batch.checkpoint === null ? nothingToSend : deliver(context, sink, batch)
 
 async function record(context: Context, sink: Sink, next: number, outcome: Outcome): Promise<boolean> {
   const now = instant(context)

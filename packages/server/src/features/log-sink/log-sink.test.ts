@@ -1,7 +1,10 @@
 import { audit } from '@skerry/contract/audit'
+import { auditProof } from '@skerry/contract/audit-proof'
 import { logSink } from '@skerry/contract/log-sink'
+import { decodeBase64url } from '@skerry/crypto/base64url'
+import { openCheckpoint } from '@skerry/crypto/checkpoint'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Collector, startCollector } from '../../../test/services/collector.ts'
+import { type Collector, type Received, startCollector } from '../../../test/services/collector.ts'
 import { tableDump } from '../../../test/state.ts'
 import { newApp, newDecoy, newGroup, newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
@@ -35,7 +38,10 @@ const deliver = async (of: Tenant) => {
   await seal(world.server.context)
   await shipAll(world.server.context, of.orgId)
 }
-const idsAt = (records = collector.records) => records.map(({ attributes }) => attributes['skerry.audit.id'])
+const isCheckpoint = ({ body }: Received) => body === 'audit.checkpoint'
+/** Records of entries, without the checkpoints between them. */
+const entriesAt = (at = collector) => at.records.filter((record) => !isCheckpoint(record))
+const idsAt = () => entriesAt().map(({ attributes }) => attributes['skerry.audit.id'])
 
 /** An organization with a sink, of which everything so far has been sent. */
 async function withSink(more: object = {}): Promise<Tenant> {
@@ -47,6 +53,14 @@ async function withSink(more: object = {}): Promise<Tenant> {
   return of
 }
 
+const addEntries = (of: Tenant, count: number, action: string) =>
+  world.server.context.db.rows(
+    `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
+     select $1, 'aud_' || lpad(n::text, 22, '0'), $2, 'system', 'organization', '{}', $3
+       from generate_series(1, $4::int) n`,
+    [of.orgId, action, world.clock.now().toISOString(), count],
+  )
+
 describe('records', () => {
   test('tell who did what to which from where, in the forms of OTLP, and of what came before the sink nothing', async () => {
     const of = await signUp(world)
@@ -54,7 +68,7 @@ describe('records', () => {
     await set(of)
     const app = await newApp(world, of)
     await deliver(of)
-    expect(collector.records.map(({ body }) => body)).toEqual(['log_sink.updated', 'app.created'])
+    expect(entriesAt().map(({ body }) => body)).toEqual(['log_sink.updated', 'app.created'])
     const { entries } = (await world.call(audit.list, { as: of.admin.as, params: { orgId: of.orgId } })).body
     expect(collector.records[1]).toEqual({
       at: entries[0]?.createdAt,
@@ -84,19 +98,101 @@ describe('records', () => {
     expect(collector.records[0]?.attributes['skerry.metadata.placement']).toBe('[redacted]')
   })
 
+  test.each([
+    ['what was denied', 'env.resolve_denied', 'WARN'],
+    ['a decoy that was tried', 'honey_token.tripped', 'WARN'],
+    ['what failed', 'rotation.failed', 'WARN'],
+    ['what was done', 'secret.written', 'INFO'],
+  ])('are as severe as %s is: %s is %s', async (_, action, severity) => {
+    const of = await withSink()
+    await addEntries(of, 1, action)
+    await deliver(of)
+    expect(entriesAt()).toMatchObject([{ body: action, severity }])
+  })
+
   test('come in order and all of them, in batches of at most 500', async () => {
     const of = await withSink()
-    await world.server.context.db.rows(
-      `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
-       select $1, 'aud_' || lpad(n::text, 22, '0'), 'org.updated', 'system', 'organization', '{}', $2
-         from generate_series(1, 1201) n`,
-      [of.orgId, world.clock.now().toISOString()],
-    )
+    await addEntries(of, 1201, 'org.updated')
     const batches: number[] = []
-    collector.answer = (_, records) => batches.push(records.length) > 0
+    collector.answer = (_, records) => batches.push(records.filter((one) => !isCheckpoint(one)).length) > 0
     await deliver(of)
     expect(batches).toEqual([500, 500, 201])
     expect(idsAt()).toEqual(idsAt().toSorted())
+  })
+})
+
+describe('checkpoints', () => {
+  /** What has been received, each checkpoint opened with the key that the server publishes. */
+  async function received(of: Tenant) {
+    const { publicKey } = (await world.call(auditProof.exportKey)).body
+    return Promise.all(
+      collector.records.map(async (record) => {
+        if (!isCheckpoint(record)) return { id: record.attributes['skerry.audit.id'], size: null }
+        const note = String(record.attributes['skerry.checkpoint.note'])
+        const { size } = await openCheckpoint(note, decodeBase64url(publicKey), `skerry/${of.orgId}`)
+        expect(record.attributes).toEqual({
+          'skerry.org.id': of.orgId,
+          'skerry.checkpoint.size': size,
+          'skerry.checkpoint.note': note,
+        })
+        return { id: null, size }
+      }),
+    )
+  }
+  const leavesOf = async (of: Tenant) =>
+    (await world.call(auditProof.leaves, { as: of.admin.as, params: { orgId: of.orgId } })).body.leaves
+
+  test('follow the entries that they cover, open with the published key, and are no entries', async () => {
+    const of = await withSink()
+    const before = (await leavesOf(of)).length
+    for (let n = 0; n < 3; n++) {
+      await newGroup(world, of)
+      await deliver(of)
+    }
+    const all = await received(of)
+    const leaves = await leavesOf(of)
+    const expected = leaves.slice(before).flatMap(({ entryId, index }) => [
+      { id: entryId, size: null },
+      { id: null, size: index + 1 },
+    ])
+    expect(all).toEqual(expected)
+    expect(await shown(of)).toMatchObject({ position: leaves.length, waitingEntries: 0, rejectedRecords: 0 })
+    await deliver(of)
+    expect(collector.records).toHaveLength(all.length)
+  })
+
+  test('come with the last batch of what waits, and cover nothing that was sealed while it was sent', async () => {
+    const of = await withSink()
+    await addEntries(of, 700, 'org.updated')
+    const batches: number[][] = []
+    collector.answer = async (_, records) => {
+      batches.push([records.length, records.filter(isCheckpoint).length])
+      if (batches.length !== 1) return true
+      await newGroup(world, of)
+      await seal(world.server.context)
+      return true
+    }
+    await deliver(of)
+    expect(batches).toEqual([
+      [500, 0],
+      [202, 1],
+    ])
+    const all = await received(of)
+    expect(all.at(-1)?.size).toBe((await leavesOf(of)).length)
+  })
+
+  test('are sent again with what a collector has not accepted', async () => {
+    const of = await withSink()
+    await newGroup(world, of)
+    collector.answer = (response) => {
+      response.destroy()
+      return false
+    }
+    await deliver(of)
+    expect(await shown(of)).toMatchObject({ waitingEntries: 1 })
+    collector.answer = null
+    await deliver(of)
+    expect(collector.records.map(({ body }) => body)).toEqual(['group.created', 'audit.checkpoint'])
   })
 })
 
@@ -141,6 +237,15 @@ describe('headers', () => {
   })
 })
 
+/** After so many seconds a sweep would ask its collector again. */
+async function dueIn(of: Tenant): Promise<number> {
+  const sink = await world.server.context.db.row<{ seconds: number }>(
+    'select extract(epoch from due_at - last_attempt_at)::int as seconds from log_sinks where org_id = $1',
+    [of.orgId],
+  )
+  return sink?.seconds as number
+}
+
 describe('a collector', () => {
   test.each([429, 503])(
     'that answers %i is left alone for as long as it says, and gets everything then',
@@ -155,21 +260,37 @@ describe('a collector', () => {
       expect(await shown(of)).toMatchObject({ enabled: true, lastError: `answered ${status}`, waitingEntries: 1 })
       const asked = collector.requests.length
       collector.answer = null
-      const dueFor = async () => {
-        const { dueAt } = (await world.server.context.db.row<{ dueAt: string }>(
-          'select due_at from log_sinks where org_id = $1',
-          [of.orgId],
-        )) as { dueAt: string }
-        return (Date.parse(dueAt) - world.clock.now().getTime()) / 1000
-      }
-      expect(await dueFor()).toBeGreaterThan(280)
+      expect(await dueIn(of)).toBe(300)
       await sweep(world.server.context)
       expect(collector.requests).toHaveLength(asked)
       await deliver(of)
-      expect(collector.records.map(({ body }) => body)).toEqual(['group.created'])
+      expect(entriesAt().map(({ body }) => body)).toEqual(['group.created'])
       expect(await shown(of)).toMatchObject({ lastError: null, waitingEntries: 0 })
     },
   )
+
+  test('that answers 500 is asked again after pauses that grow, stays enabled, and gets everything then', async () => {
+    const of = await withSink()
+    await newGroup(world, of)
+    collector.answer = (response) => {
+      response.writeHead(500).end('{}')
+      return false
+    }
+    const pauses: number[] = []
+    for (let n = 0; n < 8; n++) {
+      await deliver(of)
+      pauses.push(await dueIn(of))
+    }
+    expect(pauses).toEqual([15, 30, 60, 120, 240, 480, 600, 600])
+    expect(await shown(of)).toMatchObject({ enabled: true, lastError: 'answered 500', waitingEntries: 1 })
+    const asked = collector.requests.length
+    await sweep(world.server.context)
+    expect(collector.requests).toHaveLength(asked)
+    collector.answer = null
+    await deliver(of)
+    expect(entriesAt().map(({ body }) => body)).toEqual(['group.created'])
+    expect(await shown(of)).toMatchObject({ lastError: null, waitingEntries: 0 })
+  })
 
   test('that takes only some is believed: what it rejected is counted, and the rest goes on', async () => {
     const of = await withSink()
@@ -231,7 +352,7 @@ describe('a collector', () => {
     expect(await shown(of)).toMatchObject({ enabled: true, waitingEntries: 1, lastError: expect.any(String) })
     collector.answer = null
     await deliver(of)
-    expect(collector.records).toHaveLength(1)
+    expect(entriesAt()).toHaveLength(1)
   })
 
   test('that is down for an hour gets everything when it is back, in order', async () => {
@@ -251,8 +372,9 @@ describe('a collector', () => {
     })
     const back = await startCollector(gone.port)
     await deliver(of)
-    expect(back.records.map(({ at }) => at)).toEqual(back.records.map(({ at }) => at).toSorted())
-    expect(back.records).toHaveLength(7)
+    const instants = entriesAt(back).map(({ at }) => at)
+    expect(instants).toEqual(instants.toSorted())
+    expect(instants).toHaveLength(7)
     await back.close()
   })
 
@@ -266,7 +388,7 @@ describe('a collector', () => {
     await deliver(of)
     collector.answer = null
     await deliver(of)
-    expect(collector.records.map(({ body }) => body)).toEqual(Array(5).fill('group.created'))
+    expect(entriesAt().map(({ body }) => body)).toEqual(Array(5).fill('group.created'))
   })
 
   test('in a private network that is not listed is not reached, and the refusal names the setting', async () => {

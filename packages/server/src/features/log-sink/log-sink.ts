@@ -58,7 +58,7 @@ export async function test(input: In<typeof logSink.test, InOrg>): Out<typeof lo
     requestId: origin.requestId,
     createdAt: now,
   }
-  const outcome = await deliver(context, sink, [entry])
+  const outcome = await deliver(context, sink, { entries: [entry], checkpoint: null })
   const { status } = outcome
   const error = outcome.kind === 'accepted' ? errorOf(outcome.rejected) : outcome.error
   await transaction(async ({ audit }) => {
@@ -112,6 +112,7 @@ const toResponse = (sink: Sink) => ({
   lastSuccessAt: sink.lastSuccessAt,
   lastAttemptAt: sink.lastAttemptAt,
   lastError: sink.lastError,
+  position: sink.position,
   rejectedRecords: sink.rejected,
   waitingEntries: sink.waiting,
 })

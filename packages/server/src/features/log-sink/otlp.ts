@@ -3,29 +3,54 @@ import { JsonLogsSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableLogRecord } from '@opentelemetry/sdk-logs'
 import type { Entry } from '../audit/scope.ts'
+import type { Checkpoint } from './store.ts'
 
 const resource = resourceFromAttributes({ 'service.name': 'skerry' })
 const instrumentationScope = { name: 'skerry.audit' }
 
-/** The body of a request that brings these entries, as OTLP over HTTP has it in JSON. */
-export const toBody = (orgId: string, entries: readonly Entry[]): Uint8Array =>
-  JsonLogsSerializer.serializeRequest(entries.map((entry) => toRecord(orgId, entry))) as Uint8Array
+/** What one request brings. The checkpoint covers the entries and all before them, and so is the last record. */
+export interface Batch {
+  entries: readonly Entry[]
+  checkpoint: Checkpoint | null
+}
+
+/** The body of a request that brings it, as OTLP over HTTP has it in JSON. */
+export function toBody(orgId: string, { entries, checkpoint }: Batch): Uint8Array {
+  const records = entries.map((entry) => entryRecord(orgId, entry))
+  if (checkpoint) records.push(checkpointRecord(orgId, checkpoint))
+  return JsonLogsSerializer.serializeRequest(records) as Uint8Array
+}
 
 /** What one looks for first: what was refused, and who tried a decoy. */
 const isWarning = (action: string): boolean => /(denied|tripped|exposed|failed|orphaned|disabled)$/.test(action)
 
-function toRecord(orgId: string, entry: Entry): ReadableLogRecord {
-  const at = hrTimeOf(entry.createdAt)
-  const warns = isWarning(entry.action)
+function entryRecord(orgId: string, entry: Entry): ReadableLogRecord {
+  const severity = isWarning(entry.action) ? 'WARN' : 'INFO'
+  return toRecord(entry.action, entry.createdAt, severity, attributesOf(orgId, entry))
+}
+
+/** No action is called so, and it has no `skerry.audit.id`: it is no entry. */
+function checkpointRecord(orgId: string, { note, size, signedAt }: Checkpoint): ReadableLogRecord {
+  const attributes = { 'skerry.org.id': orgId, 'skerry.checkpoint.size': size, 'skerry.checkpoint.note': note }
+  return toRecord('audit.checkpoint', signedAt, 'INFO', attributes)
+}
+
+function toRecord(
+  body: string,
+  instant: string,
+  severity: 'INFO' | 'WARN',
+  attributes: Record<string, Value>,
+): ReadableLogRecord {
+  const at = hrTimeOf(instant)
   return {
     hrTime: at,
     hrTimeObserved: at,
-    severityNumber: warns ? SeverityNumber.WARN : SeverityNumber.INFO,
-    severityText: warns ? 'WARN' : 'INFO',
-    body: entry.action,
+    severityNumber: SeverityNumber[severity],
+    severityText: severity,
+    body,
     resource,
     instrumentationScope,
-    attributes: attributesOf(orgId, entry),
+    attributes,
     droppedAttributesCount: 0,
   }
 }

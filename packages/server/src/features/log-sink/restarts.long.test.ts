@@ -63,7 +63,9 @@ test('a collector that is killed and started again under load gets every row, in
       'select entry_id from audit_leaves where org_id = $1 order by position',
       [orgId],
     )
-    const own = received.filter(({ attributes }) => attributes['skerry.org.id'] === orgId)
+    const own = received.filter(
+      ({ attributes, body }) => attributes['skerry.org.id'] === orgId && body !== 'audit.checkpoint',
+    )
     // What came twice counts where it came first.
     const ids = [...new Set(own.map(({ attributes }) => attributes['skerry.audit.id']))]
     expect(ids.length).toBeGreaterThan(rounds * rowsPerRound)

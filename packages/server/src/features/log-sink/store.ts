@@ -56,6 +56,20 @@ export const listDueSinks = (db: Sql, now: string) =>
     [now],
   )
 
+/** What the server has signed about the whole trail. */
+export interface Checkpoint {
+  note: string
+  size: number
+  signedAt: string
+}
+
+/** Null where there is none yet: nothing is sealed, or the server has no key. */
+export const findCheckpoint = (db: Sql, { orgId }: Sink) =>
+  db.row<Checkpoint>(
+    'select checkpoint as note, size, grown_at as signed_at from audit_trees where org_id = $1 and checkpoint is not null',
+    [orgId],
+  )
+
 /** What comes next, in the order of the tree. One that somebody took away, or that is older than the sink, is passed by. */
 export async function listNext(db: Sql, { orgId, position, createdAt }: Sink, take: number) {
   const rows = await db.rows<Entry & { position: number }>(

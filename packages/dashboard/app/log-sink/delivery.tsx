@@ -1,0 +1,109 @@
+import { Alert, Badge, Button, Group, Paper, Table } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useAction } from '../action.ts'
+import { api } from '../api.ts'
+import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import type { LogSinkDialogKind } from './dialogs.tsx'
+import { type LogSink, reloadLogSink } from './queries.ts'
+
+/** The collector, whether it is sent to, and how far that is. */
+export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSinkDialogKind) => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { endpoint, enabled } = sink
+  const turn = useAction(async () => {
+    await api.logSink.set({ params: { orgId: org.id }, body: { endpoint, enabled: !enabled } })
+    await reloadLogSink(org.id)
+  })
+  return (
+    <Section
+      title="Delivery"
+      description="New entries are sent each minute, in their order. What the collector has not accepted is sent again."
+      actions={
+        <>
+          <Button variant="default" loading={turn.pending} onClick={() => turn.run()}>
+            {enabled ? 'Disable' : 'Enable'}
+          </Button>
+          <Button variant="default" disabled={turn.pending} onClick={() => onOpen('set')}>
+            Change…
+          </Button>
+        </>
+      }
+    >
+      <ProblemAlert error={turn.error} />
+      <WhyDisabled sink={sink} />
+      <Paper p="md">
+        <Table withRowBorders={false} verticalSpacing={4} highlightOnHover={false} layout="fixed" aria-label="Delivery">
+          <Table.Tbody>
+            {factsOf(sink).map(([label, value]) => (
+              <Table.Tr key={label}>
+                <Table.Th w={150} scope="row">
+                  {label}
+                </Table.Th>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Paper>
+    </Section>
+  )
+}
+
+/** The server disables one that refuses; it then has an error, which setting the sink clears. */
+function WhyDisabled({ sink: { enabled, lastError } }: { sink: LogSink }) {
+  if (enabled) return null
+  if (lastError === null)
+    return (
+      <Alert color="gray" variant="light" mb="sm" title="An admin has disabled it">
+        New entries wait, and are sent once it is enabled.
+      </Alert>
+    )
+  return (
+    <Alert color="red" variant="light" mb="sm" role="alert" title={`The collector refused: it ${lastError}`}>
+      It would refuse the same again, so nothing more is sent. Change the address or the headers, or enable it once the
+      collector is mended: what waits is sent then.
+    </Alert>
+  )
+}
+
+const number = new Intl.NumberFormat('en')
+
+function factsOf(sink: LogSink): [string, ReactNode][] {
+  const { endpoint, headerNames, position, waitingEntries, rejectedRecords, lastAttemptAt, lastSuccessAt } = sink
+  return [
+    ['State', <State key="state" sink={sink} />],
+    ['Address', <Mono key="address">{endpoint}</Mono>],
+    ['Headers', headerNames.length === 0 ? 'none' : <HeaderNames key="headers" names={headerNames} />],
+    ['Position', `${number.format(position)} of ${number.format(position + waitingEntries)} sealed entries`],
+    ['Waiting', number.format(waitingEntries)],
+    ['Last attempt', <RelativeTime key="attempt" at={lastAttemptAt} />],
+    ['Last success', <RelativeTime key="success" at={lastSuccessAt} />],
+    ['Last error', sink.lastError ?? 'none'],
+    ['Rejected', number.format(rejectedRecords)],
+  ]
+}
+
+function State({ sink: { enabled, lastError } }: { sink: LogSink }) {
+  const isFailing = lastError !== null
+  return (
+    <Badge color={isFailing ? 'red' : enabled ? 'sea' : 'gray'} variant="light">
+      {enabled ? (isFailing ? 'failing' : 'enabled') : 'disabled'}
+    </Badge>
+  )
+}
+
+const Mono = ({ children }: { children: string }) => <span className="mono">{children}</span>
+
+/** Their values are shown to nobody again. */
+const HeaderNames = ({ names }: { names: string[] }) => (
+  <Group gap="xs">
+    {names.map((name) => (
+      <Badge key={name} variant="default" tt="none" className="mono">
+        {name}
+      </Badge>
+    ))}
+  </Group>
+)

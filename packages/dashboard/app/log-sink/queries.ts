@@ -1,0 +1,19 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { logSink } from '@skerry/contract/log-sink'
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../api.ts'
+import { invalidate } from '../queries.ts'
+
+export type LogSink = NonNullable<Answer<typeof logSink.get>['logSink']>
+
+/** Entries are sent each minute: somebody who waits for the next delivery sees it soon after. */
+const refreshMs = 15_000
+
+export const logSinkQuery = (orgId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'log-sink'],
+    queryFn: ({ signal }) => api.logSink.get({ params: { orgId } }, { signal }),
+    refetchInterval: ({ state }) => (state.data?.logSink ? refreshMs : false),
+  })
+
+export const reloadLogSink = (orgId: string) => invalidate(logSinkQuery(orgId))

@@ -1,0 +1,84 @@
+import { Checkbox, Input, Stack, TextInput } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { useApiForm } from '../form/use-api-form.ts'
+import { usePlaintext } from '../keyring.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { HeaderFields } from './header-fields.tsx'
+import { headerErrors, headersOf, noHeader, type TypedHeader } from './headers.ts'
+import { type LogSink, reloadLogSink } from './queries.ts'
+
+/** A new sink, or another address or other headers of the one that there is. */
+export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const [headers, setHeaders, wasCleared] = usePlaintext<TypedHeader[]>([noHeader])
+  const [wantsOthers, setWantsOthers] = useState(false)
+  // One that a refusal has disabled is changed in order to go on.
+  const form = useApiForm('logSink', 'set', {
+    endpoint: sink?.endpoint ?? '',
+    enabled: sink === null || sink.enabled || sink.lastError !== null,
+  })
+  const known = sink?.headerNames ?? []
+  const mustBeOthers = sink !== null && hostOf(form.values.endpoint) !== hostOf(sink.endpoint)
+  const areOthers = known.length === 0 || wantsOthers || mustBeOthers
+  const set = async (body: { endpoint: string; enabled: boolean }) => {
+    const given = areOthers ? { headers: headersOf(headers) } : {}
+    await api.logSink.set({ params: { orgId: org.id }, body: { ...body, ...given } })
+    await reloadLogSink(org.id)
+  }
+  const isWrong = areOthers && headerErrors(headers).some((one) => Object.keys(one).length > 0)
+  return (
+    <FormDialog
+      title={sink === null ? 'Set a log sink' : 'Change the log sink'}
+      submit={sink === null ? 'Set' : 'Save'}
+      form={form}
+      size="lg"
+      disabled={isWrong}
+      onClose={onClose}
+      onSubmit={set}
+    >
+      <TextInput
+        label="Address"
+        description="Of the collector’s OTLP/HTTP logs, used as given. Plain HTTP is for collectors in a private network that the operator of this server has listed."
+        placeholder="https://collector.example.com/v1/logs"
+        classNames={{ input: 'mono' }}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        {...form.getInputProps('endpoint')}
+      />
+      {known.length > 0 && (
+        <Checkbox
+          label="Replace the headers"
+          description={
+            mustBeOthers
+              ? `Another host is not sent the headers of this one: ${known.join(', ')}.`
+              : `Without it they stay: ${known.join(', ')}.`
+          }
+          checked={areOthers}
+          disabled={mustBeOthers}
+          onChange={(event) => setWantsOthers(event.currentTarget.checked)}
+        />
+      )}
+      {areOthers && (
+        <Stack gap={4}>
+          <Input.Label>Headers</Input.Label>
+          <Input.Description mb={4}>
+            Sent with each request, often a credential. This server reads them in order to send them, keeps them sealed,
+            and shows their values to nobody again.
+          </Input.Description>
+          <HeaderFields headers={headers} wasCleared={wasCleared} onChange={setHeaders} />
+        </Stack>
+      )}
+      <Checkbox
+        label="Enabled"
+        description="Without it, entries wait."
+        {...form.getInputProps('enabled', { type: 'checkbox' })}
+      />
+    </FormDialog>
+  )
+}
+
+/** As the server compares them; what is no address yet has none. */
+const hostOf = (endpoint: string): string | undefined => URL.parse(endpoint.trim())?.host

@@ -1,0 +1,63 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { Empty } from '../ui/empty.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Section } from '../ui/page.tsx'
+import { Delivery } from './delivery.tsx'
+import type { LogSinkDialogKind } from './dialogs.tsx'
+import { logSinkQuery } from './queries.ts'
+import { TestRecord } from './test-record.tsx'
+
+// Loaded when first asked for.
+const LogSinkDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).LogSinkDialog }))
+
+/** Where the audit log is sent, how delivery goes, and what can be done about it. */
+export function LogSinkStatus() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const query = useQuery(logSinkQuery(org.id))
+  const [open, setOpen] = useState<LogSinkDialogKind | null>(null)
+  return (
+    <>
+      <Loaded query={query}>
+        {({ logSink }) =>
+          logSink === null ? (
+            <NoSink onSet={() => setOpen('set')} />
+          ) : (
+            <>
+              <Delivery sink={logSink} onOpen={setOpen} />
+              <TestRecord />
+              <Section
+                title="Remove"
+                description="Nothing more is sent, and the server forgets the address and the headers."
+                actions={
+                  <Button variant="light" color="red" onClick={() => setOpen('remove')}>
+                    Remove…
+                  </Button>
+                }
+              />
+            </>
+          )
+        }
+      </Loaded>
+      <Suspense>
+        {open && <LogSinkDialog kind={open} sink={query.data?.logSink ?? null} onClose={() => setOpen(null)} />}
+      </Suspense>
+    </>
+  )
+}
+
+function NoSink({ onSet }: { onSet: () => void }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  return (
+    <Empty
+      title="No log sink yet"
+      action={<Button onClick={onSet}>Set a log sink</Button>}
+      command={`skerry log-sink set https://collector.example.com/v1/logs --headers-file headers --org ${org.slug}`}
+    >
+      Set one to have the audit log where your other logs are, and where the operator of this server cannot change it.
+      It begins with the entries after that.
+    </Empty>
+  )
+}
