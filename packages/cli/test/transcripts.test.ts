@@ -39,11 +39,7 @@ let receiver: WebhookReceiver
 beforeAll(async () => {
   platform = await startAppPlatform()
   receiver = await startWebhookReceiver()
-  server = await openPeopleServer({
-    ...platform.settings,
-    NODE_EXTRA_CA_CERTS: authority,
-    SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
-  })
+  server = await openPeopleServer({ ...platform.settings, NODE_EXTRA_CA_CERTS: authority })
 })
 afterAll(async () => {
   await server.close()
