@@ -14,7 +14,7 @@ export const cloudTtlDefaultMaxSeconds = 3600
 /** A lease’s account name. Every database takes it without quoting, and the shortest limit (32, MySQL) holds it. */
 export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
 
-/** A lease’s account on MongoDB, where no caller names it. It follows from the lease, so that one which a crash left behind is found. */
+/** A lease’s account on MongoDB, where no caller names it. It follows from the lease, so that what a crash leaves is found. */
 export const mongodbUserName = (leaseId: string) => `skerry_${leaseId}`
 
 interface Facts {

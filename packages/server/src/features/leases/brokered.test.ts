@@ -2,15 +2,21 @@ import { leases } from '@skerry/contract/leases'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { account, googleFake, serviceAccountKey } from '../../../../providers/test/leases/cloud-b-fake.ts'
 import { type MongodbFake, startMongodbFake } from '../../../../providers/test/leases/mongodb-fake.ts'
 import { wrappedForBroker } from '../../../test/lease-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { openWire, type Wire } from '../../../test/services/wire.ts'
 import { endDue } from './ending.ts'
 
-// An account whose name and password the server makes up, on the fake that the adapter is tested with.
+// What the target or the server makes up, and wraps to its recipient: on the fakes that the adapters are tested with.
 
-const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+const google = await googleFake()
+afterAll(() => google.stop())
+const { world, tenant } = await openTenant({
+  SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8',
+  SKERRY_PROVIDER_ORIGINS: JSON.stringify({ 'cloud-b': google.origin }),
+})
 const { orgId } = tenant
 const { as } = tenant.admin
 const { privateKey, publicKeyJwk: recipientPublicKey } = await generateKeyPair()
@@ -80,4 +86,31 @@ test('an account of MongoDB whose answer was lost is in the ledger by its name, 
   world.clock.advance(91)
   await endDue(world.server.context, orgId, targetId)
   expect((await newest()).status).toBe('failed')
+})
+
+test('a token of Google is made for its recipient alone, and its end is one of the ledger', async () => {
+  const credential = JSON.stringify(serviceAccountKey)
+  const config = { provider: 'cloud-b' as const, executor: 'in_broker' as const, serviceAccount: account }
+  const wrappedAdminSecret = await wrappedForBroker(world, tenant, credential)
+  const body = { name: 'google', config, wrappedAdminSecret }
+  const registered = await world.call(leases.createTarget, { as, params: { orgId }, body })
+  expect(registered.error).toBeUndefined()
+  const { target } = registered.body
+  const ask = (ttlSeconds: number) =>
+    world.call(leases.create, {
+      as,
+      params: { orgId },
+      body: { provider: 'cloud-b', targetId: target.id, recipientPublicKey, ttlSeconds },
+    })
+  const made = await ask(600)
+  expect(made.status).toBe(201)
+  const { lease, cloudB } = made.body
+  const token = new TextDecoder().decode(await unwrapKey(cloudB!.wrappedCredential, privateKey))
+  expect([token, cloudB?.serviceAccount]).toEqual(['ya29.leased', account])
+  const capped = await ask(3601)
+  expect([capped.status, capped.error?.message]).toEqual([400, expect.stringContaining('3600')])
+  const revoked = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
+  expect(revoked.body.lease.status).toBe('revoked')
+  const seen = [...world.log, ...world.answers].join('\n')
+  for (const secret of [token, serviceAccountKey.private_key.slice(40, 90)]) expect(seen).not.toContain(secret)
 })

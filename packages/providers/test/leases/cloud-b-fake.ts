@@ -1,0 +1,78 @@
+import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
+import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
+
+// A fake of the token exchange (RFC 7523) and of IAM Credentials v1, from its discovery document. Not verified against the
+// real service.
+
+export const account = 'deploy@shop-1.iam.gserviceaccount.com'
+export const base = 'skerry@shop-1.iam.gserviceaccount.com'
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+/** The admin credential, whose own address of a token exchange must not be followed. */
+export const serviceAccountKey = {
+  type: 'service_account',
+  client_email: base,
+  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  private_key_id: 'k1',
+  token_uri: 'https://attacker.example/token',
+}
+
+export interface GoogleFake {
+  origin: string
+  /** The longest lifetime that the account allows. */
+  capSeconds: number
+  /** What tokens were asked for, and how often the credential was exchanged. */
+  generated: Record<string, unknown>[]
+  exchanges: number
+  stop(): Promise<void>
+}
+
+/** Both services for one account, on which the one of the credential may make tokens. */
+export async function googleFake(): Promise<GoogleFake> {
+  const refusal = (code: number, status: string, message: string): FakeAnswer => ({
+    status: code,
+    body: { error: { code, message, status } },
+  })
+
+  function answer(request: FakeRequest): FakeAnswer {
+    if (request.method !== 'POST') return refusal(404, 'NOT_FOUND', 'no such method')
+    if (request.path === '/token') return exchange(request)
+    if (request.headers.authorization !== 'Bearer base-token')
+      return refusal(401, 'UNAUTHENTICATED', 'invalid authentication credentials')
+    const [, name] = /^\/v1\/projects\/-\/serviceAccounts\/([^/:]+):generateAccessToken$/.exec(request.path) ?? []
+    if (decodeURIComponent(name ?? '') !== account)
+      return refusal(403, 'PERMISSION_DENIED', "Permission 'iam.serviceAccounts.getAccessToken' denied")
+    return generate(JSON.parse(request.body))
+  }
+
+  function exchange(request: FakeRequest): FakeAnswer {
+    fake.exchanges++
+    const form = new URLSearchParams(request.body)
+    const denied = { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }
+    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return denied
+    const [header = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
+    const verifier = createVerify('sha256').update(`${header}.${claims}`)
+    if (!verifier.verify(createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })), signature, 'base64url'))
+      return denied
+    const { iss, aud, scope } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    if (iss !== base || aud !== 'https://oauth2.googleapis.com/token' || !scope) return denied
+    return { status: 200, body: { access_token: 'base-token', expires_in: 3599, token_type: 'Bearer' } }
+  }
+
+  function generate(body: Record<string, unknown>): FakeAnswer {
+    fake.generated.push(body)
+    const unknown = Object.keys(body).find((name) => !['scope', 'delegates', 'lifetime'].includes(name))
+    if (unknown) return refusal(400, 'INVALID_ARGUMENT', `Invalid JSON payload received. Unknown name "${unknown}"`)
+    if (!Array.isArray(body.scope) || body.scope.length === 0)
+      return refusal(400, 'INVALID_ARGUMENT', 'scope is required')
+    const seconds = Number(/^(\d+)s$/.exec(String(body.lifetime))?.[1])
+    if (!(seconds <= fake.capSeconds))
+      return refusal(400, 'INVALID_ARGUMENT', 'The token lifetime is above the maximum')
+    const expireTime = new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, '')
+    return { status: 200, body: { accessToken: 'ya29.leased', expireTime } }
+  }
+
+  const served = await httpFake(answer)
+  const fake: GoogleFake = { ...served, capSeconds: 3600, generated: [], exchanges: 0 }
+  return fake
+}
