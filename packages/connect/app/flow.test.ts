@@ -227,6 +227,35 @@ test('a return from a provider shows what came of it', async () => {
   }
 })
 
+test('a sign-in that the server could not be told of is no connection, and can be begun again', async () => {
+  const isAway = { server: true }
+  const agreed = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }
+  let asked = 0
+  const session = async () => {
+    // It was there before the executor asked it to complete the session.
+    if (++asked > 1 && isAway.server) throw new Unreachable(origin)
+    return agreed
+  }
+  const kept = { claimToken: 'vcl_1', executor: named }
+  const { flow, last, at } = stage({ server: { session }, executors: { finishOAuth: refuse(503) }, kept })
+  const back = { kind: 'return', outcome: 'finish', flow: 'flow-1' } as const
+  await flow.open(back)
+  expect([last(), at.kept]).toMatchObject([{ at: 'end', end: 'lost' }, kept])
+  isAway.server = false
+  await flow.open(back)
+  expect(last()).toMatchObject({ at: 'capture', notice: 'failed' })
+})
+
+test('a sign-in that was completed although the executor did not learn of it is done', async () => {
+  const finishOAuth = async () => {
+    own.at.session = { ...own.at.session, status: 'completed' }
+    throw new Refused(503, '')
+  }
+  const own = stage({ executors: { finishOAuth }, kept: { claimToken: 'vcl_1', executor: named } })
+  await own.flow.open({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect([own.last(), own.at.kept]).toMatchObject([{ at: 'done' }, null])
+})
+
 test('the page that started at a provider finishes there, and no other does', async () => {
   const finished: unknown[] = []
   const finishOAuth = async (...given: unknown[]) => {

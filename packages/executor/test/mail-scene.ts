@@ -12,13 +12,20 @@ export interface MailScene {
   call: (connectionId: string, headers?: object) => Promise<Answer>
 }
 
-/** @param accessSeconds how long an access token is good for */
-export async function openMailScene(accessSeconds?: number): Promise<MailScene> {
+/**
+ * @param accessSeconds how long an access token is good for
+ * @param reach the server's address -> the one at which the executor reaches it
+ */
+export async function openMailScene(
+  accessSeconds?: number,
+  reach: (url: string) => Promise<string> = async (url) => url,
+): Promise<MailScene> {
   const scene = await openScene()
   const upstream = await startUpstream()
   const provider = await startProvider(`${scene.origin}/oauth/callback`, accessSeconds)
   afterAll(() => provider.close())
   await scene.newSettings({
+    connectUrl: `${scene.world.url}/connect`,
     allowNetworks: ['127.0.0.0/8'],
     providers: [
       {
@@ -30,7 +37,7 @@ export async function openMailScene(accessSeconds?: number): Promise<MailScene> 
       },
     ],
   })
-  await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
+  await scene.command('register', '--server', await reach(scene.world.url), '--code', await scene.code())
   const sent = { method: 'POST', url: `${upstream.origin}/things`, body: '' }
   const placed = { authorization: 'Bearer {{skerry:ACCESS_TOKEN}}' }
   const call = (connectionId: string, headers: object = placed) =>

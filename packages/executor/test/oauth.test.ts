@@ -7,9 +7,14 @@ import { consented, newLink, open, sent } from '../../server/test/vault-scene.ts
 import { openJournal } from '../src/oauth/journal.ts'
 import { openMailScene } from './mail-scene.ts'
 import { signIn } from './provider.ts'
+import { type Relay, startRelay } from './relay.ts'
 import { connectionOf, page } from './scene.ts'
 
-const { scene, provider, upstream, call } = await openMailScene()
+let relay!: Relay
+const { scene, provider, upstream, call } = await openMailScene(undefined, async (url) => {
+  relay = await startRelay(url)
+  return relay.url
+})
 const running = await scene.start()
 beforeEach(() => {
   provider.grants = {}
@@ -101,6 +106,50 @@ test('a sign-in is started for a page of the right origin, with consent, and for
   const early = await page(scene, '/connect/oauth/start', { claimToken: opened.claimToken })
   expect([early.status, early.body.error?.message]).toEqual([409, 'the person has not consented'])
   expect((await page(scene, '/connect/oauth/start', { claimToken: `vcl_${'A'.repeat(43)}` })).status).toBe(404)
+})
+
+test('a sign-in that the server could not be told of connects nothing, and its person signs in again', async () => {
+  const { id, claimToken, connectionId } = await consented(scene.world, scene, { providerId: 'mail' })
+  const signInAgain = async () => {
+    const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+    const { headers } = await fetch(await signIn(String(body.authorizationUrl)), { redirect: 'manual' })
+    const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+    return { flow, finished: await page(scene, '/connect/oauth/finish', { claimToken, flow }) }
+  }
+  const sessionNow = async () =>
+    (await sent(scene.world, vaultPlatform.session, { as: scene.platform.as, params: { connectSessionId: id } }))
+      .session
+  relay.isAway = (path) => path.endsWith('/complete')
+  const { flow, finished } = await signInAgain()
+  expect([finished.status, finished.body.error?.code]).toEqual([503, 'unavailable'])
+  expect(provider.grants).toEqual({ authorization_code: 1 })
+  relay.isAway = () => false
+  expect(await sessionNow()).toMatchObject({ status: 'pending', connectionId: null, completedAt: null })
+  const params = { vaultConnectionId: connectionId }
+  const { status } = await scene.world.call(vaultPlatform.connection, { as: scene.platform.as, params })
+  expect(status).toBe(404)
+  // The code is spent, and so is the way back with it.
+  expect((await page(scene, '/connect/oauth/finish', { claimToken, flow })).status).toBe(404)
+  const { body } = (await signInAgain()).finished
+  expect(await sessionNow()).toMatchObject({ status: 'completed', connectionId: body.connectionId })
+  expect((await call(String(body.connectionId))).status).toBe(200)
+})
+
+test('a repair that the server could not be told of leaves its connection as it was', async () => {
+  const connectionId = await connect()
+  await running.executor.refresher.report(connectionId, 'provider_rejected_credential')
+  const repair = { purpose: 'reconnect', connectionId, providerId: 'mail' }
+  const { claimToken } = await consented(scene.world, scene, repair)
+  const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+  const { headers } = await fetch(await signIn(String(body.authorizationUrl)), { redirect: 'manual' })
+  const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+  relay.isAway = (path) => path.endsWith('/complete')
+  expect((await page(scene, '/connect/oauth/finish', { claimToken, flow })).status).toBe(503)
+  relay.isAway = () => false
+  expect(await connectionOf(scene, connectionId)).toMatchObject({
+    ...{ status: 'reauth_required', statusReason: 'provider_rejected_credential' },
+    slots: [{ slot: 'oauth2', revision: 1 }],
+  })
 })
 
 test('an answer of another issuer is not taken', async () => {
