@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vaultConnect } from '@skerry/contract/vault-connect'
 import { vaultExecutor } from '@skerry/contract/vault-executor'
-import { vaultConnectionStatuses } from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { verifyWebhook } from '@skerry/sdk/vault'
@@ -44,6 +43,18 @@ let secret: string
 let params: { orgId: string; projectId: string; vaultWebhookId: string }
 /** What was acknowledged of each connection: the revision of its credential, and how often its status was moved. */
 const acknowledged = new Map<string, { revision: number; moves: number }>()
+
+/** Status and revision after each step that an executor takes in `work`, the first of them the capture. */
+const after = [
+  ['active', 1],
+  ['active', 2],
+  ['reauth_required', 2],
+  ['reauth_required', 3],
+  ['active', 3],
+]
+
+/** Told, while it is set, of each request that is about to be sent. */
+let sending: ((step: 'submit' | 'write') => void) | null = null
 
 /** The part of a world that the helpers use, over a server in another process. */
 const world = () =>
@@ -91,12 +102,14 @@ async function work(): Promise<void> {
   try {
     for (;;) {
       const { as } = await consented(world(), vault)
+      sending?.('submit')
       const { connectionId } = await sent(world(), vaultConnect.submit, { as, body: { slots: [slotOf(vault)] } })
       const done = { revision: 1, moves: 0 }
       acknowledged.set(connectionId, done)
       const by = { as: vault.executor.as, params: { vaultConnectionId: connectionId, slot: 'api_key' } }
       for (const body of [{ status: 'reauth_required', reason: 'refresh_rejected' }, { status: 'active' }]) {
         const writing = { expectedRevision: done.revision, ...sealed(vault) }
+        sending?.('write')
         await sent(world(), vaultExecutor.writeBack, { ...by, body: writing })
         done.revision++
         await sent(world(), vaultExecutor.setStatus, { ...by, body })
@@ -108,19 +121,25 @@ async function work(): Promise<void> {
   }
 }
 
-/** At another point each round: under load, or while a webhook is on its way and the receiver has it or has answered. */
+const points = ['submit', 'write', 'received', 'accepted'] as const
+
+/** At another point each round: while a capture or a write-back is under way, or a webhook that the receiver has or has accepted. */
 async function killAtWork(round: number): Promise<void> {
+  const point = points[round % points.length]
   const reached = Promise.withResolvers<void>()
+  // A request takes some milliseconds: each round cuts it off a little later than the one before.
+  sending = (step) => {
+    if (step === point) setTimeout(reached.resolve, Math.floor(round / points.length) * 2)
+  }
   receiver.answer = (response) => {
-    if (round % 3 === 0) setTimeout(reached.resolve, round)
-    else reached.resolve()
-    // Every third one is cut off before the receiver has accepted it.
-    if (round % 3 !== 1) response.writeHead(204).end()
+    if (point === 'received' || point === 'accepted') reached.resolve()
+    if (point !== 'received') response.writeHead(204).end()
   }
   const working = Promise.all([work(), work()])
   await reached.promise
   await server.kill9()
   await working
+  sending = null
   receiver.answer = null
 }
 
@@ -143,12 +162,12 @@ function untold(): string[] {
 async function check(): Promise<void> {
   await expect.poll(untold, { timeout: 60_000 }).toEqual([])
   await expect.poll(pending, { timeout: 60_000 }).toBe(0)
-  for (const [vaultConnectionId, { revision }] of acknowledged) {
+  for (const [vaultConnectionId, { revision, moves }] of acknowledged) {
     const place = { as: vault.executor.as, params: { vaultConnectionId, slot: 'api_key' } }
     const { connection } = await sent(world(), vaultExecutor.connection, place)
-    expect(vaultConnectionStatuses).toContain(connection.status)
     // What was sent and not answered may be there, and nothing beyond it.
-    expect([revision, revision + 1]).toContain(connection.slots[0]?.revision)
+    const steps = revision - 1 + moves
+    expect(after.slice(steps, steps + 2)).toContainEqual([connection.status, connection.slots[0]?.revision])
     if (connection.status === 'active') {
       const { credential } = await sent(world(), vaultExecutor.release, place)
       expect(credential.revision).toBe(connection.slots[0]?.revision)

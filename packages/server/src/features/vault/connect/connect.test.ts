@@ -99,6 +99,8 @@ test.each([
 
 test('a link is refused that names an e-mail address, an unknown provider, or a connection that it cannot repair', async () => {
   const connectionId = await newConnection(world, vault)
+  // Of the same person, and with the same provider, but of another project.
+  const foreign = await newConnection(world, await newVault(world, tenant))
   const repair = { purpose: 'reconnect', userRef: 'user-1' }
   const wrong: [object, number, string][] = [
     [{ userRef: 'ada@example.com' }, 400, 'body.userRef: is an e-mail address'],
@@ -106,6 +108,7 @@ test('a link is refused that names an e-mail address, an unknown provider, or a 
     [{ purpose: 'reconnect' }, 400, 'body.connectionId: is required'],
     [{ connectionId }, 400, 'body.connectionId: is for the purpose reconnect'],
     [{ ...repair, connectionId, userRef: 'user-2' }, 404, 'no such connection of this user'],
+    [{ ...repair, connectionId: foreign }, 404, 'no such connection of this user'],
     [{ ...repair, connectionId, providerId: 'mail' }, 400, 'with another provider'],
   ]
   for (const [body, status, message] of wrong) {
@@ -115,6 +118,15 @@ test('a link is refused that names an e-mail address, an unknown provider, or a 
   const params = { vaultConnectionId: connectionId }
   await sent(world, vaultPlatform.revoke, { as: platform.as, params })
   expect((await asPlatform({ ...repair, connectionId })).error?.message).toBe('the connection is revoked')
+})
+
+test('a session is shown to the platform that made its link, and to no other', async () => {
+  const { id } = await newLink(world, vault)
+  const params = { connectSessionId: id }
+  const other = await newVault(world, tenant)
+  expect((await world.call(vaultPlatform.session, { as: platform.as, params })).body.session).toMatchObject({ id })
+  const { status, error } = await world.call(vaultPlatform.session, { as: other.platform.as, params })
+  expect([status, error?.message]).toEqual([404, 'no such session'])
 })
 
 test('nothing is captured without consent, nor with consent to an older text', async () => {

@@ -96,6 +96,14 @@ test('a platform key works until it is revoked, and its secret is shown once', a
   expect(await ask()).toBe(401)
 })
 
+test('a platform key of another project is not found, and goes on working', async () => {
+  const [mine, others] = [(await newProject(world, tenant)).id, (await newProject(world, tenant)).id]
+  const key = await newPlatformKey(world, tenant, others, person)
+  const params = { orgId, projectId: mine, vaultKeyId: key.id }
+  expect((await world.call(vaultProjects.revokeKey, { as, params })).status).toBe(404)
+  expect((await world.call(vaultPlatform.connections, { as: key.as })).status).toBe(200)
+})
+
 test('a code makes one executor, once and within ten minutes; a guess is answered as a used one', async () => {
   const projectId = (await newProject(world, tenant)).id
   const unknown = await register(registration(`vrc_${'A'.repeat(43)}`))

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { problemsOf } from './dockerfile.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const text = readFileSync(`${root}/packages/executor/Dockerfile`, 'utf8')
+
+test('the executor’s image has what the executor needs and nothing else, runs as nobody special, and keeps no secret', () => {
+  expect(problemsOf(text, root, 'executor')).toEqual([])
+})
+
+test.each([
+  [/-slim\n/, '\n', 'is not node:'],
+  [/node:[\d.]+-slim AS/, 'node:24-slim AS', 'is not node:'],
+  ['USER node\n', '', 'USER root: runs as root'],
+  ['USER node\n', 'USER 0:0\n', 'USER 0:0: runs as root'],
+  ['USER node\n', 'USER node\nENV SKERRY_EXECUTOR_TOKEN=abc\n', 'is kept in the image'],
+  ['ARG BROWSER=', 'ARG NPM_TOKEN', 'ARG NPM_TOKEN: is kept in the image'],
+  ['ENTRYPOINT ["node", "packages/executor/src/main.js"]', 'ENTRYPOINT node main.js', 'is run by a shell'],
+  ['packages/executor/src/main.js', 'packages/executor/src/start.js', 'runs no file here'],
+  [/ENTRYPOINT .*\n/, '', 'ENTRYPOINT: is missing'],
+  [/CMD .*/, 'CMD serve', 'CMD: is run by a shell'],
+  ['COPY packages ./packages', 'COPY packets ./packages', 'COPY packets: is not there'],
+  ['COPY packages ./packages', 'COPY . .', 'COPY .: is not there'],
+  [/COPY bench.*\n/, '', 'COPY bench/package.json: is missing'],
+  [/COPY --from=build \/app\/packages\/proxy .*\n/, '', 'COPY packages/proxy: is missing'],
+  ['/app/packages/proxy ./packages/proxy', '/app/packages/server ./packages/server', 'packages/server: is not needed'],
+  ['USER node\n', 'USER node\nADD https://example.com/file /app/\n', 'ADD: is not taken'],
+])('what is wrong in it is found: %s -> %s', (part, instead, problem) => {
+  const broken = text.replace(part, instead)
+  expect(broken).not.toBe(text)
+  expect(problemsOf(broken, root, 'executor')).toContainEqual(expect.stringContaining(problem))
+})

