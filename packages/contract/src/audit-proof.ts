@@ -28,7 +28,13 @@ export const AuditLeaf = Strict({
 export const auditProof = {
   checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
     summary: 'The signed note about the trail as it is sealed now: how many entries, and the hash over all of them',
-    responses: { 200: Strict({ checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }) }) },
+    responses: {
+      200: Strict({
+        checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        size: Size,
+        signedAt: Instant,
+      }),
+    },
     refuses: ['conflict'],
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {

@@ -13,7 +13,8 @@ export async function checkpoint({
 }: In<typeof auditProof.checkpoint, InOrg>): Out<typeof auditProof.checkpoint> {
   const tree = await getTree(db, org)
   if (tree.checkpoint === null) throw fail('conflict', 'this server has no server key')
-  return { checkpoint: tree.checkpoint }
+  const { checkpoint, size, grownAt } = tree
+  return { checkpoint, size, signedAt: grownAt }
 }
 
 export async function inclusion({
