@@ -37,6 +37,8 @@ export const auditProof = {
     responses: {
       200: Strict({
         checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        size: Size,
+        signedAt: Instant,
         brokenAt: BrokenAt,
       }),
     },

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { apps } from '@skerry/contract/apps'
 import { audit } from '@skerry/contract/audit'
+import { auditProof } from '@skerry/contract/audit-proof'
 import { invites } from '@skerry/contract/orgs'
 import { describe, expect, test } from 'vitest'
+import { seal } from '../../server/src/features/audit-proof/seal.ts'
 import * as journey from './journey.ts'
 import { axeProblems, joins, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
@@ -109,6 +111,25 @@ describe('the timeline', () => {
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await expectRows(all.length)
   })
+})
+
+test('how much is sealed is told, with the checkpoint to copy and the command that checks it', async () => {
+  const proof = page.getByRole('group', { name: 'Proof that nothing was changed' })
+  await seal(world.server.context)
+  await page.reload()
+  const { body: now } = await world.call(auditProof.checkpoint, { as: bearer(), params: { orgId } })
+  await proof.getByText(`${now.size} entries are sealed`).waitFor()
+  await proof.getByText('skerry audit verify --org').waitFor()
+  // No page of this server may read the clipboard: what is written is caught before it gets there.
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = async (text) => {
+      document.documentElement.dataset.copied = text
+    }
+  })
+  await proof.getByRole('button', { name: 'Copy the checkpoint' }).click()
+  await proof.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.dataset.copied)).toBe(now.checkpoint)
+  expect(await axeProblems(page)).toEqual([])
 })
 
 describe('a filter', () => {

@@ -135,7 +135,7 @@ describe('a log sink', () => {
   test('keeps its headers where it stays, and sends those of one collector to no other', async () => {
     await onPage('Change…').click()
     expect(await dialog().getByLabel('Enabled').isChecked()).toBe(false)
-    await dialog().getByText('Without it they stay: authorization, x-scope.').waitFor()
+    await dialog().getByText('Otherwise they stay: authorization, x-scope.').waitFor()
     await dialog().getByLabel('Address').fill(second.url)
     await dialog().getByText('Another host is not sent the headers of this one').waitFor()
     expect(await dialog().getByLabel('Replace the headers').isDisabled()).toBe(true)

@@ -39,7 +39,7 @@ export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSi
           <Table.Tbody>
             {factsOf(sink).map(([label, value]) => (
               <Table.Tr key={label}>
-                <Table.Th w={150} scope="row">
+                <Table.Th w={120} scope="row">
                   {label}
                 </Table.Th>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>

@@ -54,7 +54,7 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
           description={
             mustBeOthers
               ? `Another host is not sent the headers of this one: ${known.join(', ')}.`
-              : `Without it they stay: ${known.join(', ')}.`
+              : `Otherwise they stay: ${known.join(', ')}.`
           }
           checked={areOthers}
           disabled={mustBeOthers}
@@ -73,7 +73,7 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
       )}
       <Checkbox
         label="Enabled"
-        description="Without it, entries wait."
+        description="Otherwise entries wait."
         {...form.getInputProps('enabled', { type: 'checkbox' })}
       />
     </FormDialog>

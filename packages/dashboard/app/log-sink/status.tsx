@@ -54,7 +54,7 @@ function NoSink({ onSet }: { onSet: () => void }) {
     <Empty
       title="No log sink yet"
       action={<Button onClick={onSet}>Set a log sink</Button>}
-      command={`skerry log-sink set https://collector.example.com/v1/logs --headers-file headers --org ${org.slug}`}
+      command={`skerry log-sink set https://collector.example.com/v1/logs --org ${org.slug}`}
     >
       Set one to have the audit log where your other logs are, and where the operator of this server cannot change it.
       It begins with the entries after that.

@@ -59,6 +59,9 @@ describe('a checkpoint', () => {
     const { leaves } = (await ask(auditProof.leaves)).body
     for (const { entry } of leaves) tree.append(hasher.leaf(entry as object))
     expect(opened.size).toBe(leaves.length)
+    expect(body.size).toBe(leaves.length)
+    const instants = [leaves.at(-1)?.createdAt, body.signedAt, world.clock.now().toISOString()]
+    expect(instants).toEqual(instants.toSorted())
     expect(isSameHash(opened.root, tree.root())).toBe(true)
     const { entries } = (await ask(audit.list, { limit: 200 })).body
     expect(leaves.map(({ entryId }) => entryId).sort()).toEqual(entries.map(({ id }) => id).sort())

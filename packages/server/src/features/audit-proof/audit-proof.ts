@@ -11,9 +11,9 @@ export async function checkpoint({
   db,
   org,
 }: In<typeof auditProof.checkpoint, InOrg>): Out<typeof auditProof.checkpoint> {
-  const { checkpoint, brokenAt } = await getTree(db, org)
+  const { checkpoint, size, grownAt, brokenAt } = await getTree(db, org)
   if (checkpoint === null) throw fail('conflict', 'this server has no server key')
-  return { checkpoint, brokenAt }
+  return { checkpoint, size, signedAt: grownAt, brokenAt }
 }
 
 export async function inclusion({

@@ -73,10 +73,12 @@ export interface Tree {
   /** Base64, as all hashes here. */
   root: string
   checkpoint: string | null
+  /** And signed, where there is a checkpoint. */
+  grownAt: string
   brokenAt: string | null
 }
 
-const treeColumns = `org_id, size, translate(encode(root, 'base64'), E'\\n', '') as root, checkpoint, broken_at`
+const treeColumns = `org_id, size, translate(encode(root, 'base64'), E'\\n', '') as root, checkpoint, grown_at, broken_at`
 
 export const findTrees = (db: Sql, orgIds: string[]) =>
   db.rows<Tree>(`select ${treeColumns} from audit_trees where org_id = any($1::text[]) and broken_at is null`, [orgIds])
@@ -162,7 +164,7 @@ export const insertNodes = (tx: Tx, nodes: StoredNode[]) =>
     ],
   )
 
-export const saveTrees = (tx: Tx, trees: Omit<Tree, 'brokenAt'>[], now: string) =>
+export const saveTrees = (tx: Tx, trees: Omit<Tree, 'grownAt' | 'brokenAt'>[], now: string) =>
   tx.rows(
     `insert into audit_trees (org_id, size, root, checkpoint, grown_at)
      select org_id, size, decode(root, 'base64'), checkpoint, $5::timestamptz

@@ -16,6 +16,7 @@ import { RelativeTime } from '../../../ui/relative-time.tsx'
 
 // Fetched by themselves: the list is there sooner.
 const Filters = lazy(async () => ({ default: (await import('../../../audit/filters.tsx')).Filters }))
+const Proof = lazy(async () => ({ default: (await import('../../../audit/proof.tsx')).Proof }))
 const Timeline = lazy(async () => ({ default: (await import('../../../audit/timeline.tsx')).Timeline }))
 
 export const Route = createFileRoute('/_app/orgs/$org/audit')({
@@ -47,6 +48,9 @@ function AuditLog() {
         </Suspense>
         <Suspense fallback={<div style={{ height: 154 }} />}>
           <Timeline filter={filter} />
+        </Suspense>
+        <Suspense fallback={<div style={{ height: 44 }} />}>
+          <Proof />
         </Suspense>
         <List
           label="Audit log"
