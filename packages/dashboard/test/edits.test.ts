@@ -11,6 +11,7 @@ import {
   expectShown,
   grantKey,
   openApp,
+  openColumnMenu,
   openEnvironment,
   pickTool,
   placeOf,
@@ -19,6 +20,7 @@ import {
 } from './apps-journey.ts'
 import type { Visitor } from './browser.ts'
 import * as journey from './journey.ts'
+import { axeProblems } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
 
 // What may come between a value that is typed and the one that is stored.
@@ -240,6 +242,37 @@ describe('a ciphertext that was moved', () => {
     await dialogOf(page).getByText('restored from version 1').waitFor()
     await page.keyboard.press('Escape')
     await expectShown(page, 'NEW_ONE', 'Production', 'planted-new')
+  })
+})
+
+describe('a name that makes programs load something', () => {
+  const ofNode = /^NODE_OPTIONS: Node\.js loads code from it$/
+
+  test('is warned of where it is added, and where a file with it is pasted', async () => {
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('NODE_OPTION')
+    expect(await dialogOf(page).getByRole('alert').count()).toBe(0)
+    await dialogOf(page).getByLabel('Name').fill('NODE_OPTIONS')
+    await dialogOf(page).getByRole('alert').getByText(ofNode).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await dialogOf(page).getByLabel('Text of the file').fill('NODE_OPTIONS=planted\nORDINARY=planted\n')
+    await dialogOf(page).getByRole('alert').getByText(ofNode).waitFor()
+    await dialogOf(page).getByRole('alert').getByText('gives them to no program unless').waitFor()
+    expect(await dialogOf(page).getByRole('listitem').filter({ hasText: 'ORDINARY:' }).count()).toBe(0)
+    await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()
+    await dialogOf(page).waitFor({ state: 'hidden' })
+  })
+
+  test('is warned of in the cell where its value is typed, and no other name is', async () => {
+    const warning = page.locator('.matrix-editor').getByRole('alert')
+    await edit(page, 'ORDINARY', 'Production', 'planted-ordinary')
+    await edit(page, 'NODE_OPTIONS', 'Production', 'planted-options')
+    await warning.getByText('Store NODE_OPTIONS only if you mean it: Node.js loads code from it.').waitFor()
+    expect(await warning.count()).toBe(1)
+    for (const name of ['ORDINARY', 'NODE_OPTIONS'])
+      await page.getByLabel(`Value of ${name} in Production`).press('Escape')
   })
 })
 

@@ -105,6 +105,16 @@ describe('service tokens', () => {
     expect(await openSecret(sealed, dek, place.envId, 'API_KEY')).toBe('planted-first')
   })
 
+  test('are not for published clients unless that is chosen, and say what such a client would send', async () => {
+    await page.getByRole('button', { name: 'New token' }).click()
+    const radio = (name: string) => dialog().getByRole('radio', { name })
+    expect([await radio('Skerry').isChecked(), await radio('Classic').isChecked()]).toEqual([true, false])
+    await dialog().getByText('A published client would send it whole, key and all.').waitFor()
+    await dialog().getByText('For the published clients, which send the whole token').waitFor()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
+    await dialog().waitFor({ state: 'hidden' })
+  })
+
   test('are listed with what they are bound to, renamed, revoked and deleted for good', async () => {
     await row('web Skerry').getByText('Web shop / Production').waitFor()
     await choose(page, 'web Skerry', 'Rename…')

@@ -6,6 +6,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
+import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, outcomeMessage } from './preview.tsx'
 import { rereadAfter, sealAndWrite } from './write.ts'
 
@@ -91,6 +92,7 @@ export function AddSecretDialog({
         autoComplete="off"
         spellCheck={false}
       />
+      <LoadingNames names={[name]} />
       {writable.length > 1 && (
         <Checkbox.Group label="In" value={into} onChange={setInto}>
           <Stack gap={6} mt={6}>

@@ -1,10 +1,12 @@
 import { Select, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { type Change, changeOf, namesOfColumn } from './changes.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
+import { LoadingNames } from './loading-names.tsx'
 import { submitLabel } from './paste.tsx'
 import { Failures, NoteField, Preview, Progressing, wanted } from './preview.tsx'
 import { useStoring } from './use-storing.ts'
@@ -32,6 +34,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   const apply = async () => {
     if (!target?.own) return
     const { environmentId, own } = target
+    await checkMeanings([environmentId])
     const from = sealedParts(names.map((one) => column.entries.get(one) as Entry))
     const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek: own.wrappedDek, environmentId } })
     const ciphertexts = new Map(sealed.map((one) => [one.name, one.ciphertext]))
@@ -68,6 +71,7 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
           data-autofocus
         />
       )}
+      <LoadingNames names={names} />
       <ProblemAlert error={error} />
       <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
       {target?.isProtected && <NoteField note={note} onChange={setNote} />}

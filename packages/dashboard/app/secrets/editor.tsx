@@ -1,9 +1,12 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
+
+/** Its table of names is fetched when a cell is first edited. */
+const LoadingName = lazy(async () => ({ default: (await import('./loading-names.tsx')).LoadingName }))
 
 interface Props {
   column: Column
@@ -58,6 +61,9 @@ export function CellEditor({ column, name, draft, actions }: Props) {
           onKeyDown={onKeyDown}
         />
       )}
+      <Suspense>
+        <LoadingName name={name} />
+      </Suspense>
       <Problem column={column} name={name} draft={draft} actions={actions} />
       <Group gap={6}>
         <Button size="compact-xs" loading={draft.saving} onClick={save}>

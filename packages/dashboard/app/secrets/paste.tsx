@@ -8,6 +8,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
 import type { Column } from './columns.ts'
+import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, outcomeMessage, Preview, Progressing, wanted } from './preview.tsx'
 import { openCells } from './use-revealed.ts'
 import { useStoring } from './use-storing.ts'
@@ -70,6 +71,7 @@ export function PasteDialog({ orgId, column, onClose }: Props) {
       />
       <Remarks title="Nothing can be stored until these lines are mended" color="red" remarks={file.problems} />
       <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
+      <LoadingNames names={names} />
       <ProblemAlert error={error} />
       <Preview changes={changes} excluded={excluded} onExclude={setExcluded} />
       {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}

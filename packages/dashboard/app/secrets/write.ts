@@ -18,11 +18,10 @@ export interface Write {
   note: string
 }
 
-/** Stores a ciphertext. -> whether it was queued for approval instead of written. */
+/** Stores what was sealed after `checkMeanings`. -> whether it was queued for approval instead of written. */
 export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
   const { orgId, environmentId, name, ciphertext, baseVersion, note } = write
   if (ciphertext.length > limits.ciphertextBytes) throw new ValueTooLong()
-  await checkMeanings([environmentId])
   const params = { orgId, envId: environmentId, name }
   const body = { ciphertext, expectedVersion: baseVersion }
   const answer = await api.secrets.put({ params, body }, noteHeader(note))
@@ -37,6 +36,7 @@ export async function writeSecret(write: Write): Promise<'written' | 'queued'> {
 export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: string; wrappedDek: string }) {
   const { value, wrappedDek, ...rest } = write
   const { environmentId, name } = rest
+  await checkMeanings([environmentId])
   const ciphertext = await keyring.call('sealSecret', { wrappedDek, environmentId, name, value })
   return writeSecret({ ...rest, ciphertext })
 }
@@ -50,9 +50,9 @@ export async function proposeTogether(proposal: {
   wrappedDek: string
 }): Promise<void> {
   const { orgId, environmentId, secrets, note, wrappedDek } = proposal
+  await checkMeanings([environmentId])
   const ciphertexts = await keyring.call('sealSecrets', { wrappedDek, environmentId, secrets })
   if (ciphertexts.some(({ length }) => length > limits.ciphertextBytes)) throw new ValueTooLong()
-  await checkMeanings([environmentId])
   const puts = secrets.map(({ name, baseVersion: expectedVersion }, i) => {
     return { name, ciphertext: ciphertexts[i] ?? '', expectedVersion }
   })

@@ -1,8 +1,9 @@
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
-import { expect, test } from 'vitest'
-import { create, openApp, openEnvironment } from '../apps-journey.ts'
-import { lookAgain } from '../changes-journey.ts'
+import { describe, expect, test } from 'vitest'
+import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-journey.ts'
+import { lookAgain, protect } from '../changes-journey.ts'
+import * as journey from '../journey.ts'
 import { axeProblems, putSecret } from '../org-journey.ts'
 import { meet } from '../walk.ts'
 
@@ -13,6 +14,7 @@ const { world, owner, place } = walk
 await putSecret(world, owner.bearer(), place, 'API_KEY', 'planted-before-51c2aa')
 await openApp(owner.page, 'Web shop')
 await create(owner.page, 'New environment', 'Staging')
+await addSecret(owner.page, 'MAIL_KEY', 'planted-of-staging-0b77e4', ['Staging'])
 
 /** Two environments change their names in the database: the honest server in front of it tells what it finds. */
 const swapNames = async (one: string, other: string) => {
@@ -59,4 +61,84 @@ test('the key of an environment that goes by another’s name is granted once th
   expect(await holders()).toBe(before + 1)
   const params = { orgId: place.orgId, envId: place.envId }
   expect((await world.call(secrets.list, { as: owner.bearer(), params })).body.secrets).toHaveLength(1)
+})
+
+describe('what goes by the name of Production from then on, and was Staging', () => {
+  const { page } = owner
+  /** Everything that was sent and is more than a question. */
+  const changes = (since: number) => owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))
+
+  /** Does what the person is asked about -> what was sent until they have said that nobody meant it. */
+  const cancelled = async (act: () => Promise<unknown>) => {
+    const since = owner.sent.length
+    await act()
+    const asked = page.getByRole('dialog', { name: 'This is another environment than before' })
+    await asked.getByText('Web shop / Production means another environment').waitFor()
+    await asked.getByRole('button', { name: 'Cancel' }).click()
+    await asked.waitFor({ state: 'hidden' })
+    await owner.quiet()
+    return changes(since)
+  }
+  const close = async () => {
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+    await dialogOf(page).waitFor({ state: 'hidden' })
+  }
+
+  test('is sealed no value for, which stays in its cell as it was typed', async () => {
+    await openApp(page, 'Web shop')
+    await edit(page, 'MAIL_KEY', 'Production', 'planted-typed-a90c1f')
+    expect(await cancelled(() => save(page))).toEqual([])
+    const field = page.getByLabel('Value of MAIL_KEY in Production')
+    expect(await field.inputValue()).toBe('planted-typed-a90c1f')
+    await field.press('Escape')
+    await field.waitFor({ state: 'detached' })
+  })
+
+  test('is sealed no copy of a value for', async () => {
+    await openColumnMenu(page, 'Staging', 'Copy to another…')
+    await dialogOf(page).getByText('1 added').waitFor()
+    const copy = dialogOf(page).getByRole('button', { name: 'Store 1 secret' })
+    expect(await cancelled(() => copy.click())).toEqual([])
+    await close()
+  })
+
+  test('is given no other key', async () => {
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    await dialogOf(page).getByLabel('I know what this cannot undo').check()
+    const replace = dialogOf(page).getByRole('button', { name: 'Replace the key' })
+    expect(await cancelled(() => replace.click())).toEqual([])
+    await close()
+  })
+
+  test('is not forked', async () => {
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production', 'Branches')
+    await page.getByRole('button', { name: 'Fork a branch' }).first().click()
+    await dialogOf(page).getByLabel('Slug').fill('pr-7')
+    const fork = dialogOf(page).getByRole('button', { name: 'Fork', exact: true })
+    expect(await cancelled(() => fork.click())).toEqual([])
+    await close()
+  })
+
+  test('is proposed no change for, where it is protected', async () => {
+    await protect(page, { approvals: 1, ownCounts: true })
+    await openApp(page, 'Web shop')
+    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await dialogOf(page).getByLabel('Text of the file').fill('PASTED=planted-pasted-6d1b02')
+    const propose = dialogOf(page).getByRole('button', { name: 'Propose 1 secret' })
+    expect(await cancelled(() => propose.click())).toEqual([])
+    await close()
+  })
+
+  test('is read by no new token', async () => {
+    await journey.goTo(page, 'Service tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    await dialogOf(page).getByLabel('Name').fill('web')
+    await dialogOf(page).getByLabel('Reads').fill('Produc')
+    await page.getByRole('option', { name: 'Web shop / Production' }).click()
+    const make = dialogOf(page).getByRole('button', { name: 'Create' })
+    expect(await cancelled(() => make.click())).toEqual([])
+    await close()
+  })
 })

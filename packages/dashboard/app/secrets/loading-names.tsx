@@ -1,0 +1,39 @@
+import { Alert, List, Text } from '@mantine/core'
+import { loadingReason } from '@skerry/sdk/loading-names'
+
+// Names that make a program load or trust something: said where they are stored, so that nobody is surprised where a program
+// does not get them, and so that somebody who was asked to store one asks why.
+
+/** In the cell where a value is typed. */
+export function LoadingName({ name }: { name: string }) {
+  const reason = loadingReason(name)
+  if (reason === undefined) return null
+  return (
+    <Text size="xs" role="alert">
+      Store {name} only if you mean it: {reason}. <code>skerry run</code> gives it to no program unless skerry.json
+      lists it under allowNames, or <code>--allow-name {name}</code> says so.
+    </Text>
+  )
+}
+
+/** In a dialog, of all that it would store. */
+export function LoadingNames({ names }: { names: string[] }) {
+  const found = names.filter((name) => loadingReason(name) !== undefined)
+  if (found.length === 0) return null
+  return (
+    <Alert color="orange" variant="light" title="Programs load or trust something because of these names" role="alert">
+      <List size="sm">
+        {found.slice(0, 12).map((name) => (
+          <List.Item key={name}>
+            {name}: {loadingReason(name)}
+          </List.Item>
+        ))}
+      </List>
+      {found.length > 12 && <Text size="xs">and {found.length - 12} more</Text>}
+      <Text size="sm">
+        Store them only if you mean it. <code>skerry run</code> gives them to no program unless skerry.json lists them
+        under allowNames, or <code>--allow-name</code> says so.
+      </Text>
+    </Alert>
+  )
+}
