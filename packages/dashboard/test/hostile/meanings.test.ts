@@ -1,6 +1,6 @@
 import { grants } from '@skerry/contract/grants'
 import { secrets } from '@skerry/contract/secrets'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-journey.ts'
 import { lookAgain, protect } from '../changes-journey.ts'
 import * as journey from '../journey.ts'
@@ -84,8 +84,9 @@ describe('what goes by the name of Production from then on, and was Staging', ()
     await dialogOf(page).waitFor({ state: 'hidden' })
   }
 
+  beforeEach(() => openApp(page, 'Web shop'))
+
   test('is sealed no value for, which stays in its cell as it was typed', async () => {
-    await openApp(page, 'Web shop')
     await edit(page, 'MAIL_KEY', 'Production', 'planted-typed-a90c1f')
     expect(await cancelled(() => save(page))).toEqual([])
     const field = page.getByLabel('Value of MAIL_KEY in Production')
@@ -112,7 +113,6 @@ describe('what goes by the name of Production from then on, and was Staging', ()
   })
 
   test('is not forked', async () => {
-    await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Branches')
     await page.getByRole('button', { name: 'Fork a branch' }).first().click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
@@ -122,6 +122,7 @@ describe('what goes by the name of Production from then on, and was Staging', ()
   })
 
   test('is proposed no change for, where it is protected', async () => {
+    await openEnvironment(page, 'Production')
     await protect(page, { approvals: 1, ownCounts: true })
     await openApp(page, 'Web shop')
     await openColumnMenu(page, 'Production', 'Paste .env…')
