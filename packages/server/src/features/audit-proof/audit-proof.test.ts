@@ -293,7 +293,8 @@ describe('what somebody does to sealed entries in the database is found by whoev
     await newApp(world, of)
     await sealed()
     const { body } = await ask(auditProof.checkpoint, {}, of)
-    expect(body).toEqual({ checkpoint: seen.note, brokenAt: expect.any(String) })
+    const signed = { size: ids.length, signedAt: expect.any(String) }
+    expect(body).toEqual({ checkpoint: seen.note, ...signed, brokenAt: expect.any(String) })
     expect((await ask(auditProof.leaves, {}, of)).body).toMatchObject({ size: ids.length, brokenAt: body.brokenAt })
     expect((await ask(auditProof.consistency, { from: 1 }, of)).error?.message).toContain('were changed')
     expect((await verify(of, seen)).findings).toMatchObject([{ kind: 'changed', index: 18 }, { kind: 'unsealed' }])
