@@ -232,7 +232,7 @@ describe('sealing', () => {
 
   test('goes on after a restore into a database that counts transactions from the beginning', async () => {
     const { of } = await withHistory(2)
-    await db().rows(`update audit_sealing set xid = '9000000000', sealed_xid = '9000000000'`)
+    await db().rows(`update audit_sealing set xid = '9000000000', latest_xid = '9000000000'`)
     await newApp(world, of)
     await sealed()
     const { leaves } = (await ask(auditProof.leaves, {}, of)).body

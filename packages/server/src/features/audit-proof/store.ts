@@ -13,7 +13,7 @@ export interface Cursor extends SealedTo {
   /** Transactions before this one have all ended. */
   horizon: string
   /** Trees have no entry of a later transaction than this. */
-  sealedXid: string
+  latestXid: string
 }
 
 /**
@@ -25,21 +25,21 @@ export const lockSealing = async (tx: Tx): Promise<Cursor> =>
     `select case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '0' else s.xid::text end as xid,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '-infinity' else s.created_at::text end as created_at,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '' else s.entry_id end as entry_id,
-            pg_snapshot_xmin(pg_current_snapshot())::text as horizon, s.sealed_xid::text
+            pg_snapshot_xmin(pg_current_snapshot())::text as horizon, s.latest_xid::text
        from audit_sealing s for update`,
   )) as Cursor
 
-/** @param sealedXid of the latest entry that was sealed now; null where none was */
-export const moveSealing = (tx: Tx, to: SealedTo, sealedXid: string | null) =>
+/** @param latestXid of the latest entry that was sealed now; null where none was */
+export const moveSealing = (tx: Tx, to: SealedTo, latestXid: string | null) =>
   tx.rows(
     `update audit_sealing set xid = $1::text::xid8, created_at = $2::text::timestamptz, entry_id = $3,
-                              sealed_xid = greatest(sealed_xid, $4::text::xid8)`,
-    [to.xid, to.createdAt, to.entryId, sealedXid],
+                              latest_xid = greatest(latest_xid, $4::text::xid8)`,
+    [to.xid, to.createdAt, to.entryId, latestXid],
   )
 
 /** For entries that come with their tree. */
 export const noteSealedHere = (tx: Tx) =>
-  tx.rows('update audit_sealing set sealed_xid = greatest(sealed_xid, pg_current_xact_id())')
+  tx.rows('update audit_sealing set latest_xid = greatest(latest_xid, pg_current_xact_id())')
 
 export type Unsealed = Entry & { orgId: string; xid: string }
 
@@ -47,8 +47,8 @@ export type Unsealed = Entry & { orgId: string; xid: string }
  * Entries that no tree has yet, in the order in which their transactions began to write. Only among those that came while
  * the last ones were sealed is it asked of each whether a tree has it: for every entry, that would cost as much as the rest.
  */
-export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, sealedXid }: Cursor, take: number) {
-  const values = [xid, createdAt, entryId, sealedXid]
+export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, latestXid }: Cursor, take: number) {
+  const values = [xid, createdAt, entryId, latestXid]
   const met = await tx.rows<Unsealed>(
     unsealed(`and e.xid <= $4::text::xid8
      and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)`),
