@@ -57,7 +57,8 @@ test('a link and a manage link get what the client builds their addresses of', a
   })
   const link = { userRef: 'user-1', providerId: 'acme' }
   const { session } = await answer(server('POST', '/v1/vault/connect-sessions', link))
-  expect(session).toMatchObject({ token: expect.any(String), method: 'api_key', expiresAt: expect.any(String) })
+  const [token, connectionId, expiresAt] = Array(3).fill(expect.any(String))
+  expect(session).toMatchObject({ token, connectionId, method: 'api_key', expiresAt })
   const shown = await answer(server('GET', `/v1/vault/connect-sessions/${session.id}`))
   expect(shown.session).toMatchObject({ ...link, purpose: 'connect', status: 'pending', connectionId: null })
   const manage = await answer(server('POST', '/v1/vault/manage-sessions', { userRef: 'user-1' }))
