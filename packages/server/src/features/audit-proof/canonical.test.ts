@@ -11,6 +11,10 @@ const values: [what: string, value: object][] = [
   ['names beyond ASCII', { é: 1, z: 2, ö: 3, '€': 4, '😀': 5, a: 6 }],
   ['letters beyond ASCII in values', { a: 'é€😀', b: '\u2028 "quoted" \\ \n \u0007' }],
   ['numbers', { a: 1e21, b: 1e-7, c: -0, d: 0.1, e: 123456789012345680000 }],
+  ['the same names in another order', { y: 1, x: 2 }],
+  ['names that came before, in a value', { w: { x: 1, y: 2 }, y: 3, x: 4 }],
+  ['a name with the zero character', JSON.parse('{"y\\u0000x":1}')],
+  ['two of them', JSON.parse('{"w\\u0000y":1,"x":2}')],
   ['capitals before small letters', { b: 1, B: 2, a: 3, A: 4, aB: 5, ab: 6 }],
 ]
 

@@ -19,11 +19,29 @@ function inOrder(value: unknown): unknown {
     const items = value.map(inOrder)
     return items.includes(unsorted) ? unsorted : items
   }
+  const names = orderOf(Object.keys(value))
+  if (names === unsorted) return unsorted
   const object: Record<string, unknown> = {}
-  for (const name of Object.keys(value).sort()) {
-    const part = plainName.test(name) ? inOrder((value as Record<string, unknown>)[name]) : unsorted
+  for (const name of names) {
+    const part = inOrder((value as Record<string, unknown>)[name])
     if (part === unsorted) return unsorted
     object[name] = part
   }
   return object
+}
+
+/** The order of the names that came together before: entries have few sets of names, and sorting is most of the work. */
+const orders = new Map<string, readonly string[]>()
+const ordersMax = 1000
+
+function orderOf(names: string[]): readonly string[] | typeof unsorted {
+  // A name may hold the separator: such a list is never remembered, nor taken for one that has more names.
+  const together = names.join('\0')
+  const known = orders.get(together)
+  if (known?.length === names.length) return known
+  if (!names.every((name) => plainName.test(name) && !name.includes('\0'))) return unsorted
+  if (orders.size >= ordersMax) orders.clear()
+  const order = names.sort()
+  orders.set(together, order)
+  return order
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Tx } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import type { Signer } from '../../keys/export-key.ts'
@@ -27,6 +27,7 @@ import { type Get, grownNodes, leafHash, openNodes, rangeHash } from './tree.ts'
 const batchRows = 1000
 /** After each batch it rests for twice as long as that took: others come first, and there are ten seconds. */
 const rests = 2
+const hashedAtOnce = 200
 
 /** Puts every entry that is not in its organization's tree into it, and signs what the trees are then. */
 export async function seal(context: Context): Promise<void> {
@@ -38,18 +39,13 @@ export async function seal(context: Context): Promise<void> {
   await context.db.transaction((tx) => signUnsigned(context, tx))
 }
 
+type NewLeaves = Map<string, NewLeaf[]>
+
 /** -> whether there may be more. */
 async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   const cursor = await lockSealing(tx)
   const rows = await listUnsealed(tx, cursor, batchRows)
-  const leaves: NewLeaves = new Map()
-  for (const { orgId, xid, ...entry } of rows) {
-    const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
-    const known = leaves.get(orgId)
-    if (known) known.push(leaf)
-    else leaves.set(orgId, [leaf])
-  }
-  if (rows.length > 0) await grow(context, tx, leaves)
+  if (rows.length > 0) await grow(context, tx, await leavesOf(rows))
   const last = rows.at(-1)
   const mayBeMore = rows.length === batchRows
   const next = mayBeMore ? sealedTo(last, cursor) : { xid: cursor.horizon, createdAt: '-infinity', entryId: '' }
@@ -57,13 +53,24 @@ async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   return mayBeMore
 }
 
+/** Hashes for less than a millisecond at a time, so that requests are answered in between. */
+async function leavesOf(rows: readonly Unsealed[]): Promise<NewLeaves> {
+  const leaves: NewLeaves = new Map()
+  for (const [index, { orgId, xid, ...entry }] of rows.entries()) {
+    if (index % hashedAtOnce === hashedAtOnce - 1) await setImmediate()
+    const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
+    const known = leaves.get(orgId)
+    if (known) known.push(leaf)
+    else leaves.set(orgId, [leaf])
+  }
+  return leaves
+}
+
 /** Of transactions that began after one that is still open, others may have yet to come. */
 const sealedTo = (last: Unsealed | undefined, cursor: Cursor): SealedTo =>
   last && BigInt(last.xid) < BigInt(cursor.horizon)
     ? { xid: last.xid, createdAt: last.createdAt, entryId: last.id }
     : cursor
-
-type NewLeaves = Map<string, NewLeaf[]>
 
 /** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
 async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {

@@ -6,10 +6,13 @@ import { canonicalOf } from './canonical.ts'
 const leafPrefix = '\0'
 const nodePrefix = 1
 
-export const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
+export const sha256 = (...parts: Uint8Array[]): Buffer => hashOf(Buffer.concat(parts))
+
+/** Through a string, which Node hands over in half the time that a buffer of its own takes. */
+const hashOf = (data: string | Buffer): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
 /** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
-export const leafHash = (entry: object): Buffer => hash('sha256', leafPrefix + canonicalOf(entry), 'buffer')
+export const leafHash = (entry: object): Buffer => hashOf(leafPrefix + canonicalOf(entry))
 
 /** What a node is hashed from, in one place for all of them: there are as many as entries. */
 const pair = Buffer.alloc(65, nodePrefix)
@@ -17,7 +20,7 @@ const pair = Buffer.alloc(65, nodePrefix)
 function nodeHash(left: Buffer, right: Buffer): Buffer {
   left.copy(pair, 1)
   right.copy(pair, 33)
-  return hash('sha256', pair, 'buffer')
+  return hashOf(pair)
 }
 
 /** Levels whose complete subtrees are stored: 0 (leaves), 4, 8 ... A hash between them is made of at most eight. */
