@@ -1,0 +1,42 @@
+import { auditProof } from '@skerry/contract/audit-proof'
+import { verifyTrail } from '@skerry/sdk/audit-proof'
+import { createClient } from '@skerry/sdk/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newApp, signUp } from '../../../test/tenant.ts'
+import { openWorld, type World } from '../../../test/world.ts'
+import { seal } from './seal.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  await world.server.context.queue.stop()
+})
+afterAll(() => world.close())
+
+test('of many sealings at once each entry is sealed by one, while others are written', async () => {
+  const { context } = world.server
+  const tenants = await Promise.all(Array.from({ length: 3 }, () => signUp(world)))
+  const write = async () => {
+    for (let n = 0; n < 10; n++) await Promise.all(tenants.map((of) => newApp(world, of)))
+  }
+  const sealAgain = async () => {
+    for (let n = 0; n < 10; n++) await seal(context)
+  }
+  await Promise.all([write(), write(), sealAgain(), sealAgain(), sealAgain()])
+  await seal(context)
+
+  for (const of of tenants) {
+    const { n } = (await context.db.row<{ n: number }>(
+      'select count(*)::int as n from audit_entries where org_id = $1',
+      [of.orgId],
+    ))!
+    const { leaves } = (
+      await world.call(auditProof.leaves, { as: of.admin.as, params: { orgId: of.orgId }, query: {} })
+    ).body
+    expect(new Set(leaves.map(({ entryId }) => entryId)).size).toBe(n)
+    expect(leaves).toHaveLength(n)
+    const credential = { bearer: of.admin.as.replace('Bearer ', '') }
+    const verified = await verifyTrail(createClient({ baseUrl: world.url, credential }), of.orgId)
+    expect(verified).toMatchObject({ size: n })
+  }
+}, 60_000)
