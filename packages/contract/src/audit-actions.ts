@@ -1,7 +1,9 @@
 /**
- * Every audit action, the type of the resource that its entries are about, and which cached answers of resolve the change
- * may have made wrong: those of the environment that its metadata name as `environmentId`, all of the organization, or none.
- * Names: `noun.verb_past`.
+ * Every audit action, the type of the resource that its entries are about, and which answers of resolve the server that made
+ * the change drops from its cache as soon as it is committed: those of the environment that its metadata name as
+ * `environmentId`, all of the organization, or none. `none` also stands where a cached answer cannot be wrong yet, as when an
+ * application is created. Triggers of the database are coarser: any change in a table that resolve reads evicts on every
+ * server, this one too, with its next poll (server/src/db/invalidations.ts). Names: `noun.verb_past`.
  */
 export const auditActions = {
   'org.created': { about: 'organization', evicts: 'none' },
