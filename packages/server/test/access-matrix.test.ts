@@ -69,8 +69,11 @@ function matrix(): string {
   const lines = [...rows]
     .sort((a, b) => byTitle({ ...a, title: pathFirst(a.title) }, { ...b, title: pathFirst(b.title) }))
     .map((row) => [row.title, row.route.access.name, ...row.cells])
-  const beside = rawRoutes.flatMap(({ paths, reason }) => paths.map((path) => [`GET ${path}`, `raw: ${reason}`]))
-  const table = [['route', 'access', ...letters], ...lines, ...beside.sort()]
+  const beside = rawRoutes.flatMap(({ method, paths, reason }) =>
+    paths.map((path) => [`${method} ${path}`, `raw: ${reason}`]),
+  )
+  const byPath = ([a = '']: string[], [b = '']: string[]) => (pathFirst(a) < pathFirst(b) ? -1 : 1)
+  const table = [['route', 'access', ...letters], ...lines, ...beside.sort(byPath)]
   const widths = (table[0] as string[]).map((_, column) =>
     Math.max(...table.map((line) => (line[column] ?? '').length)),
   )
