@@ -110,6 +110,12 @@ export default {
     // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
     ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features', 'operator'),
     {
+      name: 'settings-are-below',
+      severity: 'error',
+      from: { path: '^packages/server/src/(config|settings)\\.ts$' },
+      to: { path: '^packages/server/src/[^/]+/' },
+    },
+    {
       name: 'the-whole-is-above',
       comment: 'app.ts lists what there is, and server.ts and run.ts start it: no folder stands on them',
       severity: 'error',
