@@ -193,7 +193,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(strangers.filter((cell) => !ending('401').test(cell))).toEqual([])
   })
 
-  test('whoever is of another organization finds nothing there', () => {
+  test('a caller of another organization finds nothing there', () => {
     const cells = cellsWhere(ofOrg, (caller) => caller.from === 'foreign')
     expect(cells.length).toBeGreaterThan(100)
     expect(cells.filter((cell) => !ending('404').test(cell))).toEqual([])
