@@ -108,14 +108,27 @@ export default {
       },
     },
     // The folders of the server, lowest first: each stands on those before it, types included, and nothing points back up.
-    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features'),
+    ...above('db', 'kernel', 'keys', 'outbound', 'jobs', 'events', 'identity', 'http', 'features', 'operator'),
+    {
+      name: 'settings-are-below',
+      severity: 'error',
+      from: { path: '^packages/server/src/(config|settings)\\.ts$' },
+      to: { path: '^packages/server/src/[^/]+/' },
+    },
+    {
+      name: 'the-whole-is-above',
+      comment: 'app.ts lists what there is, and server.ts and run.ts start it: no folder stands on them',
+      severity: 'error',
+      from: { path: '^packages/server/src/[^/]+/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/server/src/(app|server|run)\\.ts$' },
+    },
     {
       name: 'stores-are-private',
-      comment: 'A feature’s SQL is its own; others call its functions',
+      comment: 'A feature’s SQL is its own; others call its functions. The parts of the vault are one feature',
       severity: 'error',
       from: { path: '^packages/server/src/features/([^/]+)/' },
       to: {
-        path: '^packages/server/src/features/[^/]+/[^/]*store\\.ts$',
+        path: '^packages/server/src/features/.+[/-]store\\.ts$',
         pathNot: '^packages/server/src/features/$1/',
       },
     },
@@ -123,7 +136,7 @@ export default {
       name: 'stores-are-private-to-features',
       severity: 'error',
       from: { path: '^packages/server/src/(?!features/)' },
-      to: { path: '^packages/server/src/features/[^/]+/[^/]*store\\.ts$' },
+      to: { path: '^packages/server/src/features/.+[/-]store\\.ts$' },
     },
     {
       name: 'keys-stay-in-the-worker',

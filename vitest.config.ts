@@ -33,8 +33,8 @@ const engineSuites = [
 const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
-// Its people bring claims about second factors, which the issuer of tests makes.
-const claims = ['**/mfa-policy.test.ts', '**/me/cli-sessions.test.ts', '**/me/keys-factor.test.ts']
+// Their people sign in by the issuer of tests, which makes claims about second factors.
+const claims = ['**/mfa-policy.test.ts', '**/me/cli-session-bearers.test.ts', '**/me/keys-factor.test.ts']
 
 const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.

@@ -17,6 +17,19 @@ const tree: Record<string, string[]> = {
   'packages/server/src/keys/slip.ts': ['../../../sdk/src/skerry.ts'],
   'packages/server/src/features/leases/targets.ts': ['../../keys/keypairs.ts', '../../../../providers/src/outside.ts'],
   'packages/server/src/features/leases/slip.ts': ['../../../../crypto/src/wrap.ts', 'node:https', 'node:dns/promises'],
+  'packages/server/src/features/orgs/store.ts': [],
+  'packages/server/src/features/export/restore.ts': [],
+  'packages/server/src/features/vault/urls.ts': [],
+  'packages/server/src/features/vault/connect/store.ts': ['../urls.ts'],
+  'packages/server/src/features/vault/connect/session-store.ts': [],
+  'packages/server/src/features/vault/executor/sessions.ts': ['../connect/session-store.ts'],
+  'packages/server/src/features/orgs/slip.ts': ['../vault/connect/store.ts', '../vault/connect/session-store.ts'],
+  'packages/server/src/features/vault/connect/slip.ts': ['../../orgs/store.ts', '../../export/restore.ts'],
+  'packages/server/src/operator/org.ts': ['../features/orgs/slip.ts'],
+  'packages/server/src/operator/slip.ts': ['../features/vault/connect/store.ts', '../server.ts'],
+  'packages/server/src/settings.ts': ['./features/vault/urls.ts'],
+  'packages/server/src/server.ts': ['./features/vault/urls.ts'],
+  'packages/server/src/features/vault/slip.ts': ['../../operator/org.ts', '../../server.ts'],
   'packages/server/src/outbound/exchange.ts': ['node:https', 'node:net'],
   'packages/server/src/outbound/slip.ts': ['../../../crypto/src/wrap.ts'],
 }
@@ -37,12 +50,20 @@ test('the import rules of the server refuse what they are for, and nothing else'
     )
     const lines = await violations(folder)
     expect(lines).toEqual([
+      'features-is-below: packages/server/src/features/vault/slip.ts → packages/server/src/operator/org.ts',
       'keys-need-crypto-alone: packages/server/src/keys/slip.ts → packages/sdk/src/skerry.ts',
       'one-door-to-the-outside: packages/server/src/features/leases/slip.ts → dns/promises',
       'one-door-to-the-outside: packages/server/src/features/leases/slip.ts → https',
       'providers-are-given-the-outside: packages/providers/src/outside.ts → net',
       'server-holds-no-keys: packages/server/src/features/leases/slip.ts → packages/crypto/src/wrap.ts',
       'server-holds-no-keys: packages/server/src/outbound/slip.ts → packages/crypto/src/wrap.ts',
+      'settings-are-below: packages/server/src/settings.ts → packages/server/src/features/vault/urls.ts',
+      'stores-are-private-to-features: packages/server/src/operator/slip.ts → packages/server/src/features/vault/connect/store.ts',
+      'stores-are-private: packages/server/src/features/orgs/slip.ts → packages/server/src/features/vault/connect/session-store.ts',
+      'stores-are-private: packages/server/src/features/orgs/slip.ts → packages/server/src/features/vault/connect/store.ts',
+      'stores-are-private: packages/server/src/features/vault/connect/slip.ts → packages/server/src/features/orgs/store.ts',
+      'the-whole-is-above: packages/server/src/features/vault/slip.ts → packages/server/src/server.ts',
+      'the-whole-is-above: packages/server/src/operator/slip.ts → packages/server/src/server.ts',
     ])
   } finally {
     rmSync(folder, { recursive: true })

@@ -6,7 +6,7 @@ import { stateFolder } from './folders.js'
 // no news. An entry is `<group's slug> <environment>`, and behind them what it was taken out of. The slug is what a person
 // named: a server that lies about what is in that group cannot have others excused.
 
-const path = () => join(stateFolder(), 'taken-out.json')
+const path = () => join(stateFolder(), 'removed-layers.json')
 const entriesMax = 10_000
 
 /** Environments of a group that were deleted or, with `outOf`, taken out of another. */

@@ -7,7 +7,7 @@ import { readCredentials } from '../src/credentials.ts'
 import { describe, Failure } from '../src/failure.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skerry-credentials-'))
-// Whoever runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
+// The user who runs the tests owns what they write, and root may change every mode: that it is refused is made up here.
 beforeEach(() => {
   vi.spyOn(fs, 'chmodSync').mockImplementation(() => {
     throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' })

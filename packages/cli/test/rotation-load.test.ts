@@ -122,7 +122,7 @@ describe.skipIf(isQuick)('an application under load, whose two accounts take tur
         })
         const starts = () => printed.split('\n').filter((line) => line.startsWith('busy as '))
         for (let count = 0; count < rotations; count++) {
-          // What stands for the interval: whoever has the password before the last one reads again within it.
+          // What stands for the interval: a program that has the password before the last one reads again within it.
           await expect.poll(() => starts().length).toBe(count + 1)
           await ok(['rotation', 'run', 'DB_PASSWORD', '--yes'])
         }

@@ -24,7 +24,7 @@ process.on('message', async ({ args, env, cwd, streams }: CommandLine) => {
     makePrivate(cacheFolder())
   } catch {}
   const code = await main(args)
-  // Whoever reads what was written sees its end.
+  // A reader of what was written sees its end.
   redirect(nowhere)
   process.send?.(code)
 })

@@ -1,6 +1,9 @@
 /**
- * Every audit action, the type of the resource that its entries are about, and which cached answers of resolve the change
- * may have made wrong: those of the environment that its metadata name as `environmentId`, all of the organization, or none.
+ * Every audit action, the type of the resource that its entries are about, and which answers of resolve the server that made
+ * the change drops from its cache as soon as it is committed: those of the environment that its metadata name as
+ * `environmentId`, all of the organization, or none. `none` also stands where no cached answer can be wrong yet, as when an
+ * application is created. On the embedded database nothing else evicts. On PostgreSQL triggers are coarser: a change in any
+ * table that resolve reads evicts on every server, this one too, with its next poll (server/src/db/invalidations.ts).
  * Names: `noun.verb_past`.
  */
 export const auditActions = {

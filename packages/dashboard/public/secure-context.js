@@ -12,7 +12,7 @@ if (!isSecureContext) {
     ),
     paragraph('If this server has an address that begins with https, open that one.'),
     paragraph(
-      'Otherwise whoever runs the server puts a proxy in front of it that ends TLS, and sets SKERRY_BASE_URL to its ' +
+      'Otherwise the operator of the server puts a proxy in front of it that ends TLS, and sets SKERRY_BASE_URL to its ' +
         'address: docs/operations.md, “In front of it”.',
     ),
     paragraph(

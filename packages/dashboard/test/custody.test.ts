@@ -124,7 +124,7 @@ describe('recovery', () => {
     expect(await coverage()).toMatchObject({ protected: 1, total: 1 })
   })
 
-  test('whoever forgot the passphrase is led from a new keypair to reading again', async () => {
+  test('a member who forgot the passphrase is led from a new keypair to reading again', async () => {
     const { page } = grace
     await journey.goTo(page, 'Recovery')
     await page.getByRole('link', { name: 'What to do, step by step' }).click()

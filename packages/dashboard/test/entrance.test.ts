@@ -4,7 +4,7 @@ import { openStage } from './walk.ts'
 
 const { arrive, world } = await openStage()
 
-test('whoever is not signed in is led to the sign-in', async () => {
+test('a visitor who is not signed in is led to the sign-in', async () => {
   const visitor = await arrive()
   await visitor.page.goto('/account/cli-sessions')
   await visitor.page.waitForURL('**/sign-in?*')

@@ -48,7 +48,7 @@ describe('where an identity provider signs people in', () => {
     await expect.poll(() => page.getByRole('textbox').count()).toBe(0)
   })
 
-  test('whoever turns back there is told so here, and what to do', async () => {
+  test('a person who turns back there is told so here, and what to do', async () => {
     await goThere()
     await page.waitForURL(`${provider.url}/**`)
     await page.getByRole('link', { name: 'Cancel' }).click()
@@ -56,7 +56,7 @@ describe('where an identity provider signs people in', () => {
     await page.getByText('Try again; if it stays').waitFor()
   })
 
-  test('whoever signs in there is signed in here, where they wanted to be', async () => {
+  test('a person who signs in there is signed in here, where they wanted to be', async () => {
     await page.goto('/account/signing-in')
     await goThere()
     await signInThere()

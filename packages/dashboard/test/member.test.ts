@@ -118,7 +118,7 @@ describe('a page for admins', () => {
   })
 
   test.each(['tokens?create=true', 'honey-tokens?create=true', 'clients?create=true', 'audit', 'settings'])(
-    'says kindly that it is one, to whoever follows a link to %s',
+    'says kindly that it is one, to a member who follows a link to %s',
     async (path) => {
       await page.goto(`/orgs/acme-co/${path}`)
       await main().getByText('This is for owners and admins').waitFor()

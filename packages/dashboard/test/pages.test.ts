@@ -39,7 +39,7 @@ async function settled(colorScheme: string) {
   await Promise.allSettled(changing.map(({ finished }) => finished))
 }
 
-test('a terminal is signed in by whoever approves its code', async () => {
+test('a terminal is signed in as the person who approves its code', async () => {
   const { world, visitors } = site
   const asked = await askForCliSession(world)
   await visitors.member.page.goto(`/cli/${asked.code}`)
@@ -49,7 +49,7 @@ test('a terminal is signed in by whoever approves its code', async () => {
   expect(body).toMatchObject({ status: 'approved', sessionId: asked.sessionId, email: harbour.people.at(-1)?.email })
 })
 
-test('a terminal is turned away by whoever denies its code', async () => {
+test('a terminal is turned away when a person denies its code', async () => {
   const { world, visitors } = site
   const asked = await askForCliSession(world)
   await visitors.owner.page.goto(`/cli/${asked.code}`)

@@ -37,7 +37,7 @@ const row = (page: Page, name: string) => page.getByRole('row', { name: new RegE
 describe('that every member needs a second factor', () => {
   const policy = () => first.page.getByLabel('Every member needs a second factor')
 
-  test('is decided by whoever has one, so that nobody is locked out by it', async () => {
+  test('is decided by an admin who has one, so that nobody is locked out by it', async () => {
     await journey.goTo(first.page, 'Settings')
     await journey.openTab(first.page, 'Security')
     await policy().click()
@@ -50,7 +50,7 @@ describe('that every member needs a second factor', () => {
   })
 
   const pages = ['Applications', 'Groups', 'Changes', 'Members']
-  test.each(pages)('is said on the page %s to whoever has none', async (label) => {
+  test.each(pages)('is said on the page %s to a member who has none', async (label) => {
     await journey.goTo(second.page, label)
     // What was read before stays on the page; this reads it anew.
     await second.page.reload()
@@ -71,7 +71,7 @@ describe('that every member needs a second factor', () => {
     await expect.poll(() => asking(second.page).isVisible()).toBe(false)
   })
 
-  test('is taken back, and whoever has none is in', async () => {
+  test('is taken back, and a member who has none is in', async () => {
     await policy().click()
     await expect.poll(() => policy().isChecked()).toBe(false)
     await journey.goTo(second.page, 'Signing in')
@@ -138,7 +138,7 @@ describe('a role', () => {
   })
 })
 
-describe('whoever is removed', () => {
+describe('a member who is removed', () => {
   test('is named, and typed, by the owner who removes them', async () => {
     await second.page.reload()
     await choose(second.page, person.name, 'Remove…')

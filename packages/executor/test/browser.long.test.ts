@@ -204,7 +204,7 @@ describe('a lease', () => {
     expect((await connectionOf(scene, connectionId)).slots).toMatchObject([{ revision: 2 }])
   })
 
-  test('ends when its connection is revoked, whoever is in it', async () => {
+  test('ends when its connection is revoked, also while it is used', async () => {
     const connectionId = await connectSite(scene, site)
     const { leaseId } = await open(connectionId)
     const { browser } = await drive(leaseId)

@@ -118,7 +118,7 @@ describe('approvals', () => {
     expect([await first, upstream.got]).toEqual(['no_rule', []])
   })
 
-  test('whoever stands at a terminal is asked, and nobody to ask is no start', async () => {
+  test('the person at the terminal is asked, and where there is nobody to ask, nothing starts', async () => {
     const upstream = await startUpstream()
     const toml = `[[route]]\nprefix = "/"\nupstream = "${upstream.origin}"\n[approval]\n[[approval.require]]\nhost = "127.0.0.1"`
     await expect(startWorld(toml)).rejects.toThrow('nobody could approve')

@@ -25,7 +25,7 @@ const host = 's3.example.test'
 const sigv4 = 'sigv4 = { access_key = "KEY_ID", secret_key = "KEY", session_token = "SESSION" }\n'
 const ruled = `[[forward.host]]\nmatch = "${host}"\nallow = ["OTHER"]\n${sigv4}`
 
-/** What AWS holds is told to whoever reads it, the key that it was signed with among it. */
+/** What AWS holds is told to its reader, with the key that the request was signed with. */
 const answer = ({ method, headers }: Taken) => (method === 'GET' ? `by ${headers.authorization}` : '')
 
 async function startAws(tls: boolean) {

@@ -122,7 +122,7 @@ async function readBy({ state }: World, { tokenId, privateKey }: NewToken) {
 }
 
 describe('a re-key', () => {
-  test('leaves every value readable to whoever keeps access, under a key that is new', async () => {
+  test('leaves every value readable to those who keep access, under a key that is new', async () => {
     const it = await world()
     const old = it.state.secrets
     const { key, rekeyedSecrets, kept, lost } = await rekeyEnvironment(it.client, place, me)

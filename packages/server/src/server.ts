@@ -68,9 +68,14 @@ export async function startServer(
     await context.queue.start(context)
     await takeUpSync(context)
     watch.start(context)
-    const hearing =
+    const polling =
       db.engine === 'postgres'
-        ? pollInvalidations(db, context.cache, (error) => log.warn('cannot hear changes', describe(error)), monotonicMs)
+        ? pollInvalidations(
+            db,
+            context.cache,
+            (error) => log.warn('cannot poll invalidations', describe(error)),
+            monotonicMs,
+          )
         : null
     const flushing = setInterval(() => flushMeter(context), meterFlushMs)
     const recording = setInterval(() => flushTrips(context), tripsFlushMs)
@@ -82,7 +87,7 @@ export async function startServer(
       await closeWhenIdle(app)
       clearInterval(flushing)
       clearInterval(recording)
-      await hearing?.stop()
+      await polling?.stop()
       await watch.stop()
       await context.queue.stop()
       await context.mailer.close()

@@ -69,8 +69,11 @@ function matrix(): string {
   const lines = [...rows]
     .sort((a, b) => byTitle({ ...a, title: pathFirst(a.title) }, { ...b, title: pathFirst(b.title) }))
     .map((row) => [row.title, row.route.access.name, ...row.cells])
-  const beside = rawRoutes.flatMap(({ paths, reason }) => paths.map((path) => [`GET ${path}`, `raw: ${reason}`]))
-  const table = [['route', 'access', ...letters], ...lines, ...beside.sort()]
+  const beside = rawRoutes.flatMap(({ method, paths, reason }) =>
+    paths.map((path) => [`${method} ${path}`, `raw: ${reason}`]),
+  )
+  const byPath = ([a = '']: string[], [b = '']: string[]) => (pathFirst(a) < pathFirst(b) ? -1 : 1)
+  const table = [['route', 'access', ...letters], ...lines, ...beside.sort(byPath)]
   const widths = (table[0] as string[]).map((_, column) =>
     Math.max(...table.map((line) => (line[column] ?? '').length)),
   )
@@ -190,7 +193,7 @@ describe('rules that hold whatever the matrix says', () => {
     expect(strangers.filter((cell) => !ending('401').test(cell))).toEqual([])
   })
 
-  test('whoever is of another organization finds nothing there', () => {
+  test('a caller of another organization finds nothing there', () => {
     const cells = cellsWhere(ofOrg, (caller) => caller.from === 'foreign')
     expect(cells.length).toBeGreaterThan(100)
     expect(cells.filter((cell) => !ending('404').test(cell))).toEqual([])

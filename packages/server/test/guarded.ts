@@ -34,7 +34,7 @@ export function queuedIn<B extends object>({ status, body }: { status: number; b
   return (body as unknown as Static<typeof Queued>).changeRequest
 }
 
-/** Proposes a value by the tenant's admin token, or by whoever else holds a grant. */
+/** Proposes a value by the tenant's admin token, or by another holder of a grant. */
 export async function proposePut(
   world: World,
   tenant: Tenant,
@@ -47,7 +47,7 @@ export async function proposePut(
   return queuedIn(await world.call(secrets.put, { as: by.as, params, body: { ciphertext: text }, headers }))
 }
 
-/** Proposes values and deletions as one, by the tenant's admin token or by whoever else holds a grant. */
+/** Proposes values and deletions as one, by the tenant's admin token or by another holder of a grant. */
 export async function proposeGroup(
   world: World,
   tenant: Tenant,

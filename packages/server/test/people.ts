@@ -31,7 +31,7 @@ export async function signInAs(world: World, email: string): Promise<string> {
   if (world.provider) return `Bearer ${(await signInAt(world.provider.url, email)).accessToken}`
   if (world.server.context.oidc)
     return `Bearer ${await world.issuer.token({ sub: `sub-${email}`, email, email_verified: true })}`
-  // A link goes to whoever is known or invited, so the person is made known first. And a suite may sign someone in more
+  // A link goes to people who are known or invited, so the person is made known first. And a suite may sign someone in more
   // often than a mailbox gets links.
   await world.server.context.db.rows('delete from attempts')
   await world.server.context.db.rows(

@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 
 /** A request as it goes out, however broken. */
 export interface Broken {
-  /** What is wrong with it, for whoever reads a failure. */
+  /** What is wrong with it, for the reader of a failure. */
   title: string
   method: string
   /** With its query, as it is sent. */

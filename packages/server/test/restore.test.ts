@@ -28,7 +28,7 @@ import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './te
 import { openWorld, start, type World } from './world.ts'
 
 // What a customer's move comes to: an archive made while others write, restored on an embedded database, and every secret
-// opened there by whoever could open it before.
+// opened there by everyone who could open it before.
 
 interface Person {
   client: Client
@@ -250,7 +250,7 @@ async function openVersions(person: Person, envId: string): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }
 
-test('every secret of every environment opens there for whoever held the key, in each of its versions', async () => {
+test('every secret of every environment opens there for those who held the key, in each of its versions', async () => {
   const { data } = await readArchive(archive)
   const counted = { environments: 0, versions: 0 }
   for (const { id } of data.environments!) {
@@ -313,7 +313,7 @@ test('custodians recover there, for a member, what they covered before; an agent
   expect(policies.map(({ bundle }) => bundle)).toEqual([agent.bundle])
 })
 
-test('only the sealed private key of whoever made the archive came along', async () => {
+test('only the sealed private key of the person who made the archive came along', async () => {
   const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
   expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })
   const own = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })

@@ -135,7 +135,7 @@ export async function newConnection(world: World, vault: Vault, more: object = {
   return connectionId
 }
 
-/** A connection of any method, by whoever captures it. */
+/** A connection of any method: the page captures an API key, and the executor everything else. */
 export async function newConnectionOf(world: World, vault: Vault, provider: Provider): Promise<string> {
   if (provider.method === 'api_key') return newConnection(world, vault)
   const { id } = await consented(world, vault, { providerId: provider.id })

@@ -93,7 +93,7 @@ describe('a token that a program sends whole', () => {
 })
 
 describe('an environment that is full', () => {
-  it('takes no more, and whoever imports reads what was written', async () => {
+  it('takes no more, and the import says what was written', async () => {
     const { code, stderr } = await alice.shell('seq 5 | sed s/^/S/ | sed s/$/=x/ | skerry secrets import -')
     expect([code, stderr]).toEqual([3, expect.stringContaining('written: S1, S2, S3\nnot written: S4, S5\n')])
     expect(stderr).toContain('the environment holds 3 secrets, and may hold 3')

@@ -96,13 +96,13 @@ interface Props {
 }
 
 function Why({ change, isOwn, isAdmin, compared }: Props) {
-  const say = (text: string) => (
+  const note = (text: string) => (
     <Text size="xs" c="dimmed">
       {text}
     </Text>
   )
-  if (!isAdmin) return say('You proposed this, so you can take it back.')
-  if (isOwn && !change.allowSelfApproval) return say('Someone else has to approve what you proposed.')
+  if (!isAdmin) return note('You proposed this, so you can take it back.')
+  if (isOwn && !change.allowSelfApproval) return note('Someone else has to approve what you proposed.')
   const moved = compared.find(({ change: one, sides }) => sides.data && sides.data.currentVersion !== one.baseVersion)
   if (moved)
     return (
@@ -118,6 +118,6 @@ function Why({ change, isOwn, isAdmin, compared }: Props) {
       </Alert>
     )
   if (compared.some(({ sealed, comparison }) => sealed !== null && comparison.data === undefined))
-    return say('Unlock the keyring to approve: you then see what.')
+    return note('Unlock the keyring to approve: you then see what.')
   return null
 }

@@ -11,7 +11,6 @@ import { tokensQuery } from '../secrets/use-name-of.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { IconEye } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { NoServerKey } from './no-server-key.tsx'
 import { brokerKeyQuery } from './queries.ts'
 
 /** Targets to which a provisioner can sign in instead of the server. */
@@ -83,7 +82,7 @@ export function ReaderNotice({ reader }: { reader: Reader }) {
   if (tokenId === null)
     return (
       <>
-        <NoServerKey error={broker.error} retry={() => broker.refetch()} />
+        <ProblemAlert error={broker.error} retry={() => broker.refetch()} />
         <ServerReads>it signs in with the credential to make and remove accounts.</ServerReads>
       </>
     )

@@ -9,7 +9,6 @@ import { useReaderKey } from '../envs/reader-key.tsx'
 import type { Texts } from '../form/config-fields.ts'
 import { ConfigFields } from '../form/config-input.tsx'
 import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
-import { NoServerKey } from '../leases/no-server-key.tsx'
 import { targetsQuery } from '../leases/queries.ts'
 import { EnvironmentField } from '../people/environment-field.tsx'
 import { invalidate, isFresh } from '../queries.ts'
@@ -70,7 +69,7 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       disabled={!isFilled || intervalProblem(interval) !== null || !rotator.isReady}
       size="lg"
     >
-      <NoServerKey error={rotator.query.error} retry={() => rotator.query.refetch()} />
+      <ProblemAlert error={rotator.query.error} retry={() => rotator.query.refetch()} />
       {!of && <EnvironmentField value={environmentId} onChange={setEnvironmentId} />}
       {!of && (
         <SecretField environmentId={environmentId} value={secretName} problem={nameProblem} onChange={setSecretName} />

@@ -9,9 +9,9 @@ import { CredentialField, ServerReads, wrapCredential } from '../form/credential
 import { NameField } from '../form/name-field.tsx'
 import { type ConfigValues, readConfig, useConfigForm } from '../form/use-config-form.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
-import { NoServerKey } from '../leases/no-server-key.tsx'
 import { isFresh } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { ProviderGallery } from './gallery.tsx'
 import { reloadSync } from './queries.ts'
@@ -75,7 +75,7 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
       disabled={name.trim() === '' || credential.trim() === '' || !isFresh(key)}
       size="lg"
     >
-      <NoServerKey error={key.error} retry={() => key.refetch()} />
+      <ProblemAlert error={key.error} retry={() => key.refetch()} />
       <NameField
         description="How people find it."
         maxLength={100}

@@ -6,6 +6,7 @@ import { PrfMissing } from '../passkeys.ts'
 import { Cancelled } from '../prompts.ts'
 import { ValueTooLong } from '../secrets/value-too-long.ts'
 import { IconTriangleAlert } from './icons.ts'
+import { lacksServerKey, NoServerKey } from './no-server-key.tsx'
 
 /** What the person can do, by the code of the error. */
 const advice: Record<string, string> = {
@@ -41,9 +42,7 @@ export function describeProblem(error: unknown): {
       return { title: `${refused.path}: ${refused.message}`, advice: 'Choose another.', requestId: error.requestId }
     const title = unreachable ? 'The server cannot be reached' : sentence(error.message)
     const isOutside = error.message.startsWith('target: ')
-    const lacksKey = error.message === 'this server has no server key'
-    const what = isOutside ? outsideAdvice : lacksKey ? 'Its operator sets SKERRY_SERVER_KEY.' : advice[error.code]
-    return { title, advice: what, requestId: error.requestId }
+    return { title, advice: isOutside ? outsideAdvice : advice[error.code], requestId: error.requestId }
   }
   if (error instanceof KeyringError)
     return { title: sentence(error.message), advice: advice[error.code], requestId: null }
@@ -96,6 +95,7 @@ const sentence = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1
 export function ProblemAlert(props: { error: unknown; retry?: () => void; onForbidden?: string }) {
   const { error, retry, onForbidden } = props
   if (!error) return null
+  if (lacksServerKey(error)) return <NoServerKey />
   const problem = describeProblem(error)
   const wasForbidden = error instanceof SkerryError && error.code === 'forbidden'
   return (

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Code, Text } from '@mantine/core'
+import { Badge, Box, Button, Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -9,6 +9,7 @@ import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
+import { NoServerKey } from '../ui/no-server-key.tsx'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { timeColumn } from '../ui/relative-time.tsx'
@@ -50,9 +51,9 @@ export function Webhooks({ project }: { project: Project }) {
       }
     >
       {query.data?.available === false && (
-        <Alert color="yellow" variant="light" mb="sm" title="This server has no server key">
-          Without one it can sign nothing, and so sends nothing. Its operator sets SKERRY_SERVER_KEY.
-        </Alert>
+        <Box mb="sm">
+          <NoServerKey />
+        </Box>
       )}
       <ProblemAlert error={test.error ?? setStatus.error} />
       <List

@@ -12,7 +12,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
   const stuck = stuckStatements('mysql', { scene, mint })
 
   // MySQL has no limit for all statements, and MariaDB none that holds everywhere.
-  it('a statement that the server does not end is ended by whoever gave it up', async () => {
+  it('a statement that the server does not end is ended by the session that gave it up', async () => {
     const { session, outside } = await stuck.open(patienceMs.long)
     const { lease, name } = mint()
     await stuck.block()
@@ -23,7 +23,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     expect(await scene().exists(name)).toBe(false)
   })
 
-  it('a statement that somebody left behind is ended by whoever ends its lease', async () => {
+  it('a statement that somebody left behind is ended by the session that ends its lease', async () => {
     const { session } = await stuck.open(patienceMs.long)
     const [left, other] = [mint(), mint()]
     await stuck.block()

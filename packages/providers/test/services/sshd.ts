@@ -10,7 +10,7 @@ export interface Sshd extends Daemon {
   port: number
 }
 
-/** A host that lets in whoever has a certificate of one of these authorities, as docs/leases.md sets it up. */
+/** A host that lets in everyone who has a certificate of one of these authorities, as docs/leases.md sets it up. */
 export async function startSshd(folder: Folder, authorities: string[]): Promise<Sshd> {
   const port = await freePort()
   const hostKey = `${folder.path}/host`

@@ -39,7 +39,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
 
     const open = async () => (await syncProvider(tag)).open(fake.connection, testOutside({ [tag]: fake.origin }))
     const facts = async () => (await syncProvider(tag)).describe(fake.connection)
-    /** A name in the form of the destination, as whoever runs an adapter gives it. */
+    /** A name in the form of the destination, as the caller of an adapter gives it. */
     let own: (name: string) => string
     beforeAll(async () => {
       const { form } = (await facts()).limits.name

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Groups, openBatcher } from './batcher.ts'
+import { type Batcher, openBatcher } from './batcher.ts'
 
 /** Groups as they were sent; each is answered, or refused, when the test says so. */
 function recording(itemsMax = 10) {
   const sent: { items: string[]; answer: (results: string[]) => void; refuse: (error: Error) => void }[] = []
-  const groups: Groups<string, string> = openBatcher({
+  const batcher: Batcher<string, string> = openBatcher({
     keyOf: (item) => item.charAt(0),
     itemsMax,
     send: (items) => new Promise((answer, refuse) => sent.push({ items, answer, refuse })),
   })
-  const add = (...items: string[]) => items.map((item) => groups.add(item))
+  const add = (...items: string[]) => items.map((item) => batcher.add(item))
   /** Answers the group that is on its way, once it is. */
   const answer = async (results?: string[]) => {
     await tick()

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
  * Group commit: what arrives while a group is on its way goes with the next one, so that many share the cost of one
  * statement and of its fsync. One group at a time: measured with 32 writers, two at a time are smaller and slower.
  */
-export interface Groups<Item, Result> {
+export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>
 }
 
@@ -26,7 +26,7 @@ export function openBatcher<Item, Result>({
   keyOf,
   itemsMax,
   send,
-}: BatcherOptions<Item, Result>): Groups<Item, Result> {
+}: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = false
 

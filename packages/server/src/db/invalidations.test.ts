@@ -5,17 +5,17 @@ import { pollInvalidations } from './invalidations.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const change = { horizon: '7', orgId: 'org_a', environmentId: 'env_a' }
+const invalidation = { horizon: '7', orgId: 'org_a', environmentId: 'env_a' }
 
-/** A hearer that somebody keeps asking, and a database that answers each look with one change, until `answer` is replaced. */
-async function listen() {
+/** A cache that is in use, and a database that answers each poll with one invalidation, until `answer` is replaced. */
+async function startPolling() {
   const clock = { ms: 1_000_000 }
   const done: string[] = []
   const world = {
     clock,
     done,
-    answer: async () => [change],
-    /** What the next look makes of what it finds. */
+    answer: async () => [invalidation],
+    /** What the next poll does to the cache. */
     async next() {
       done.length = 0
       await vi.advanceTimersToNextTimerAsync()
@@ -28,7 +28,7 @@ async function listen() {
     },
     evict: (orgId: string, environmentId: string | null) => done.push(`evict ${orgId} ${environmentId}`),
     clear: () => done.push('clear'),
-    polled: (atMs: number) => done.push(`heard ${atMs - clock.ms}`),
+    polled: (atMs: number) => done.push(`polled ${atMs - clock.ms}`),
   }
   const db = { rows: () => world.answer() } as unknown as Database
   const warn = () => done.push('warn')
@@ -37,42 +37,42 @@ async function listen() {
   return { ...world, world, stop }
 }
 
-const heard = ['evict org_a env_a', 'heard 0']
-const forgotten = ['clear', 'heard 0']
+const evicted = ['evict org_a env_a', 'polled 0']
+const cleared = ['clear', 'polled 0']
 
-test('the first look forgets everything, and each after it what has changed', async () => {
-  const { done, next, stop } = await listen()
-  expect(done).toEqual(forgotten)
-  for (let look = 0; look < 2; look++) expect(await next()).toEqual(heard)
+test('the first poll clears the cache, and each one after it evicts what has changed', async () => {
+  const { done, next, stop } = await startPolling()
+  expect(done).toEqual(cleared)
+  for (let polls = 0; polls < 2; polls++) expect(await next()).toEqual(evicted)
   await stop()
 })
 
-test('after looks that failed the next forgets everything, for what they missed may no longer be kept', async () => {
-  const { world, next, stop } = await listen()
+test('after polls that failed the next one clears the cache, because what they missed may no longer be kept', async () => {
+  const { world, next, stop } = await startPolling()
   const { answer } = world
   world.answer = () => Promise.reject(new Error('no database'))
   expect([await next(), await next()]).toEqual([['warn'], []])
   world.answer = answer
-  expect([await next(), await next()]).toEqual([forgotten, heard])
+  expect([await next(), await next()]).toEqual([cleared, evicted])
   await stop()
 })
 
-test('after more than a minute without a look the next forgets everything', async () => {
-  const { clock, next, stop } = await listen()
+test('after more than a minute without a poll the next one clears the cache', async () => {
+  const { clock, next, stop } = await startPolling()
   clock.ms += 60_000
-  expect(await next()).toEqual(heard)
+  expect(await next()).toEqual(evicted)
   clock.ms += 60_001
-  expect([await next(), await next()]).toEqual([forgotten, heard])
+  expect([await next(), await next()]).toEqual([cleared, evicted])
   await stop()
 })
 
-test('what changes during a look has not been heard', async () => {
-  const { world, clock, next, stop } = await listen()
+test('a poll counts from its start: what changes while it runs may be missing in it', async () => {
+  const { world, clock, next, stop } = await startPolling()
   const { answer } = world
   world.answer = () => {
     clock.ms += 900
     return answer()
   }
-  expect(await next()).toEqual(['evict org_a env_a', 'heard -900'])
+  expect(await next()).toEqual(['evict org_a env_a', 'polled -900'])
   await stop()
 })

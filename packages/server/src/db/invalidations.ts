@@ -21,9 +21,9 @@ interface InvalidationRow {
 }
 
 /**
- * All changes of transactions that the previous look could not see. Every transaction that was not visible then has an id
- * at or above the horizon of that selectInvalidations, whatever order they commit in, so nothing is missed; some changes are read twice
- * while an old writer is open, which only costs a reload.
+ * All invalidations of transactions that the previous poll could not see. Every transaction that was not visible then has an
+ * id at or above the horizon of that poll, whatever order they commit in, so nothing is missed; some invalidations are read
+ * twice while an old writer is open, which only costs a reload.
  */
 const selectInvalidations = `
   select s.horizon, c.org_id, c.environment_id

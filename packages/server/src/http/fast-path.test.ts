@@ -82,7 +82,7 @@ test('HEAD, HTTP/1.0, and a request without a host are answered as anywhere', as
   expect(await exchange([line('GET'), ...known])).toMatch(/^HTTP\/1\.1 400 .*Host: is required/s)
 })
 
-test('whoever asks too often is refused, by the limit that counts all requests of a principal', async () => {
+test('a caller that asks too often is refused, by the limit that counts all requests of a principal', async () => {
   const { limiter } = world.server.context
   const refused = async () => {
     while (limiter.admits('principal', tenant.admin.id, {}));

@@ -26,11 +26,11 @@ export function serveFastPaths(
   server.off('request', framework)
   server.on('request', (request, response) => {
     const url = request.url as string
-    const fromMemory = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
+    const fastPath = request.method === 'GET' ? byPath.get(pathOf(url)) : undefined
     // A server that closes has the framework tell connections so.
-    const isUsual = fromMemory && server.listening && !lacksHost(request) && request.headers.origin === undefined
+    const isUsual = fastPath && server.listening && !lacksHost(request) && request.headers.origin === undefined
     const counted: Counted = {}
-    const ready = isUsual ? fromMemory(context, request, rawQueryOf(url), counted) : undefined
+    const ready = isUsual ? fastPath(context, request, rawQueryOf(url), counted) : undefined
     // Where there is no room for it, the framework says so.
     const caller = request.headers.authorization ?? ''
     if (!ready || !inFlight.admits(response, caller, ready)) return framework(request, response)

@@ -9,6 +9,8 @@ import { auditRows, newEntries } from '../../test/state.ts'
 import { newToken } from '../../test/tenant.ts'
 import { checkNoTransaction } from '../db/attempts.ts'
 import { admin } from '../features/orgs/scope.ts'
+import { openExternalClient } from '../features/sign-in/external-client.ts'
+import { openOidc } from '../identity/oidc.ts'
 import { fail, refuseAndCommit } from '../kernel/errors.ts'
 import { type In, route } from './route.ts'
 import { serve } from './serve.ts'
@@ -104,6 +106,25 @@ describe('a manual unit', () => {
         .then(() => undefined)
     expect((await call('manual')).status).toBe(200)
     target.close()
+  })
+
+  // Where they lead is the operator's choice alone, so they do not go through context.outbound.
+  const issuer = { issuer: 'https://issuer.invalid', audience: 'skerry', clientId: 'skerry', clientSecret: null }
+  const begun = { state: 'state', nonce: 'nonce', codeVerifier: 'verifier' }
+  const neverCalled = () => Promise.reject(new Error('the issuer was called'))
+  test.each<[string, () => Promise<unknown>]>([
+    ['mail', () => world.server.context.mailer.send({ to: 'a@example.com', subject: 'subject', text: 'text' })],
+    ['ask an issuer for its keys', () => openOidc(issuer, world.clock.now, neverCalled).verify('e30.e30.e30')],
+    ['send a browser to an issuer', () => openExternalClient(issuer).ask('https://skerry.invalid', false)],
+    ['redeem what an issuer gave', () => openExternalClient(issuer).redeem(new URL('https://skerry.invalid'), begun)],
+  ])('cannot %s while one of its transactions is open', async (_, reach) => {
+    let refused: unknown
+    manual = ({ transaction }) =>
+      transaction(async () => {
+        refused = await reach().catch((error) => error)
+      })
+    expect((await call('manual')).status).toBe(200)
+    expect(String(refused)).toContain('Nothing outside is called while a transaction is open')
   })
 
   test('looks its caller up before it acts, whatever memory says', async () => {

@@ -7,6 +7,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
+import { checkNoTransaction } from '../db/attempts.ts'
 import { fail } from '../kernel/errors.ts'
 
 declare module '../kernel/context.ts' {
@@ -44,6 +45,7 @@ export function openOidc(
   return {
     issuer: settings.issuer,
     async verify(jwt) {
+      checkNoTransaction()
       const getKey = await discovered()
       try {
         return await verified(jwt, getKey, {

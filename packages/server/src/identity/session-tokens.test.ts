@@ -260,7 +260,7 @@ describe('our own session tokens', () => {
     })
   const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid
 
-  test('can be verified by whoever reads the published keys, which hold nothing private', async () => {
+  test('can be verified with the published keys alone, which hold nothing private', async () => {
     const { keys } = await published()
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']])
     const token = browser.as.slice('Bearer '.length)

@@ -64,7 +64,7 @@ describe('with an SMTP server', () => {
     expect(text).toContain(`at https://skerry.example until ${body.invite.expiresAt.slice(0, 10)}`)
   })
 
-  test('an invitation by whoever signs up has a subject of ours, and no link but ours', async () => {
+  test('an invitation by an organization that signed up itself has a subject of ours, and no link but ours', async () => {
     const phishing = await signUp(world)
     const name = 'Your bank: verify at https://evil.example/x or www。evil．example, mallory@evil.example'
     await world.call(orgs.update, { as: phishing.admin.as, params: { orgId: phishing.orgId }, body: { name } })

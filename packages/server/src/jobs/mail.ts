@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { checkNoTransaction } from '../db/attempts.ts'
 
 declare module '../kernel/context.ts' {
   interface Context {
@@ -28,7 +29,14 @@ export const ordinaryMailsAtOnce = connectionsMax - 1
 /** Real mail by SMTP; without a server, files in the outbox folder of the data directory, for a person to read. */
 export function openMailer(config: Config): Mailer {
   const { smtpUrl, mailFrom, dataDir } = config
-  return smtpUrl === null ? outbox(join(dataDir, 'outbox'), mailFrom) : smtp(smtpUrl, mailFrom)
+  const mailer = smtpUrl === null ? outbox(join(dataDir, 'outbox'), mailFrom) : smtp(smtpUrl, mailFrom)
+  return {
+    ...mailer,
+    async send(mail) {
+      checkNoTransaction()
+      await mailer.send(mail)
+    },
+  }
 }
 
 function smtp(url: string, from: string): Mailer {

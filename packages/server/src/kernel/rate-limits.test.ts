@@ -78,7 +78,7 @@ describe.each(Object.entries(rates))('the limit of a %s', (name, { burst, perSec
   })
 })
 
-test('refused requests cost nothing: whoever keeps asking does not wait longer', () => {
+test('refused requests cost nothing: a caller that keeps asking does not wait longer', () => {
   const { ask, advance } = limiter()
   times(rates.stranger.burst, () => ask())
   const first = ask()

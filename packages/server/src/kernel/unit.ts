@@ -29,8 +29,8 @@ export interface Entry {
 
 /**
  * One transaction that holds a change and its audit entries, after which this process's resolve cache evicts what the rows of
- * those actions say. Other processes read it from the table `cache_invalidations`. Writes of secrets may share a statement
- * instead (features/secrets/batch.ts).
+ * those actions say. On PostgreSQL every process also evicts what triggers have written into the table `cache_invalidations`.
+ * Writes of secrets may share a statement instead (features/secrets/batch.ts).
  */
 export async function unit<T>(
   context: Context,

@@ -133,7 +133,7 @@ test('a keypair that another server key has sealed is an error of the server, no
   await expect(opened).rejects.not.toHaveProperty('code')
 })
 
-test('what the server has made is wrapped to whoever asked for it', async () => {
+test('what the server has made is wrapped to the caller that asked for it', async () => {
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   expect(text(await unwrapKey(await wrapTo(publicKeyJwk, Buffer.from('temporary')), privateKey))).toBe('temporary')
 })

@@ -17,7 +17,8 @@ declare module '../kernel/context.ts' {
 /**
  * The one door to the outside, for every connection that data of a user can steer: webhooks, log sink, sync, leases,
  * rotation. What the operator alone sets does not come through here and may stand in any network: the database (db/), the
- * issuer of session tokens (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts).
+ * issuer of session tokens (identity/oidc.ts, features/sign-in/external-client.ts) and the SMTP server (jobs/mail.ts). None
+ * of these but the database is called while a transaction is open.
  */
 export interface Outbound extends Outside {
   /** The same without plain HTTP, whatever the operator allows: for webhooks. */

@@ -7,7 +7,7 @@ const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 export interface ServerProcess {
   url: string
   pid: number
-  /** Whoever reads its output goes away. */
+  /** The reader of its output goes away. */
   closeLog(): Promise<void>
   kill9(): Promise<void>
   stop(): Promise<number | null>

@@ -74,7 +74,7 @@ describe('an invitation is limited, because it mails somebody who did not ask', 
     expect((await invite('192.0.2.60', strangers[0] as Tenant, 'later@example.com')).status).toBe(201)
   })
 
-  test('for a mailbox, whoever invites it', async () => {
+  test('for a mailbox, by all organizations together', async () => {
     const { max } = attemptRules.invitation_mailbox
     const organizations = await Promise.all(Array.from({ length: max + 5 }, () => signUp(world)))
     const send = (number: number) =>

@@ -14,7 +14,7 @@ export const client = { id: 'dashboard', redirectUri: 'http://127.0.0.1:9/callba
 export const ownBaseUrl = 'http://127.0.0.1:9'
 
 /**
- * A whole OpenID Connect provider on loopback, with its own sign-in pages: whoever signs in as `ada@example.com` is that
+ * A whole OpenID Connect provider on loopback, with its own sign-in pages: a person who signs in as `ada@example.com` has that
  * address, verified; `unverified-...` is not verified.
  */
 export async function startProvider(

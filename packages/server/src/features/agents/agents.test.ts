@@ -25,7 +25,7 @@ const { publicKeyJwk } = person
 const fetchPolicy = (agentRef: string, more: object = {}) =>
   world.call(agents.policy, { as, params: { agentRef }, ...more })
 
-test('a policy is served as it was signed, by id and by slug, and 304 to whoever has it', async () => {
+test('a policy is served as it was signed, by id and by slug, and 304 to a client that has it', async () => {
   const { agent, bundle } = await newWorkingAgent(world, tenant)
   const answer = await fetchPolicy(agent.slug)
   expect(answer.body).toMatchObject({ bundle, version: 1, agent: { id: agent.id, slug: agent.slug } })

@@ -167,7 +167,7 @@ describe('proofs', () => {
 })
 
 describe('sealing', () => {
-  test('puts every entry into the tree once, whoever seals at the same time and whatever is written meanwhile', async () => {
+  test('puts every entry into the tree once, although several servers seal and others write meanwhile', async () => {
     const of = await signUp(world)
     const writing = Array.from({ length: 30 }, () => newGroup(world, of))
     await Promise.all([sealed(), sealed(), ...writing, sealed()])
@@ -240,7 +240,7 @@ describe('sealing', () => {
   })
 })
 
-describe('what somebody does to sealed entries in the database is found by whoever verifies, and named', () => {
+describe('what somebody does to sealed entries in the database is found by a verification, and named', () => {
   test('nothing is found where nothing was done, and the next look goes on from the last', async () => {
     const { of, ids } = await withHistory(5)
     const first = await verify(of)

@@ -14,5 +14,5 @@ export const routes = [
 ]
 
 export const rawRoutes = [
-  raw(['/webhooks/stripe'], 'events of the payment provider, which signs each; POST alone', mountWebhook),
+  raw(['/webhooks/stripe'], 'events of the payment provider, which signs each', mountWebhook, 'POST'),
 ]

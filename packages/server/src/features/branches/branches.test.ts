@@ -195,7 +195,7 @@ describe('forking', () => {
 describe('tearing a branch down', () => {
   const remove = (id: string, actor: Actor) => world.call(envs.delete, { as: actor.as, params: on(id) })
 
-  test('is for whoever holds its key, and for admins, who need not', async () => {
+  test('is for holders of its key, and for admins, who need not hold it', async () => {
     const forker = await newToken(world, tenant)
     await grantKey(world, tenant, envId, forker)
     expect((await remove((await fork({}, forker)).body.branch.id, forker)).body).toEqual({ ok: true })

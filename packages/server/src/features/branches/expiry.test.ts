@@ -58,7 +58,7 @@ test('a branch whose time is up is gone from every route, swept or not', async (
   for (const { id } of [...list.body.branches, ...all.body.branches]) expect(id).not.toBe(branch.id)
 })
 
-test('a token that is bound to it is unknown from that instant on, whatever its role and whoever remembers it', async () => {
+test('a token that is bound to it is unknown from that instant on, whatever its role, and although servers remember it', async () => {
   const branch = await fork('bound-to')
   const reader = await newToken(world, tenant, { environmentId: branch.id })
   const admin = await newToken(world, tenant, { environmentId: branch.id, role: 'admin' })
@@ -94,7 +94,7 @@ test('a token that is bound to it no longer writes into its parent, swept or not
   expect([status, error?.message]).toEqual([401, 'unknown service token'])
 })
 
-test('its slug is free at once: whoever forks again need not wait for the sweep', async () => {
+test('its slug is free at once: the next fork need not wait for the sweep', async () => {
   const old = await fork('again')
   expect((await fork('again'))?.id).toBeUndefined()
   world.clock.advance(61)

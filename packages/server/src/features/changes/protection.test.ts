@@ -123,7 +123,7 @@ describe('protection', () => {
     expect(body.environment).not.toHaveProperty('protection')
   })
 
-  test('is what a branch starts with, forked by whoever holds the key; from then on it has its own', async () => {
+  test('is what a branch starts with when a holder of the key forks it; from then on it has its own', async () => {
     const envId = await newGuarded(world, tenant, { requiredApprovals: 2, allowSelfApproval: true })
     const holder = await newToken(world, tenant)
     await grantKey(world, tenant, envId, holder)

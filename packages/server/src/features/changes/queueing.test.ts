@@ -192,7 +192,7 @@ describe('change requests', () => {
     expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)])
   })
 
-  test('show a proposed value to whoever holds the key now, and the rest to every member', async () => {
+  test('show a proposed value to those who hold the key now, and the rest to every member', async () => {
     const change = await proposePut(world, tenant, envId, 'SEEN')
     const holder = await newToken(world, tenant)
     const grant = await grantKey(world, tenant, envId, holder)

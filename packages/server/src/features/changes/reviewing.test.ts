@@ -244,7 +244,7 @@ describe('a change is superseded', () => {
 })
 
 describe('withdrawing', () => {
-  test('is for the proposer, whoever that is, and for admins', async () => {
+  test('is for the proposer, person or token, and for admins', async () => {
     const token = await newToken(world, tenant)
     const person = await newMember(world, tenant)
     for (const holder of [token, person]) {

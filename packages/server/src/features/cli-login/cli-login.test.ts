@@ -117,7 +117,7 @@ describe('approving', () => {
     expect(await statusNow(asked.code)).toBe('pending')
   })
 
-  test('asks whoever has a second factor to have entered it within ten minutes', async () => {
+  test('asks a person who has a second factor to have entered it within ten minutes', async () => {
     const asked = await ask()
     const session = (claims: object) => sessionOf(world, 'factor@example.com', claims).then((as) => ({ as }))
     for (const claims of [{ mfa_enrolled: true }, withFactor(world, 601)]) {

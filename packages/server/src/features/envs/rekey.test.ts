@@ -35,7 +35,7 @@ const refusedUnchanged = async (body: object, as?: string) => {
 }
 
 describe('a re-key', () => {
-  test('replaces every current ciphertext and every wrapped key, and puts out whoever is not named', async () => {
+  test('replaces every current ciphertext and every wrapped key, and puts out everyone who is not named', async () => {
     const asked = bodyOf()
     const { status, body } = await run({ ...asked, recoveryWrappedDek: wrappedKey() })
     expect([status, body]).toMatchObject([200, { environment: { id: scene.envId }, rekeyedSecrets: 2, grants: 2 }])

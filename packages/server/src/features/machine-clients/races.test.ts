@@ -22,7 +22,7 @@ async function made() {
 describe.each(['renewSecret', 'revoke'] as const)('%s', (end) => {
   const ending = (clientId: string) => world.call(machineClients[end], { as, params: { orgId, clientId } })
 
-  test('leaves no access token to whoever exchanges the secret at the same time', async () => {
+  test('leaves no access token to a client that exchanges the secret at the same time', async () => {
     for (let round = 0; round < 10; round++) {
       const client = await made()
       const body = { grant_type: 'client_credentials' }

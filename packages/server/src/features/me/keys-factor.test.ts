@@ -23,7 +23,7 @@ async function withStaleFactor() {
 }
 
 test.each(['reseal', 'replace'] as const)(
-  'whoever has a second factor has just entered it, at a browser and in a terminal: to %s',
+  'a person who has a second factor must just have entered it, at a browser and in a terminal: to %s',
   async (what) => {
     const { stale, fresh } = await withStaleFactor()
     const attempt = changes[what]

@@ -128,7 +128,7 @@ describe('a mail', () => {
     expect(source).not.toContain(session.code)
   })
 
-  test('is not sent to whoever does not want that type', async () => {
+  test('is not sent to a person who does not want that type', async () => {
     const person = await newPerson(world, 'quiet@example.com')
     await put(person, { cli_session_approved: false, invitation: false })
     await newCliSession(world, person)

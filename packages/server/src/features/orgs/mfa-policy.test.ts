@@ -130,7 +130,7 @@ describe('while a second factor is asked for', () => {
     expect(ofOrg.length).toBeGreaterThan(40)
   })
 
-  test('whoever is of no organization here still finds nothing', async () => {
+  test('a person of no organization here still finds nothing', async () => {
     const as = await sessionOf(world, 'stranger-to-all@example.com')
     expect((await world.call(orgs.get, { as, params: params() })).status).toBe(404)
     expect((await world.call(resolve.get, { as, query: { env: place.params.envId as string } })).status).toBe(404)

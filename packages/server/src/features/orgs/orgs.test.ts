@@ -22,7 +22,7 @@ describe('creating', () => {
     expect(list.members.map(({ userId, role }) => [userId, role])).toEqual([[person.id, 'owner']])
   })
 
-  test('under a taken slug is a conflict, whoever has it, and makes nothing', async () => {
+  test('under a slug that any organization has is a conflict, and makes nothing', async () => {
     const person = await newPerson(world, 'late@example.com')
     for (const slug of [tenant.slug, 'founded']) {
       const { status, error } = await create(person, slug)

@@ -133,7 +133,7 @@ describe('a recovery request', () => {
     expect(await seen(other)).toEqual([undefined, 403])
   })
 
-  test('runs out after seven days, at once for whoever looks, and then in the sweep', async () => {
+  test('runs out after seven days, at once for its readers, and later in the sweep', async () => {
     const { give, cancel, get } = await scene()
     await give(0)
     world.clock.advance(limits.recoveryRequestTtlSeconds + 1)

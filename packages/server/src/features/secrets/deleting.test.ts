@@ -106,7 +106,7 @@ describe('listing', () => {
     expect(body.secrets).toEqual([a, b])
   })
 
-  test('is refused to a machine client and to whoever holds no grant', async () => {
+  test('is refused to a machine client and to everyone who holds no grant', async () => {
     for (const actor of [tenant.machine, await newToken(world, tenant), await newMember(world, tenant, 'admin')]) {
       const { status, error } = await world.call(secrets.list, { as: actor.as, params: on() })
       expect([status, error?.code]).toEqual([403, 'forbidden'])

@@ -1,4 +1,4 @@
-import { type Groups, openBatcher } from '../../db/batcher.ts'
+import { type Batcher, openBatcher } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
 import type { Evictions } from '../../kernel/context.ts'
@@ -11,7 +11,7 @@ declare module '../../kernel/context.ts' {
 }
 
 /** Writes by service tokens, many to a statement. Undefined for one that has to be made, or refused, by itself. */
-export type Writes = Groups<GroupedWrite, WrittenRow | undefined>
+export type Writes = Batcher<GroupedWrite, WrittenRow | undefined>
 
 const writesMax = 64
 

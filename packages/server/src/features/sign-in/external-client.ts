@@ -1,6 +1,7 @@
 import type { JWTPayload } from 'jose'
 import type { Configuration } from 'openid-client'
 import type { Config } from '../../config.ts'
+import { checkNoTransaction } from '../../db/attempts.ts'
 
 type Settings = NonNullable<Config['oidc']>
 
@@ -27,6 +28,7 @@ export function openExternalClient(settings: Settings) {
   }
   return {
     async ask(redirectUri: string, stepUp: boolean): Promise<Asked> {
+      checkNoTransaction()
       const oidc = await import('openid-client')
       const config = await configuration()
       const codeVerifier = oidc.randomPKCECodeVerifier()
@@ -46,6 +48,7 @@ export function openExternalClient(settings: Settings) {
     },
     /** The claims of the person who came back: those of the ID token, and the address where only userinfo tells it. */
     async redeem(url: URL, begun: Omit<Asked, 'url'>): Promise<JWTPayload> {
+      checkNoTransaction()
       const oidc = await import('openid-client')
       const config = await configuration()
       const tokens = await oidc.authorizationCodeGrant(config, url, {

@@ -61,7 +61,7 @@ describe('the refresh cookie', () => {
     expect((await refresh(cookieOf((answers[0] as (typeof answers)[0]).headers))).status).toBe(200)
   })
 
-  test('that was spent ends the session, for whoever holds the one after it too', async () => {
+  test('that was spent ends the session, for the holder of the next one too', async () => {
     const stolen = await newBrowser()
     const answer = await refresh(stolen.cookie)
     world.clock.advance(11)

@@ -1,0 +1,22 @@
+import { Alert } from '@mantine/core'
+import { RefusedError } from '@skerry/sdk/errors'
+import { IconTriangleAlert } from './icons.ts'
+
+export const lacksServerKey = (error: unknown): boolean =>
+  error instanceof RefusedError && error.message === 'this server has no server key'
+
+/** Why the server does nothing for which it needs a key of its own. Trying again would not help. */
+export function NoServerKey() {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconTriangleAlert size={18} />}
+      title="This server has no server key"
+      role="alert"
+    >
+      Without one it can keep no key of its own. So it makes no leases, rotates and syncs no secrets, and sends neither
+      webhooks nor the audit trail. Its operator sets SKERRY_SERVER_KEY.
+    </Alert>
+  )
+}
