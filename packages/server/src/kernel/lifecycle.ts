@@ -10,6 +10,8 @@ export interface Lifecycle<State extends string, Trigger extends string> {
   check(from: State, trigger: Trigger): void
   /** The state that this trigger leads to, or undefined. For triggers that lead to one state alone. */
   next(from: State, trigger: Trigger): State | undefined
+  /** The states from which this trigger leads to that one: the condition of the statement that makes the move. */
+  before(trigger: Trigger, to: State): State[]
 }
 
 /**
@@ -24,6 +26,7 @@ export function lifecycle<State extends string, Trigger extends string>(
   return {
     moves,
     next,
+    before: (trigger, to) => moves.flatMap(([from, by, state]) => (by === trigger && state === to ? [from] : [])),
     check(from, trigger) {
       if (next(from, trigger) === undefined) throw fail('conflict', `the ${noun} is ${from}`)
     },

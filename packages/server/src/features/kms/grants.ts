@@ -4,12 +4,14 @@ import { fail } from '../../kernel/errors.ts'
 import { deleteGrants, insertGrants, listGrants, listOwn } from './grant-store.ts'
 import { checkGrantees } from './grantees.ts'
 import { holdKey } from './key-store.ts'
+import { keyLifecycle, stateOf } from './lifecycle.ts'
 import type { OnKey } from './scope.ts'
 
 /** What the caller can use the key with. A grant from before a rotation opens what was made before it, and no more. */
 export async function own({ db, kmsKey, principal }: In<typeof kms.own, OnKey>): Out<typeof kms.own> {
-  const { purpose, spec, currentVersion, disabled } = kmsKey
-  if (disabled) throw fail('forbidden', 'this key is disabled')
+  const { purpose, spec, currentVersion } = kmsKey
+  const state = stateOf(kmsKey)
+  if (keyLifecycle.next(state, 'use') === undefined) throw fail('forbidden', `this key is ${state}`)
   const grants = await listOwn(db, kmsKey, principal)
   if (grants.length === 0) throw fail('forbidden', 'you hold no grant of this key')
   return { purpose, spec, currentVersion, grants }
@@ -25,7 +27,7 @@ export async function grant(input: In<typeof kms.grant, OnKey>): Out<typeof kms.
   // Held until commit: a rotation in between would make this a grant of a version that was not wrapped.
   const key = await holdKey(db, kmsKey)
   if (!key) throw fail('not_found', 'no such managed key')
-  if (key.disabled) throw fail('conflict', 'the key is disabled')
+  keyLifecycle.check(stateOf(key), 'grant')
   const version = key.currentVersion
   if (body.version !== undefined && body.version !== version)
     throw fail('conflict', `body.version: version ${version} is the current one`)

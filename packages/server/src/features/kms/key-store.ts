@@ -4,6 +4,7 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import type { Org } from '../orgs/scope.ts'
+import { keyLifecycle, type State, type Trigger } from './lifecycle.ts'
 import { type KmsKey, kmsKeyColumns } from './scope.ts'
 
 /** With `holder`, the keys that it holds; with null, all. */
@@ -51,13 +52,16 @@ export const holdKey = (db: Tx, { orgId, id }: KmsKey) =>
     [orgId, id],
   )
 
-/** Undefined where it is disabled or was deleted. */
+const state = `case when k.deleted_at is not null then 'deleted' when k.disabled_at is not null then 'disabled'
+                    else 'enabled' end`
+
+/** Undefined where the key is in no state in which it is rotated. */
 export const addVersion = (db: Tx, { orgId, id }: KmsKey, now: string) =>
   db.row<KmsKey>(
     `update kms_keys k set current_version = k.current_version + 1, updated_at = $3
-      where k.org_id = $1 and k.id = $2 and k.deleted_at is null and k.disabled_at is null
+      where k.org_id = $1 and k.id = $2 and ${state} = any($4::text[])
      returning ${kmsKeyColumns}`,
-    [orgId, id, now],
+    [orgId, id, now, keyLifecycle.before('rotate', 'enabled')],
   )
 
 /** The current one. */
@@ -77,18 +81,18 @@ export const listVersions = (db: Sql, { orgId, id }: KmsKey) =>
     [orgId, id],
   )
 
-/** Undefined where it is so already. */
-export const setDisabled = (db: Tx, { orgId, id }: KmsKey, disabled: boolean, now: string) =>
+/** Undefined where the key is in no state in which this happens. */
+export const moveKey = (
+  db: Tx,
+  { orgId, id }: KmsKey,
+  { trigger, to, now }: { trigger: Trigger; to: State; now: string },
+) =>
   db.row<KmsKey>(
-    `update kms_keys k set disabled_at = case when $3 then $4::timestamptz end, updated_at = $4::timestamptz
-      where k.org_id = $1 and k.id = $2 and k.deleted_at is null and (k.disabled_at is not null) <> $3
+    `update kms_keys k
+        set disabled_at = case $3::text when 'enabled' then null when 'disabled' then $4::timestamptz
+                                        else k.disabled_at end,
+            deleted_at = case when $3 = 'deleted' then $4 end, updated_at = $4
+      where k.org_id = $1 and k.id = $2 and ${state} = any($5::text[])
      returning ${kmsKeyColumns}`,
-    [orgId, id, disabled, now],
+    [orgId, id, to, now, keyLifecycle.before(trigger, to)],
   )
-
-export const deleteKey = async (db: Tx, { orgId, id }: KmsKey, now: string): Promise<boolean> =>
-  (await db.row(
-    `update kms_keys set deleted_at = $3, updated_at = $3 where org_id = $1 and id = $2 and deleted_at is null
-     returning id`,
-    [orgId, id, now],
-  )) !== undefined

@@ -7,16 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import { insertGrants } from './grant-store.ts'
 import { checkGrantees } from './grantees.ts'
-import {
-  addVersion,
-  deleteKey,
-  insertKey,
-  insertVersion,
-  listKeys,
-  listVersions,
-  owns,
-  setDisabled,
-} from './key-store.ts'
+import { addVersion, insertKey, insertVersion, listKeys, listVersions, moveKey, owns } from './key-store.ts'
 import type { KmsKey, OnKey } from './scope.ts'
 
 export async function list(input: In<typeof kms.list, InOrg>): Out<typeof kms.list> {
@@ -89,20 +80,21 @@ export async function rotate(input: In<typeof kms.rotate, OnKey>): Out<typeof km
 
 export async function disable(input: In<typeof kms.disable, OnKey>): Out<typeof kms.disable> {
   const { db, kmsKey, now, audit } = input
-  const changed = await setDisabled(db, kmsKey, true, now)
+  const changed = await moveKey(db, kmsKey, { trigger: 'disable', to: 'disabled', now })
   if (changed) audit('kms_key.disabled', kmsKey.id, { name: kmsKey.name })
   return { key: toResponse(changed ?? { ...kmsKey, disabled: true }) }
 }
 
 export async function enable(input: In<typeof kms.enable, OnKey>): Out<typeof kms.enable> {
   const { db, kmsKey, now, audit } = input
-  const changed = await setDisabled(db, kmsKey, false, now)
+  const changed = await moveKey(db, kmsKey, { trigger: 'enable', to: 'enabled', now })
   if (changed) audit('kms_key.enabled', kmsKey.id, { name: kmsKey.name })
   return { key: toResponse(changed ?? { ...kmsKey, disabled: false }) }
 }
 
 export async function remove({ db, kmsKey, now, audit }: In<typeof kms.delete, OnKey>): Out<typeof kms.delete> {
-  if (!(await deleteKey(db, kmsKey, now))) throw fail('not_found', 'no such managed key')
+  const deleted = await moveKey(db, kmsKey, { trigger: 'delete', to: 'deleted', now })
+  if (!deleted) throw fail('not_found', 'no such managed key')
   audit('kms_key.deleted', kmsKey.id, { name: kmsKey.name })
   return { ok: true }
 }

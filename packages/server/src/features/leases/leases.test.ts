@@ -14,7 +14,6 @@ import { auditRows } from '../../../test/state.ts'
 import { newToken } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 import { sweep } from './jobs.ts'
-import { leaseLifecycle } from './lifecycle.ts'
 
 // What needs no server on the other side: certificates of SSH are made here. Databases: databases.test.ts.
 
@@ -204,16 +203,6 @@ describe('a lease', () => {
     const answer = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
     expect([answer.status, answer.error?.message]).toEqual([409, 'the lease is being made: try again in a moment'])
   })
-
-  test.each(['pending', 'creating', 'active', 'revoking', 'expired', 'revoked', 'failed', 'orphaned'] as const)(
-    'is forgotten only where its account could not be removed: %s',
-    async (status) => {
-      const { lease } = await newSshLease(world, tenant, target.id)
-      await statusOf(lease.id, status)
-      const answer = await world.call(leases.forget, { as, params: { orgId, leaseId: lease.id } })
-      expect(answer.status).toBe(leaseLifecycle.next(status, 'forget') ? 200 : 409)
-    },
-  )
 })
 
 test('the sweep finds every target on which something is due', async () => {

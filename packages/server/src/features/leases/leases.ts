@@ -20,8 +20,6 @@ export async function get({ lease }: In<typeof leases.get, OnLease>): Out<typeof
   return { lease: toResponse(lease) }
 }
 
-const isOver = ({ status }: Lease) => ['expired', 'revoked', 'failed'].includes(status)
-
 /**
  * The wish is written down first, so that it holds through a crash; then the account is removed. A target that cannot be
  * reached is tried again by the job, and the answer says `revoking`.
@@ -33,11 +31,11 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   const ending = await transaction(async ({ db, audit }): Promise<Lease | Ending> => {
     const stored = await lockLease(db, lease)
     if (!stored) throw fail('not_found', 'no such lease')
-    if (isOver(stored) || stored.status === 'revoking') return stored
+    // It has ended, or its account is being removed.
+    if (leaseLifecycle.next(stored.status, 'end') === undefined) return stored
     // A provisioner that makes it now is told to remove it next.
     if (stored.status === 'creating' && !isProvisioned)
       throw fail('conflict', 'the lease is being made: try again in a moment')
-    leaseLifecycle.check(stored.status, 'end')
     audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
     const begun = await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })
     if (stored.status !== 'pending') return begun ?? stored

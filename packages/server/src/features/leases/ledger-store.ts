@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
-import { type Status, statesBefore, type Trigger } from './lifecycle.ts'
+import { leaseLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { type Lease, leaseColumns } from './scope.ts'
 
 export const listLeases = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
@@ -50,14 +50,14 @@ interface Moved {
   lastError?: string | null
 }
 
-/** Undefined where the lease is in no state in which this happens. */
+/** Undefined where the lease is in no state from which this leads there. */
 export const moveLease = (db: Sql, { orgId, id }: LeaseId, trigger: Trigger, to: Status, more: Moved = {}) =>
   db.row<Lease>(
     `update leases l set status = $3, resource_ref = coalesce($4, l.resource_ref), last_error = coalesce($5, l.last_error),
             next_try_at = null
       where l.org_id = $1 and l.id = $2 and l.status = any($6::text[])
      returning ${leaseColumns}`,
-    [orgId, id, to, more.resourceRef ?? null, more.lastError ?? null, statesBefore(trigger)],
+    [orgId, id, to, more.resourceRef ?? null, more.lastError ?? null, leaseLifecycle.before(trigger, to)],
   )
 
 export type LeaseId = Pick<Lease, 'orgId' | 'id'>
@@ -84,7 +84,7 @@ export const beginEnd = (
       end.now,
       end.revokedById ?? null,
       end.lastError ?? null,
-      statesBefore('end'),
+      leaseLifecycle.before('end', 'revoking'),
       end.absentFrom ?? end.now,
     ],
   )
@@ -123,6 +123,13 @@ export function absentFrom({ provider, createdAt }: Lease, now: string): string 
   return new Date(Math.max(...ends)).toISOString()
 }
 
+/** States as SQL, not as a value: so the index of what is live serves these statements. */
+export const among = (states: readonly Status[]): string => `in (${states.map((state) => `'${state}'`).join(', ')})`
+
+const expiring = among(leaseLifecycle.before('expire', 'revoking'))
+const neverMade = among(leaseLifecycle.before('cut_off', 'failed'))
+const halfMade = among(leaseLifecycle.before('cut_off', 'revoking'))
+
 /**
  * What has to end on a target now: what has expired, what a mint left half made, and what could not be removed before. All
  * of it is `revoking` from here on; what never reached the target has failed.
@@ -131,20 +138,20 @@ export async function takeDue(db: Tx, orgId: string, targetId: string, now: stri
   await db.rows(
     `with never as (
        update leases set status = 'failed', last_error = 'the target was not reached in time'
-        where org_id = $1 and target_id = $2 and status = 'pending'
+        where org_id = $1 and target_id = $2 and status ${neverMade}
           and created_at < $3::timestamptz - make_interval(secs => $4)
        returning org_id, id)
      delete from provisioner_jobs j using never n where j.org_id = n.org_id and j.lease_id = n.id`,
     [orgId, targetId, now, mintSeconds],
   )
   await db.rows(
-    `update leases set status = 'revoking', ends_as = case when status = 'active' then 'expired' else 'failed' end,
-            ending_since = case when status = 'active' then $3::timestamptz
+    `update leases set status = 'revoking', ends_as = case when status ${expiring} then 'expired' else 'failed' end,
+            ending_since = case when status ${expiring} then $3::timestamptz
               else greatest($3, created_at + make_interval(secs => case provider when 'mysql' then $5 else $4 end)) end,
             next_try_at = $3, tries = 0
       where org_id = $1 and target_id = $2
-        and (status = 'active' and expires_at <= $3
-             or status = 'creating' and created_at < $3::timestamptz - make_interval(secs => $4))`,
+        and (status ${expiring} and expires_at <= $3
+             or status ${halfMade} and created_at < $3::timestamptz - make_interval(secs => $4))`,
     [orgId, targetId, now, mintSeconds, mysqlMintSeconds],
   )
   return db.rows<Ending>(
@@ -160,8 +167,9 @@ export const listDueTargets = (db: Sql, now: string) =>
   db.rows<{ orgId: string; targetId: string }>(
     `select distinct org_id, target_id from leases
       where target_id is not null
-        and (status = 'active' and expires_at <= $1 or status = 'revoking' and next_try_at <= $1
-             or status in ('pending', 'creating') and created_at < $1::timestamptz - make_interval(secs => $2))`,
+        and (status ${expiring} and expires_at <= $1 or status = 'revoking' and next_try_at <= $1
+             or (status ${neverMade} or status ${halfMade})
+                and created_at < $1::timestamptz - make_interval(secs => $2))`,
     [now, mintSeconds],
   )
 

@@ -1,29 +1,57 @@
-import type { leaseStatuses } from '@skerry/contract/leases'
+import type { LeaseTarget, leaseStatuses } from '@skerry/contract/leases'
+import type { Static } from 'typebox'
 import { lifecycle } from '../../kernel/lifecycle.ts'
 
 export type Status = (typeof leaseStatuses)[number]
-export type Trigger = 'create' | 'activate' | 'fail' | 'end' | 'gone' | 'give_up' | 'forget'
+export type Trigger =
+  | 'create'
+  | 'activate'
+  | 'fail'
+  | 'cut_off'
+  | 'expire'
+  | 'end'
+  | 'gone'
+  | 'give_up'
+  | 'forget'
+  | 'abandon'
 
 /** A crash at any point leaves a state in which the ledger knows every account that may be on the target. */
 export const leaseLifecycle = lifecycle<Status, Trigger>('lease', [
   ['pending', 'create', 'creating'], // the target has been reached, and nothing was sent to it yet
   ['pending', 'fail', 'failed'],
+  ['pending', 'cut_off', 'failed'],
   ['pending', 'end', 'revoking'],
   ['creating', 'activate', 'active'],
   ['creating', 'fail', 'failed'], // the target said that it changed nothing
-  ['creating', 'end', 'revoking'], // something may have been made
+  ['creating', 'cut_off', 'revoking'], // something may have been made
+  ['creating', 'end', 'revoking'],
+  ['active', 'expire', 'revoking'],
   ['active', 'end', 'revoking'],
-  ['active', 'gone', 'expired'], // where nothing can be taken back
-  ['active', 'gone', 'revoked'],
   ['revoking', 'gone', 'expired'],
   ['revoking', 'gone', 'revoked'],
   ['revoking', 'gone', 'failed'],
   ['revoking', 'give_up', 'orphaned'],
   ['orphaned', 'end', 'revoking'],
   ['orphaned', 'forget', 'revoked'],
+  ['pending', 'abandon', 'revoked'], // its target was removed by force
+  ['creating', 'abandon', 'revoked'],
+  ['active', 'abandon', 'revoked'],
+  ['revoking', 'abandon', 'revoked'],
+  ['orphaned', 'abandon', 'revoked'],
 ])
 
-/** The states from which a trigger leads anywhere. */
-export const statesBefore = (trigger: Trigger): Status[] => [
-  ...new Set(leaseLifecycle.moves.flatMap(([from, by]) => (by === trigger ? [from] : []))),
-]
+export type TargetStatus = Static<typeof LeaseTarget>['status']
+export type TargetTrigger = 'reach' | 'miss' | 'replace'
+
+/** A target is never given up: it is as its last check has found it. Only a provisioner's waits for one. */
+export const targetLifecycle = lifecycle<TargetStatus, TargetTrigger>('target', [
+  ['untested', 'reach', 'ready'],
+  ['untested', 'miss', 'failing'],
+  ['untested', 'replace', 'untested'], // by a credential that this server cannot try
+  ['ready', 'reach', 'ready'],
+  ['ready', 'miss', 'failing'],
+  ['ready', 'replace', 'untested'],
+  ['failing', 'reach', 'ready'],
+  ['failing', 'miss', 'failing'],
+  ['failing', 'replace', 'untested'],
+])

@@ -1,6 +1,8 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
+import { among } from './ledger-store.ts'
+import { leaseLifecycle, type TargetStatus, targetLifecycle } from './lifecycle.ts'
 import { type LeaseTarget, targetColumns } from './scope.ts'
 
 export const listTargets = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
@@ -17,7 +19,7 @@ export interface NewTarget {
   provider: string
   config: object
   wrappedAdminSecret: string
-  status: 'untested' | 'ready'
+  status: Exclude<TargetStatus, 'failing'>
   server: string | null
   notes: string[]
   now: string
@@ -49,7 +51,7 @@ export const insertTarget = (db: Tx, org: Org, one: NewTarget) =>
 export const updateTarget = (
   db: Tx,
   { orgId, id }: LeaseTarget,
-  change: Omit<NewTarget, 'id' | 'provider' | 'config' | 'status'> & { status: LeaseTarget['status'] },
+  change: Omit<NewTarget, 'id' | 'provider' | 'config' | 'status'> & { status: TargetStatus },
 ) =>
   db.row<LeaseTarget>(
     `update lease_targets t set name = $3, wrapped_admin_secret = $4, status = $8, server = $5,
@@ -73,22 +75,33 @@ export const updateTarget = (
 /** What became of the last attempt to reach it. */
 export const recordReach = (
   db: Sql,
-  { orgId, id }: LeaseTarget,
+  { orgId, id, status }: LeaseTarget,
   reach: { lastError: string | null; server?: string; notes?: string[]; now: string },
 ) =>
   db.row<LeaseTarget>(
-    `update lease_targets t set status = case when $3::text is null then 'ready' else 'failing' end, last_error = $3,
+    `update lease_targets t set status = $7, last_error = $3,
             server = coalesce($4, t.server), notes = coalesce($5::jsonb, t.notes), updated_at = $6
       where t.org_id = $1 and t.id = $2
      returning ${targetColumns}`,
-    [orgId, id, reach.lastError, reach.server ?? null, reach.notes ? JSON.stringify(reach.notes) : null, reach.now],
+    [
+      orgId,
+      id,
+      reach.lastError,
+      reach.server ?? null,
+      reach.notes ? JSON.stringify(reach.notes) : null,
+      reach.now,
+      targetLifecycle.next(status, reach.lastError === null ? 'reach' : 'miss'),
+    ],
   )
+
+/** What may have left something on its target. */
+const live = among(leaseLifecycle.before('abandon', 'revoked'))
 
 export const countLive = async (db: Sql, { orgId, id }: LeaseTarget): Promise<number> =>
   (
     await db.row<{ live: number }>(
       `select count(*)::int as live from leases
-        where org_id = $1 and target_id = $2 and status in ('pending', 'creating', 'active', 'revoking', 'orphaned')`,
+        where org_id = $1 and target_id = $2 and status ${live}`,
       [orgId, id],
     )
   )?.live ?? 0
@@ -98,7 +111,7 @@ export const forgetLive = (db: Tx, { orgId, id }: LeaseTarget, now: string) =>
   db.rows(
     `update leases set status = 'revoked', revoked_at = coalesce(revoked_at, $3), next_try_at = null,
             last_error = 'the target was removed by force: the account may still be there'
-      where org_id = $1 and target_id = $2 and status in ('pending', 'creating', 'active', 'revoking', 'orphaned')`,
+      where org_id = $1 and target_id = $2 and status ${live}`,
     [orgId, id, now],
   )
 

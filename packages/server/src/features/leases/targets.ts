@@ -8,6 +8,7 @@ import { checkShape } from '../../http/validate.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { type TargetStatus, type TargetTrigger, targetLifecycle } from './lifecycle.ts'
 import { askForCheck, checked, checkProvisioner, provisionerOf } from './provisioned.ts'
 import { deleteCheck } from './provisioner-store.ts'
 import type { LeaseTarget, OnTarget } from './scope.ts'
@@ -73,6 +74,9 @@ const verified = (session: LeaseSession<LeaseTag>) => session.verify()
 /** Until its provisioner has signed in. This server cannot open the credential. */
 const untested = { status: 'untested', server: null, notes: [] as string[] } as const
 
+const statusAfter = ({ status }: LeaseTarget, trigger: TargetTrigger) =>
+  targetLifecycle.next(status, trigger) as TargetStatus
+
 function checkConfig(config: { provider: LeaseTag }): LeaseConfig<LeaseTag> {
   checkShape(leaseProviders[config.provider].config, config, 'body.config')
   const sound = config as LeaseConfig<LeaseTag>
@@ -90,8 +94,11 @@ export async function update(input: In<typeof leases.updateTarget, OnTarget>): O
     body.wrappedAdminSecret === undefined
       ? { status: target.status, server: target.server, notes: target.notes }
       : tokenId === null
-        ? { status: 'ready' as const, ...(await onTarget(context, { ...target, wrappedAdminSecret }, verified)) }
-        : untested
+        ? {
+            status: statusAfter(target, 'reach'),
+            ...(await onTarget(context, { ...target, wrappedAdminSecret }, verified)),
+          }
+        : { ...untested, status: statusAfter(target, 'replace') }
   const updated = await transaction(async ({ db, audit }) => {
     const changed = await updateTarget(db, target, { name, wrappedAdminSecret, ...facts, now })
     if (!changed) throw fail('conflict', 'body.name: another target has it, or this one was deleted')

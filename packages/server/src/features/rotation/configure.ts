@@ -8,6 +8,7 @@ import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
 import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
 import { findRotatorEnv, openWith } from './held.ts'
+import { rotationLifecycle, type Status } from './lifecycle.ts'
 import { aboutOf, toResponse, unclaimed } from './policies.ts'
 import { runRotation, settleRotation, underWay } from './run.ts'
 import { nextAfter } from './schedule.ts'
@@ -65,11 +66,13 @@ const store = (input: Create, policy: Policy, granted: boolean) =>
     if (existing) await unclaimed(await lockRotation(db, existing), now)
     else await checkQuota(input.context, db, org, 'rotation.policies')
     const { intervalSeconds } = body
+    const status = existing ? (rotationLifecycle.next(existing.status, 'configure') as Status) : 'active'
     const rotation = await putRotation(db, org, {
       ...policy,
       id: newId('rotation'),
       kind: config.kind,
       intervalSeconds,
+      status,
       nextRunAt: nextAfter(now, intervalSeconds),
       now,
     })

@@ -6,7 +6,7 @@ import { rotatorOf } from '../../keys/keypairs.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { configOf, isOfAccount } from './account.ts'
 import { checkConfig, checkWriters, verifyAccounts } from './checks.ts'
-import { rotationLifecycle, type Trigger } from './lifecycle.ts'
+import { rotationLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { settleRotation, underWay } from './run.ts'
 import { dueAt } from './schedule.ts'
 import { boundTo, type OnRotation, type Rotation } from './scope.ts'
@@ -57,8 +57,7 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
   const updated = await transaction(async ({ db, audit }) => {
     const stored = await unclaimed(await lockRotation(db, rotation), body.config === undefined ? null : now)
     const trigger: Trigger | null = body.status === undefined ? null : body.status === 'paused' ? 'pause' : 'resume'
-    const status =
-      trigger === null ? stored.status : (rotationLifecycle.next(stored.status, trigger) as Rotation['status'])
+    const status = trigger === null ? stored.status : (rotationLifecycle.next(stored.status, trigger) as Status)
     const { intervalSeconds = stored.intervalSeconds } = body
     const isKept = body.intervalSeconds === undefined && status === stored.status
     const due = isKept ? stored.nextRunAt : dueAt(stored.lastRunAt, now, intervalSeconds)

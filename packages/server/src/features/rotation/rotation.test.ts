@@ -22,7 +22,7 @@ import { grantKey, newMember, newToken } from '../../../test/tenant.ts'
 import { system } from '../../kernel/unit.ts'
 import { expireBranches } from '../branches/jobs.ts'
 import { sweep } from './jobs.ts'
-import { rotationLifecycle } from './lifecycle.ts'
+import { rotationLifecycle, type Trigger } from './lifecycle.ts'
 import { runRotation } from './run.ts'
 import { nextAfter, retryAfter } from './schedule.ts'
 
@@ -168,11 +168,14 @@ describe('a policy', () => {
 
   test('walks its states as the table says, and resuming clears what has failed', async () => {
     const { id } = (await create()).body.rotation
-    const triggers = { pause: { status: 'paused' }, resume: { status: 'active' } } as const
+    const triggers = {
+      pause: () => patch(id, { status: 'paused' }),
+      resume: () => patch(id, { status: 'active' }),
+      configure: () => create(),
+    } satisfies Record<Trigger, unknown>
     for (const [from, trigger, to] of rotationLifecycle.moves) {
-      if (!(trigger in triggers)) continue
       await patch(id, { status: from })
-      const { body } = await patch(id, triggers[trigger as keyof typeof triggers])
+      const { body } = await triggers[trigger]()
       expect([from, trigger, body.rotation.status]).toEqual([from, trigger, to])
       expect(body.rotation.nextRunAt === null).toBe(to === 'paused')
     }

@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
+import type { Status } from './lifecycle.ts'
 import { type Rotation, rotationColumns } from './scope.ts'
 
 /** Of one environment, where one is given. */
@@ -54,6 +55,7 @@ export interface NewRotation {
   config: object
   intervalSeconds: number
   targetId: string | null
+  status: Status
   nextRunAt: string
   now: string
 }
@@ -63,10 +65,10 @@ export const putRotation = async (db: Tx, org: Org, one: NewRotation): Promise<R
   (await db.row<Rotation>(
     `insert into rotation_policies as p (org_id, id, environment_id, secret_name, kind, config, interval_seconds,
                                          target_id, status, next_run_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $10)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $11, $9, $10, $10)
      on conflict (org_id, environment_id, secret_name) do update
        set kind = excluded.kind, config = excluded.config, interval_seconds = excluded.interval_seconds,
-           target_id = excluded.target_id, status = 'active', next_run_at = excluded.next_run_at, last_version = null,
+           target_id = excluded.target_id, status = excluded.status, next_run_at = excluded.next_run_at, last_version = null,
            last_error = null, failure_streak = 0, updated_at = excluded.updated_at
      returning ${rotationColumns}`,
     [
@@ -80,13 +82,14 @@ export const putRotation = async (db: Tx, org: Org, one: NewRotation): Promise<R
       one.targetId,
       one.nextRunAt,
       one.now,
+      one.status,
     ],
   )) as Rotation
 
 export interface Changed {
   config: object
   intervalSeconds: number
-  status: string
+  status: Status
   nextRunAt: string | null
   clears: boolean
   now: string

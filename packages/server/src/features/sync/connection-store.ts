@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
+import { connectionLifecycle } from './lifecycle.ts'
 import { type Connection, connectionColumns, withKeypair } from './scope.ts'
 
 export const listConnections = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
@@ -31,26 +32,35 @@ export const insertConnection = async (db: Tx, org: Org, one: NewConnection): Pr
 /** False where it has been deleted, or another has the name. A new credential has proven nothing yet. */
 export const updateConnection = async (
   db: Tx,
-  { orgId, id }: Connection,
+  { orgId, id, status }: Connection,
   change: { name: string; wrappedCredential: string; isNew: boolean; now: string },
 ): Promise<boolean> =>
   (await db.row(
     `update sync_connections c
-        set name = $3, wrapped_credential = $4, status = case when $5 then 'unverified' else status end,
+        set name = $3, wrapped_credential = $4, status = case when $5 then $7 else status end,
             last_error = case when $5 then null else last_error end, updated_at = $6
       where c.org_id = $1 and c.id = $2
         and not exists (select from sync_connections o where o.org_id = $1 and o.name = $3 and o.id <> $2)
      returning id`,
-    [orgId, id, change.name, change.wrappedCredential, change.isNew, change.now],
+    [
+      orgId,
+      id,
+      change.name,
+      change.wrappedCredential,
+      change.isNew,
+      change.now,
+      connectionLifecycle.next(status, 'replace'),
+    ],
   )) !== undefined
 
 /** What became of the last attempt to reach it. */
-export const recordReach = (db: Sql, { orgId, id }: { orgId: string; id: string }, lastError: string | null) =>
-  db.rows(
-    `update sync_connections set status = case when $3::text is null then 'ready' else 'failing' end, last_error = $3
-      where org_id = $1 and id = $2`,
-    [orgId, id, lastError],
-  )
+export const recordReach = (db: Sql, { orgId, id, status }: Connection, lastError: string | null) =>
+  db.rows('update sync_connections set status = $4, last_error = $3 where org_id = $1 and id = $2', [
+    orgId,
+    id,
+    lastError,
+    connectionLifecycle.next(status, lastError === null ? 'reach' : 'miss'),
+  ])
 
 export const deleteConnection = async (db: Tx, { orgId, id }: Connection): Promise<boolean> =>
   (await db.row('delete from sync_connections where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined

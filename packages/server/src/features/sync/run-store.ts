@@ -2,6 +2,7 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Origin } from '../../kernel/unit.ts'
 import type { Org } from '../orgs/scope.ts'
+import { runLifecycle } from './lifecycle.ts'
 import type { Run } from './scope.ts'
 
 const runColumns = `r.org_id, r.id, r.binding_id, r.connection_id, r.environment_id, r.trigger, r.status, r.pushed, r.deleted,
@@ -63,12 +64,12 @@ export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<str
 
 export type OpenRun = Run & { adopt: string[]; origin: StoredOrigin; takenAt: string | null }
 
-/** Undefined where it is done, or another has it. */
+/** Undefined where it has ended. */
 export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
   db.row<OpenRun>(
     `select ${runColumns}, r.adopt, r.origin, r.taken_at from sync_runs r
-      where r.org_id = $1 and r.id = $2 and r.status = 'running' for update`,
-    [orgId, runId],
+      where r.org_id = $1 and r.id = $2 and r.status = any($3::text[]) for update`,
+    [orgId, runId, runLifecycle.before('take', 'running')],
   )
 
 export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
@@ -118,6 +119,7 @@ export const recordProgress = (
     [orgId, id, JSON.stringify(done.pushed), JSON.stringify(done.deleted)],
   )
 
+/** Undefined where it has ended before. */
 export const finishRun = (
   db: Tx,
   { orgId, id }: Pick<Run, 'orgId' | 'id'>,
@@ -125,8 +127,17 @@ export const finishRun = (
 ) =>
   db.row<Run>(
     `update sync_runs r set status = $3, failures = $4, unchanged = $5, error = $6, finished_at = $7
-      where r.org_id = $1 and r.id = $2 and r.status = 'running' returning ${runColumns}`,
-    [orgId, id, end.status, JSON.stringify(end.failures), end.unchanged, end.error, end.now],
+      where r.org_id = $1 and r.id = $2 and r.status = any($8::text[]) returning ${runColumns}`,
+    [
+      orgId,
+      id,
+      end.status,
+      JSON.stringify(end.failures),
+      end.unchanged,
+      end.error,
+      end.now,
+      runLifecycle.before('finish', end.status),
+    ],
   )
 
 /** What a run has come to, as far as it concerns the next one. */

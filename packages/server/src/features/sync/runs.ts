@@ -6,6 +6,7 @@ import type { In, Out } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { runLifecycle } from './lifecycle.ts'
 import { performRun } from './run-job.ts'
 import { findRun, insertRun, listRuns } from './run-store.ts'
 import type { OnBinding, Run } from './scope.ts'
@@ -50,7 +51,8 @@ async function awaited(context: Context, orgId: string, runId: string): Promise<
   for (;;) {
     const found = await findRun(context.db, orgId, runId)
     if (!found) throw fail('not_found', 'no such run')
-    if (found.status !== 'running' || context.now().getTime() >= untilMs) return found
+    const isOver = runLifecycle.next(found.status, 'finish') === undefined
+    if (isOver || context.now().getTime() >= untilMs) return found
     await pause(lookMs)
   }
 }

@@ -2,6 +2,7 @@ import { limits } from '@skerry/contract/limits'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { type Agent, ofPrincipal, reachOf } from '../agents/scope.ts'
+import { taskLifecycle } from './lifecycle.ts'
 import { type Task, taskColumns } from './scope.ts'
 
 export const listTasks = (db: Sql, { orgId, id }: Agent) =>
@@ -76,10 +77,13 @@ export const noteSeen = (db: Sql, { orgId, id }: Task, now: string) =>
     [orgId, id, now],
   )
 
-/** Undefined where it was revoked before. */
+/** Undefined where it is in no state in which it is revoked. */
 export const revokeTask = (db: Tx, { orgId, id }: Task, now: string) =>
   db.row<Task>(
-    `update agent_tasks t set revoked_at = $3 where t.org_id = $1 and t.id = $2 and t.revoked_at is null
+    `update agent_tasks t set revoked_at = $3
+      where t.org_id = $1 and t.id = $2
+        and case when t.revoked_at is not null then 'revoked' when t.expires_at <= $3 then 'expired' else 'active' end
+            = any($4::text[])
      returning ${taskColumns}`,
-    [orgId, id, now],
+    [orgId, id, now, taskLifecycle.before('revoke', 'revoked')],
   )

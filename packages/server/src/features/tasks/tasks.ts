@@ -11,6 +11,7 @@ import { isSecondFactorBehind } from '../../kernel/principal.ts'
 import { importKey, thumbprintOf } from '../agents/bundle.ts'
 import { livePolicy } from '../agents/policies.ts'
 import type { OnAgent } from '../agents/scope.ts'
+import { statusOf, taskLifecycle } from './lifecycle.ts'
 import type { OnTask, Task } from './scope.ts'
 import { findPresented, insertTask, listTasks, noteSeen, type Presented, revokeTask } from './store.ts'
 
@@ -87,8 +88,8 @@ export async function introspect(
 
 function checkUsable(task: Presented, principal: Principal, now: string): void {
   const status = statusOf(task, now)
-  if (status === 'revoked') throw fail('forbidden', 'this task has been revoked')
-  if (status === 'expired') throw fail('forbidden', 'this task has expired')
+  if (taskLifecycle.next(status, 'use') === undefined)
+    throw fail('forbidden', `this task has ${status === 'revoked' ? 'been revoked' : status}`)
   if (!task.enabled) throw fail('forbidden', 'the agent of this task is disabled')
   const boundTo = principal.type === 'service_token' ? principal.environmentId : null
   if (boundTo !== null && task.environmentId !== null && task.environmentId !== boundTo)
@@ -112,12 +113,7 @@ export async function list({ db, agent, now }: In<typeof tasks.list, OnAgent>): 
   return { tasks: rows.map((task) => toResponse(task, now)) }
 }
 
-function statusOf({ revokedAt, expiresAt }: Task, now: string): Static<typeof AgentTask>['status'] {
-  if (revokedAt !== null) return 'revoked'
-  return expiresAt <= now ? 'expired' : 'active'
-}
-
 const toResponse = ({ orgId, ...task }: Task, now: string): Static<typeof AgentTask> => ({
   ...task,
-  status: statusOf({ orgId, ...task } as Task, now),
+  status: statusOf(task, now),
 })

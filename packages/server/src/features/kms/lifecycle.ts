@@ -1,0 +1,19 @@
+import { lifecycle } from '../../kernel/lifecycle.ts'
+import type { KmsKey } from './scope.ts'
+
+export type State = 'enabled' | 'disabled' | 'deleted'
+export type Trigger = 'use' | 'grant' | 'rotate' | 'disable' | 'enable' | 'delete'
+
+/** What is deleted stays so, and no request finds it any more. */
+export const keyLifecycle = lifecycle<State, Trigger>('key', [
+  ['enabled', 'use', 'enabled'],
+  ['enabled', 'grant', 'enabled'],
+  ['enabled', 'rotate', 'enabled'],
+  ['enabled', 'disable', 'disabled'],
+  ['enabled', 'delete', 'deleted'],
+  ['disabled', 'enable', 'enabled'],
+  ['disabled', 'delete', 'deleted'],
+])
+
+/** Of a key that was found. */
+export const stateOf = ({ disabled }: Pick<KmsKey, 'disabled'>): State => (disabled ? 'disabled' : 'enabled')
