@@ -46,6 +46,7 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 const longWalks = [
   'agent-run',
   'branches',
+  'ceremony',
   'custody',
   'edits',
   'exchange',

@@ -7,8 +7,8 @@ import { insertPromo } from '../../server/src/features/billing/promo-store.ts'
 import { readArchive } from '../../server/test/archives.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { dialogOf } from './apps-journey.ts'
-import type { Visitor } from './browser.ts'
 import { choose as pick } from './changes-journey.ts'
+import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, choose, newPlace, putSecret } from './org-journey.ts'
 import { beginWalk, join, leaks } from './walk.ts'
@@ -25,11 +25,6 @@ const linus = await join(walk, 'linus@example.com')
 const params = { orgId: place.orgId }
 
 const busy = { error: { code: 'rate_limited', message: 'another export is under way' } }
-
-const press = ({ page }: Visitor, name: string) => page.getByRole('button', { name, exact: true }).click()
-const pressIn = ({ page }: Visitor, name: string) => dialogOf(page).getByRole('button', { name, exact: true }).click()
-const closed = ({ page }: Visitor) => dialogOf(page).waitFor({ state: 'detached' })
-const wordsIn = ({ page }: Visitor, label: string) => page.getByLabel(label).innerText()
 
 describe('managed keys', () => {
   const { page } = owner
@@ -108,11 +103,7 @@ describe('recovery', () => {
     await journey.goTo(page, 'Recovery')
     await press(owner, 'Set it up')
     const dialog = dialogOf(page)
-    for (const name of ['Ada', 'linus@example.com']) {
-      await dialog.getByRole('combobox', { name: 'Custodians' }).click()
-      await page.getByRole('option', { name, exact: true }).click()
-    }
-    await page.keyboard.press('Tab')
+    await chooseCustodians(owner, ['Ada', 'linus@example.com'])
     const make = dialog.getByRole('button', { name: 'Make the recovery key' })
     await dialog.getByLabel(/I compared these words with linus/).waitFor()
     expect(await make.isDisabled()).toBe(true)
@@ -147,17 +138,7 @@ describe('recovery', () => {
     await page.getByText('0 of 2 shares are there.').waitFor()
 
     await journey.goTo(linus.page, 'Recovery')
-    for (const custodian of [owner, linus]) {
-      await choose(custodian.page, 'grace@example.com', 'Give my share…')
-      const give = dialogOf(custodian.page)
-      const compared = give.getByLabel(/I compared these words/)
-      await compared.waitFor()
-      expect(await wordsIn(custodian, 'Fingerprint of the key of grace@example.com')).toBe(words)
-      expect(await give.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true)
-      await compared.check()
-      await pressIn(custodian, 'Give it')
-      await closed(custodian)
-    }
+    for (const custodian of [owner, linus]) await giveShare(custodian, 'grace@example.com', words)
     await press(grace, 'Read again')
     await page.getByText('You can read again').waitFor()
     await page.getByText('Web shop / Production').waitFor()

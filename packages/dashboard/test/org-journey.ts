@@ -89,8 +89,8 @@ export const protect = (world: World, as: string, { orgId, envId }: Place) =>
 export const unprotect = (world: World, as: string, { orgId, envId }: Place) =>
   world.call(protection.delete, { as, params: { orgId, envId } })
 
-/** An invited person who signs in, makes a key and is granted the place. */
-export async function joins(world: World, as: string, place: Place, email: string) {
+/** An invited person who signs in and makes a key, without a browser. */
+export async function joinsWithKey(world: World, email: string) {
   const person = await signInByLink(world, email)
   await acceptInvites(world, person)
   const { privateKey } = await generateKeyPair()
@@ -98,11 +98,18 @@ export async function joins(world: World, as: string, place: Place, email: strin
   const body = { publicKeyJwk, encryptedPrivateKey: sealedPrivateKey() }
   await world.call(me.putKeys, { as: person.as, body })
   const { body: own } = await world.call(me.get, { as: person.as })
+  return { ...person, id: own.principal.id, publicKeyJwk, privateKey }
+}
+
+/** And is granted the place. */
+export async function joins(world: World, as: string, place: Place, email: string) {
+  const person = await joinsWithKey(world, email)
+  const wrappedDek = await wrapKey(place.raw, person.publicKeyJwk)
   const answer = await world.call(grants.create, {
     as,
     params: { orgId: place.orgId, envId: place.envId },
-    body: { principalType: 'user', principalId: own.principal.id, wrappedDek: await wrapKey(place.raw, publicKeyJwk) },
+    body: { principalType: 'user', principalId: person.id, wrappedDek },
   })
   if (answer.error) throw new Error(answer.error.message)
-  return { ...person, id: own.principal.id, publicKeyJwk, privateKey }
+  return person
 }

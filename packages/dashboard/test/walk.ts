@@ -85,16 +85,20 @@ export async function grantTo({ world, owner }: Walk, place: Place, to: Visitor)
   if (error) throw new Error(error.message)
 }
 
-/**
- * Where plaintext was left that should be nowhere but on the page: in the log, in a request, in an address, in what the
- * browser keeps. Every value and passphrase of these suites has the word `planted` in it.
- */
-export async function leaks(world: World, visitors: Record<string, Visitor>): Promise<string[]> {
+/** What the pages left behind: in the log, in a request, in an address, in what the browser keeps. */
+export async function tracesOf(world: World, visitors: Record<string, Visitor>): Promise<Text[]> {
   const places: Text[] = [{ where: 'the log', text: world.log.join('') }]
   for (const [who, visitor] of Object.entries(visitors)) {
     if (visitor.sent.length < 30) throw new Error(`only ${visitor.sent.length} requests of ${who} were seen`)
     places.push(...visitor.sent.map((text) => ({ where: `a request of ${who}`, text })))
     places.push(...(await storedText(visitor)).map((text) => ({ where: `what ${who}’s browser keeps`, text })))
   }
-  return findings([needle('plaintext', 'planted')], places)
+  return places
 }
+
+/**
+ * Where plaintext was left that should be nowhere but on the page. Every value and passphrase of these suites has the word
+ * `planted` in it.
+ */
+export const leaks = async (world: World, visitors: Record<string, Visitor>): Promise<string[]> =>
+  findings([needle('plaintext', 'planted')], await tracesOf(world, visitors))

@@ -16,7 +16,7 @@ export function FalseSharesNote({ falseShares, nameOf }: { falseShares: FalseSha
             <Items.Item key={one.shareIndex}>{namesOf([one], nameOf)}</Items.Item>
           ))}
         </Items>
-        Cancel the request and ask again without them.
+        Ask another custodian for theirs, or have the request cancelled and ask again without them.
       </Stack>
     </Alert>
   )

@@ -1,14 +1,18 @@
-import { Select, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useCandidates } from '../envs/candidates.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { pin, useChecked } from '../envs/pins.ts'
 import { isFresh } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Form } from '../ui/form.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { beginDrill, complete, contribute, endDrill, type FalseShares, isOwnDrill, openRequest } from './ceremony.ts'
 import { FalseSharesNote, type NameOf, namesOf } from './false-shares.tsx'
@@ -137,11 +141,11 @@ function ContributeDialog({ request, nameOf, onClose }: OnRequest) {
   )
 }
 
-/** In the browser of whom the request is for. */
+/** In the browser of whom the request is for. It stays open to name false shares: nothing would tell of them afterwards. */
 function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const [falseShares, setFalseShares] = useState<FalseShares | null>(null)
-  const run = async () => {
+  const recover = useAction(async () => {
     const outcome = request.drill
       ? await endDrill(org.id, request.id)
       : await complete(org.id, request.id, me.user?.id ?? '')
@@ -152,21 +156,33 @@ function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
       outcome.falseShares.length === 0 ? '' : ` Left out, because false: ${namesOf(outcome.falseShares, nameOf)}.`
     showToast(`${request.drill ? 'The drill has passed.' : 'You can read again.'}${left}`)
     onClose()
-  }
+  })
   return (
-    <ConfirmDelete
+    <Dialog
+      opened
+      onClose={() => recover.pending || onClose()}
       title={request.drill ? 'Complete the drill?' : 'Recover in this browser?'}
-      confirm={request.drill ? 'Complete it' : 'Recover'}
-      onClose={onClose}
-      onConfirm={async () => {
-        await run()
-      }}
     >
-      {request.drill
-        ? 'The shares are put together here, and forgotten at once.'
-        : 'The shares are put together here, the keys of the environments are wrapped to you, and the recovery key is forgotten. An admin should rotate it afterwards.'}
-      {falseShares && <FalseSharesNote falseShares={falseShares} nameOf={nameOf} />}
-    </ConfirmDelete>
+      <Form onSubmit={() => recover.run()}>
+        <Stack>
+          <Text size="sm">
+            {request.drill
+              ? 'The shares are put together here, and forgotten at once.'
+              : 'The shares are put together here, the keys of the environments are wrapped to you, and the recovery key is forgotten. An admin should rotate it afterwards.'}
+          </Text>
+          {falseShares && <FalseSharesNote falseShares={falseShares} nameOf={nameOf} />}
+          <ProblemAlert error={recover.error} />
+          <Group justify="flex-end">
+            <Button variant="default" disabled={recover.pending} onClick={onClose}>
+              Not now
+            </Button>
+            <Button type="submit" loading={recover.pending}>
+              {request.drill ? 'Complete it' : 'Recover'}
+            </Button>
+          </Group>
+        </Stack>
+      </Form>
+    </Dialog>
   )
 }
 

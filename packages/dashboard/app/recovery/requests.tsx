@@ -1,8 +1,9 @@
 import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
-import { useNameOf } from '../secrets/use-name-of.ts'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { invalidate } from '../queries.ts'
+import { membersQuery, useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
@@ -20,6 +21,7 @@ export function Requests() {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
   const query = useQuery(requestsQuery(org.id))
+  useNewMembers(org.id, query.data ?? [])
   const isCustodian = Boolean(useQuery(ownShareQuery(org.id)).data)
   const isSetUp = Boolean(useQuery(recoveryKeyQuery(org.id)).data?.recoveryPublicKeyJwk)
   const [open, setOpen] = useState<OpenRequestDialog | null>(null)
@@ -68,6 +70,18 @@ export function Requests() {
       <Suspense>{open && <RequestDialog dialog={open} nameOf={nameOf} onClose={() => setOpen(null)} />}</Suspense>
     </Section>
   )
+}
+
+/** A request comes by itself, and may be for somebody who has joined since this page asked for the members. */
+function useNewMembers(orgId: string, requests: RecoveryRequest[]) {
+  const members = useQuery(membersQuery(orgId)).data?.members
+  const isNew = ({ targetType, targetId }: RecoveryRequest) =>
+    targetType === 'user' && members !== undefined && !members.some(({ userId }) => userId === targetId)
+  const newest = requests.find(isNew)?.id
+  // Once for a request: whom it was for may have left instead.
+  useEffect(() => {
+    if (newest !== undefined) void invalidate({ queryKey: membersQuery(orgId).queryKey })
+  }, [orgId, newest])
 }
 
 const columnsOf = (forWhom: (request: RecoveryRequest) => string): ListColumn<RecoveryRequest>[] => [

@@ -1,0 +1,247 @@
+import { me } from '@skerry/contract/me'
+import { invites, members } from '@skerry/contract/orgs'
+import { recovery, recoveryRequests } from '@skerry/contract/recovery'
+import { openWithPassphrase } from '@skerry/crypto/keyring'
+import { exportPrivateKey, type PrivateKey } from '@skerry/crypto/keys'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import { describe, expect, test } from 'vitest'
+import { wrappedKey } from '../../server/test/blobs.ts'
+import { findings, needle } from '../../server/test/needles.ts'
+import { tableDump } from '../../server/test/state.ts'
+import { dialogOf, expectShown, openApp, openOrg } from './apps-journey.ts'
+import type { Visitor } from './browser.ts'
+import { lookAgain, choose as pick, row } from './changes-journey.ts'
+import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-journey.ts'
+import * as journey from './journey.ts'
+import { axeProblems, choose, joinsWithKey, newPlace, putSecret } from './org-journey.ts'
+import { beginWalk, join, tracesOf } from './walk.ts'
+
+// Five custodians, any three of whom let a newcomer read what nobody has granted to them. Each is at a browser of their own,
+// but for two who are not asked for their shares.
+
+const walk = await beginWalk()
+const { world, owner } = walk
+const place = await newPlace(world, owner.bearer())
+const value = 'planted-database-url-5e20b7'
+await putSecret(world, owner.bearer(), place, 'DATABASE_URL', value)
+const params = { orgId: place.orgId }
+
+const [grace, linus, margaret] = [
+  await join(walk, 'grace@example.com'),
+  await join(walk, 'linus@example.com'),
+  await join(walk, 'margaret@example.com'),
+]
+const alan = await joinsElsewhere('alan@example.com')
+const edsger = await joinsElsewhere('edsger@example.com')
+const custodians = ['grace', 'linus', 'margaret', 'alan', 'edsger'].map((name) => `${name}@example.com`)
+
+const newcomerName = 'katherine@example.com'
+let newcomer: Visitor
+let words: string
+let recoveryRequestId: string
+
+async function joinsElsewhere(email: string) {
+  await world.call(invites.create, { as: owner.bearer(), params, body: { email } })
+  return joinsWithKey(world, email)
+}
+
+const shown = ({ page }: Visitor, text: string | RegExp) => page.getByText(text).first().waitFor()
+const shareOf = async (as: string) => (await world.call(recovery.share, { as, params })).body.share
+
+interface Holder {
+  as: string
+  privateKey: PrivateKey
+}
+
+/** What a person’s browser had: the keyring opens with their passphrase here, too. */
+async function atBrowser(visitor: Visitor): Promise<Holder> {
+  const as = visitor.bearer()
+  const [{ body: own }, { body: keys }] = [await world.call(me.get, { as }), await world.call(me.getKeys, { as })]
+  const sealed = keys.encryptedPrivateKey as string
+  const { passphrase } = journey.person
+  return { as, privateKey: await openWithPassphrase(sealed, passphrase, own.principal.id, { extractable: true }) }
+}
+
+const openedShare = async ({ as, privateKey }: Holder) => unwrapKey((await shareOf(as)).wrappedShare, privateKey)
+
+/** The 32 bytes that are secret in a PKCS #8 of P-256: they are in every other form of the key, too. */
+const scalarOf = async ({ privateKey }: Holder) => (await exportPrivateKey(privateKey)).slice(36, 68)
+
+describe('the recovery key', () => {
+  test('is made for five custodians, and not for fewer than are needed to open it', async () => {
+    const { page } = owner
+    await journey.goTo(page, 'Recovery')
+    await press(owner, 'Set it up')
+    await chooseCustodians(owner, custodians)
+    const dialog = dialogOf(page)
+    for (const name of custodians) await dialog.getByLabel(`I compared these words with ${name}`).check()
+    const make = dialog.getByRole('button', { name: 'Make the recovery key' })
+    await dialog.getByLabel('How many of them are needed').fill('6')
+    await dialog.getByText('From 2 to the number of custodians.').waitFor()
+    expect(await make.isDisabled()).toBe(true)
+    await dialog.getByLabel('How many of them are needed').fill('3')
+    await make.click()
+    await closed(owner)
+    await shown(owner, 'Any 3 of 5 custodians together open what it covers.')
+    await shown(owner, '1 of 1 environments can be recovered.')
+    // They stay there from now on.
+    for (const custodian of [grace, linus, margaret]) await journey.goTo(custodian.page, 'Recovery')
+  })
+})
+
+describe('a newcomer', () => {
+  test('joins after that, and holds no key', async () => {
+    newcomer = await join(walk, newcomerName)
+    await journey.goTo(newcomer.page, 'Keyring')
+    words = await newcomer.page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
+    await openOrg(newcomer.page)
+    await openApp(newcomer.page, 'Web shop')
+    await shown(newcomer, 'You hold no key here')
+  })
+
+  test('has the custodians asked by an admin', async () => {
+    await press(owner, 'Recover for someone…')
+    await pick(owner.page, 'Member', newcomerName)
+    await dialogOf(owner.page).getByLabel('Reason').fill('nobody who can read it is left in the team')
+    await pressIn(owner, 'Ask the custodians')
+    await closed(owner)
+    const { body } = await world.call(recoveryRequests.list, { as: owner.bearer(), params })
+    recoveryRequestId = body.requests[0]?.id as string
+    await journey.goTo(newcomer.page, 'Recovery')
+    await row(newcomer.page, newcomerName).getByText('0 of 3', { exact: true }).waitFor()
+  })
+})
+
+describe('the shares', () => {
+  test('are asked for on a page that a custodian has open, by the name of somebody who has joined meanwhile', async () => {
+    for (const { page } of [grace, linus, margaret]) await row(page, newcomerName).waitFor()
+  })
+
+  test('are given once the words were compared, and by each custodian once', async () => {
+    await giveShare(grace, newcomerName, words)
+    await choose(grace.page, newcomerName, 'Give my share…')
+    await dialogOf(grace.page).getByText('You compared this key before').waitFor()
+    await pressIn(grace, 'Give it')
+    await dialogOf(grace.page)
+      .getByRole('alert')
+      .getByText(/you have contributed to this request already/i)
+      .waitFor()
+    await pressIn(grace, 'Cancel')
+    await giveShare(linus, newcomerName, words)
+  })
+
+  test('are not put together while there are two, and the newcomer is told that one is missing', async () => {
+    const { page } = newcomer
+    await row(page, newcomerName).getByText('2 of 3', { exact: true }).waitFor()
+    await page.getByRole('button', { name: `Actions for ${newcomerName}` }).click()
+    expect(await page.getByRole('menuitem', { name: 'Complete…' }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'What to do, step by step' }).click()
+    await shown(newcomer, '2 of 3 shares are there. One more custodian has to give theirs.')
+    expect(await wordsIn(newcomer, 'Fingerprint of your key')).toBe(words)
+    expect(await page.getByRole('button', { name: 'Read again', exact: true }).count()).toBe(0)
+    const as = newcomer.bearer()
+    const { body: own } = await world.call(me.get, { as })
+    const { error } = await world.call(recoveryRequests.complete, {
+      as,
+      params: { ...params, recoveryRequestId },
+      body: {
+        principalType: 'user',
+        principalId: own.principal.id,
+        grants: [{ environmentId: place.envId, wrappedDek: wrappedKey() }],
+      },
+    })
+    expect(error).toEqual({ code: 'conflict', message: '2 of 3 shares were contributed' })
+  })
+
+  test('are not given to a key that the server shows in place of the newcomer’s: it has other words', async () => {
+    const { page } = margaret
+    const list = /\/recovery\/requests(\?|$)/
+    await page.route(list, async (route) => {
+      const response = await route.fetch()
+      const { requests, ...rest } = await response.json()
+      const changed = requests.map((one: object) => ({ ...one, targetPublicKeyJwk: edsger.publicKeyJwk }))
+      await route.fulfill({ response, json: { requests: changed, ...rest } })
+    })
+    await lookAgain(page)
+    await choose(page, newcomerName, 'Give my share…')
+    await dialogOf(page)
+      .getByLabel(/I compared these words/)
+      .waitFor()
+    expect(await wordsIn(margaret, `Fingerprint of the key of ${newcomerName}`)).not.toBe(words)
+    expect(await dialogOf(page).getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true)
+    await pressIn(margaret, 'Cancel')
+    await page.unroute(list)
+    await lookAgain(page)
+    await giveShare(margaret, newcomerName, words)
+  })
+})
+
+describe('the newcomer', () => {
+  test('is told whose share is false, where the server hands out another custodian’s in its place', async () => {
+    const { page } = newcomer
+    const ceremony = `**/recovery/requests/${recoveryRequestId}`
+    const { shareIndex } = await shareOf(linus.bearer())
+    await page.route(ceremony, async (route) => {
+      const response = await route.fetch()
+      const { shares, ...rest } = await response.json()
+      const other = shares.find((one: { shareIndex: number }) => one.shareIndex !== shareIndex)
+      const swapped = shares.map((one: { shareIndex: number }) =>
+        one.shareIndex === shareIndex ? { ...one, contributedShare: other.contributedShare } : one,
+      )
+      await route.fulfill({ response, json: { shares: swapped, ...rest } })
+    })
+    await page.goBack()
+    await row(page, newcomerName).getByText('3 of 3', { exact: true }).waitFor()
+    await choose(page, newcomerName, 'Complete…')
+    await pressIn(newcomer, 'Recover')
+    const named = dialogOf(page).getByRole('alert').getByRole('listitem')
+    await named.first().waitFor()
+    expect(await named.allInnerTexts()).toEqual([`share ${shareIndex} of linus@example.com`])
+    expect(await axeProblems(page)).toEqual([])
+    await page.unroute(ceremony)
+  })
+
+  test('completes with the shares that were given, in the browser, and opens the secret', async () => {
+    const { page } = newcomer
+    await pressIn(newcomer, 'Recover')
+    await closed(newcomer)
+    await row(page, newcomerName).getByText('completed', { exact: true }).waitFor()
+    await openApp(page, 'Web shop')
+    await expectShown(page, 'DATABASE_URL', 'Production', value)
+  })
+
+  test('has left the server ciphertext alone: no value, key or share is in a table, a request or the log', async () => {
+    const five = [...(await Promise.all([grace, linus, margaret].map(atBrowser))), alan, edsger]
+    const holders = [...(await Promise.all([owner, newcomer].map(atBrowser))), ...five]
+    const privateKeys = await Promise.all(holders.map(scalarOf))
+    const shares = await Promise.all(five.map(openedShare))
+    const needles = [
+      needle('plaintext', 'planted'),
+      needle('key of the environment', place.raw),
+      ...privateKeys.map((scalar) => needle('private key', scalar)),
+      // Behind its signature a share begins, and its last byte is its number.
+      ...shares.map((share) => needle('share', share.slice(64, -1))),
+    ]
+    const places = [
+      ...(await tableDump(world)),
+      ...(await tracesOf(world, { owner, grace, linus, margaret, newcomer })),
+    ]
+    expect(findings(needles, places)).toEqual([])
+    // The id is no secret, and shows that this would find one.
+    const found = findings([needle('id', recoveryRequestId)], places)
+    for (const where of ['table public.recovery_requests', 'a request of grace'])
+      expect(found).toContain(`id in ${where}`)
+  })
+})
+
+test('a custodian who leaves is missed on the page of the recovery key', async () => {
+  await world.call(members.remove, { as: owner.bearer(), params: { ...params, userId: alan.id } })
+  await journey.goTo(owner.page, 'Applications')
+  await journey.goTo(owner.page, 'Recovery')
+  await shown(owner, /One custodian has left or replaced their keys/)
+})
+
+test('nothing was complained about by the console or the Content-Security-Policy', () => {
+  expect([owner, grace, linus, margaret, newcomer].flatMap(({ complaints }) => complaints)).toEqual([])
+})

@@ -1,0 +1,35 @@
+import { expect } from 'vitest'
+import { dialogOf } from './apps-journey.ts'
+import type { Visitor } from './browser.ts'
+import { choose } from './org-journey.ts'
+
+/** What people do with keys that several of them answer for, in the words of the pages. */
+
+export const press = ({ page }: Visitor, name: string) => page.getByRole('button', { name, exact: true }).click()
+export const pressIn = ({ page }: Visitor, name: string) =>
+  dialogOf(page).getByRole('button', { name, exact: true }).click()
+export const closed = ({ page }: Visitor) => dialogOf(page).waitFor({ state: 'detached' })
+export const wordsIn = ({ page }: Visitor, label: string) => page.getByLabel(label).innerText()
+
+/** In the dialog that sets recovery up: members, by the names that the page has for them. */
+export async function chooseCustodians({ page }: Visitor, names: string[]): Promise<void> {
+  const dialog = dialogOf(page)
+  for (const name of names) {
+    await dialog.getByRole('combobox', { name: 'Custodians' }).click()
+    await page.getByRole('option', { name, exact: true }).click()
+  }
+  await page.keyboard.press('Tab')
+}
+
+/** On the page Recovery: a custodian gives their share once the words are those that the target has read out. */
+export async function giveShare(custodian: Visitor, target: string, words: string): Promise<void> {
+  await choose(custodian.page, target, 'Give my share…')
+  const give = dialogOf(custodian.page)
+  const compared = give.getByLabel(/I compared these words/)
+  await compared.waitFor()
+  expect(await wordsIn(custodian, `Fingerprint of the key of ${target}`)).toBe(words)
+  expect(await give.getByRole('button', { name: 'Give it' }).isDisabled()).toBe(true)
+  await compared.check()
+  await pressIn(custodian, 'Give it')
+  await closed(custodian)
+}
