@@ -114,28 +114,31 @@ function linesOf(text: string): string[] {
 
 /** Takes out of a line what no two runs share. Columns are as wide as their cells, so blanks behind one shrink. */
 function steady(line: string, machine: Machine): string {
-  return line
-    .replaceAll(server.url, '<url>')
-    .replaceAll(new URL(server.url).host, '<host>')
-    .replaceAll(machine.home, '<home>')
-    .replaceAll(receiver.url, '<receiver>')
-    .replace(/(key +)[\w-]{43}$/, '$1<thumbprint>')
-    .replace(/(?:skt_\w{22}_|whsec_)[\w-]{40,}/g, '<secret>')
-    .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
-    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
-    .replace(/\b(alice|bob)-\d+@/g, '$1@')
-    .replace(/(?:\b[a-z]+ ){11}[a-z]+\b/g, (text) =>
-      text.split(' ').every((one) => words.includes(one)) ? '<words>' : text,
-    )
-    .replace(/CLI on [^"]+?(?= {2}|"|$|\))/g, 'CLI on <host>')
-    .replace(/\blease_[a-z0-9]{16}\b/g, '<account>')
-    .replace(/PostgreSQL [\d.]+(?: \(.*?\))?/g, 'PostgreSQL <version>')
-    .replace(/SHA256:[\w+/]{43}/g, '<fingerprint>')
-    .replace(/\b\d{16,20}\b/g, '<serial>')
-    .replace(/in \d+ ms/g, 'in <n> ms')
-    .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
-    .replace(/ {2,}/g, '  ')
-    .replace(/ +$/, '')
+  return (
+    line
+      .replaceAll(server.url, '<url>')
+      .replaceAll(new URL(server.url).host, '<host>')
+      .replaceAll(machine.home, '<home>')
+      .replaceAll(receiver.url, '<receiver>')
+      .replace(/(key +)[\w-]{43}$/, '$1<thumbprint>')
+      .replace(/(?:skt_\w{22}_|whsec_)[\w-]{40,}/g, '<secret>')
+      .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+      .replace(/\b(alice|bob)-\d+@/g, '$1@')
+      .replace(/(?:\b[a-z]+ ){11}[a-z]+\b/g, (text) =>
+        text.split(' ').every((one) => words.includes(one)) ? '<words>' : text,
+      )
+      .replace(/CLI on [^"]+?(?= {2}|"|$|\))/g, 'CLI on <host>')
+      .replace(/\blease_[a-z0-9]{16}\b/g, '<account>')
+      .replace(/PostgreSQL [\d.]+(?: \(.*?\))?/g, 'PostgreSQL <version>')
+      .replace(/SHA256:[\w+/]{43}/g, '<fingerprint>')
+      // Of 64 random bits: one in 18,000 has fewer than 16 digits.
+      .replace(/\b\d{10,20}\b/g, '<serial>')
+      .replace(/in \d+ ms/g, 'in <n> ms')
+      .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
+      .replace(/ {2,}/g, '  ')
+      .replace(/ +$/, '')
+  )
 }
 
 function parse(text: string): Session[] {

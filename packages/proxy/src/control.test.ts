@@ -74,7 +74,7 @@ describe('the control listener', () => {
 })
 
 describe('approvals', () => {
-  const asking = `${listening}[approval]\ntimeout = 5\n[[approval.require]]\nhost = "127.0.0.1"\nmethods = ["GET"]\n`
+  const asking = `${listening}[approval]\n[[approval.require]]\nhost = "127.0.0.1"\nmethods = ["GET"]\n`
 
   /** Waits until a request is held. */
   const held = async (control: (path: string) => Promise<Response>) => {

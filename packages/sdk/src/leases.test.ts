@@ -251,7 +251,7 @@ describe('a lease that a provisioner makes', () => {
     }))
     server.on('leases.get', () => ({ json: { lease: { ...lease, ...(said.shift() ?? {}) } } }))
     const wish = { orgId, target: { ...of, config: provisioned }, ttlSeconds: 600 }
-    return { make: (signal?: AbortSignal) => createLease(client, { ...wish, signal }), revoked, lease }
+    return { make: (signal?: AbortSignal) => createLease(client, { ...wish, signal }), revoked, lease, server }
   }
 
   test('is waited for until it is active', async () => {
@@ -270,8 +270,12 @@ describe('a lease that a provisioner makes', () => {
   })
 
   test('is revoked when nobody waits for it any more', async () => {
-    const { make, revoked, lease } = await waiting()
-    await expect(make(AbortSignal.timeout(50))).rejects.toThrow()
+    const { make, revoked, lease, server } = await waiting({ status: 'creating' })
+    const caller = new AbortController()
+    const given = expect(make(caller.signal)).rejects.toThrow()
+    await expect.poll(() => server.requests.some(({ line }) => line.startsWith('GET '))).toBe(true)
+    caller.abort()
+    await given
     expect(revoked).toEqual([lease.id])
   })
 })

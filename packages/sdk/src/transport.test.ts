@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Reply, startServer } from '../test/server.ts'
 import { fast, ids, now, refuse } from '../test/world.ts'
 import { createClient } from './client.ts'
@@ -88,10 +88,12 @@ describe('a mutation', () => {
 
 describe('a request that takes too long', () => {
   test('ends with its timeout and is not repeated', async () => {
-    const { server, settings } = await scripted('hang')
-    const client = createClient({ ...settings, timeoutMs: 50 })
+    const { settings } = await scripted('hang')
+    // What is sent, and not what arrives: on a busy machine the time may be up before the server has seen anything.
+    const send = vi.fn(fetch)
+    const client = createClient({ ...settings, fetch: send, timeoutMs: 50 })
     await expect(client.apps.list({ params })).rejects.toMatchObject({ name: 'UnavailableError', code: 'timeout' })
-    expect(server.requests).toHaveLength(1)
+    expect(send).toHaveBeenCalledTimes(1)
   })
 
   test('ends with its timeout in the middle of the body, too', async () => {

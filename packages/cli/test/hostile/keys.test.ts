@@ -84,7 +84,8 @@ describe('another key for a member', () => {
   })
 
   it('is refused as no key at all when it is off the curve or no key', async () => {
-    for (const publicKeyJwk of ['{}', mallory.replace(/"x":"."/, '"x":"A"').replace(/"y":"../, '"y":"AA')]) {
+    const point = JSON.parse(mallory)
+    for (const publicKeyJwk of ['{}', JSON.stringify({ ...point, y: point.x })]) {
       liar.repent()
       liar.lie(/\/members/, (body) => ({
         ...body,
