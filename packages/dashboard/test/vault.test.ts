@@ -129,7 +129,28 @@ describe('who takes part', () => {
     await confirm('I have kept it')
     await page.getByText('https://executor.example.com').waitFor()
     await page.getByText(vault.executor.key.thumbprint).waitFor()
+    expect(await page.getByText('The executor does not report').count()).toBe(0)
     expect(await axeProblems(page)).toEqual([])
+  })
+
+  test('an executor that has not reported for minutes is told of, until it does again', async () => {
+    const seen = (minutesAgo: number) =>
+      world.server.context.db.rows(
+        `insert into vault_uses (org_id, id, last_used_at)
+         select org_id, id, now() - make_interval(mins => $1) from vault_executors
+             on conflict (org_id, id) do update set last_used_at = excluded.last_used_at`,
+        [minutesAgo],
+      )
+    const warning = page.getByRole('alert').filter({ hasText: 'The executor does not report' })
+    // Again and again: what it asked for at its registration may be noted only now.
+    const isTold = async () => {
+      await seen(6)
+      return warning.isVisible()
+    }
+    await expect.poll(isTold, { timeout: 60_000, interval: 500 }).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+    await seen(0)
+    await warning.waitFor({ state: 'detached' })
   })
 
   test('a platform key that is revoked is refused', async () => {

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useAction } from '../action.ts'
@@ -78,10 +78,22 @@ export function ExecutorSection({ project, executor }: { project: Project; execu
   )
 }
 
+/** One that runs asks the server for its work once a minute. */
+const silentAfterMs = 5 * 60_000
+
+const isSilent = ({ status, lastSeenAt, createdAt }: Executor) =>
+  status === 'active' && Date.now() - Date.parse(lastSeenAt ?? createdAt) > silentAfterMs
+
 function ExecutorCard({ executor }: { executor: Executor }) {
   const { origin, sdkVersion, lastSeenAt, createdAt, keys, catalog, status } = executor
   return (
     <Paper p="md">
+      {isSilent(executor) && (
+        <Alert color="yellow" title="The executor does not report" mb="md">
+          It tells the server once a minute that it runs, and has not for more than five minutes. Until it does, nobody
+          can connect an account, and the product can use none. Look at its process and at its way to this server.
+        </Alert>
+      )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Fact name="Origin">
           <Group gap="xs">
