@@ -56,7 +56,7 @@ describe('the first person', () => {
 
   test('signs out, and the keyring locks with it', async () => {
     await journey.signOut(visitor.page)
-    expect(visitor.page.workers()).toEqual([])
+    await expect.poll(() => visitor.page.workers()).toEqual([])
   })
 
   test('signs in again with a link from a mail, and is back where it was', async () => {
