@@ -74,7 +74,10 @@ type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['tran
 
 /** `fetch` for the library, which sends nothing but the exchange of the signed assertion. */
 function fetchOn(outside: Outside, provider: string, onFailure: (error: OutsideError) => void): Fetch {
+  let silent: OutsideError | undefined
   return async (input, init = {}) => {
+    // The library would ask twice more, and wait as long each time.
+    if (silent) throw silent
     const url = new URL(input instanceof Request ? input.url : input)
     const headers = Object.fromEntries(new Headers(init.headers))
     const answer = await outside
@@ -83,10 +86,11 @@ function fetchOn(outside: Outside, provider: string, onFailure: (error: OutsideE
         url: `${outside.origin(provider, url.origin)}${url.pathname}`,
         headers,
         body: String(init.body ?? ''),
-        timeoutMs: answerMs,
+        timeoutMs: outside.answerMs ?? answerMs,
       })
       .catch((error: unknown) => {
         if (error instanceof OutsideError) onFailure(error)
+        if (error instanceof OutsideError && error.reason === 'timeout') silent = error
         throw error
       })
     return new Response(Buffer.from(answer.body), { status: answer.status, headers: { ...answer.headers } })

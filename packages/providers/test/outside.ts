@@ -76,8 +76,9 @@ async function send(request: OutsideRequest): Promise<OutsideAnswer> {
     signal: AbortSignal.timeout(timeoutMs),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body: body as BodyInit }),
-  }).catch(() => {
-    throw new OutsideError('unreachable', `${new URL(url).host}: no answer`)
+  }).catch((error: unknown) => {
+    const reason = (error as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable'
+    throw new OutsideError(reason, `${new URL(url).host}: no answer`)
   })
   return {
     status: response.status,

@@ -10,7 +10,7 @@ import { ProviderError } from '../provider-error.ts'
 const roleName = new RegExp(roleNamePattern)
 
 /** How long a target may take for one answer, to connect or to a statement. */
-export const answerMs = 10_000
+const answerMs = 10_000
 
 /** How long it is here, and after which part of it a database ends a statement by itself. */
 export function patience({ answerMs: given = answerMs }: Outside): { answerMs: number; statementMs: number } {

@@ -9,7 +9,7 @@ import { cloudTtlDefaultMaxSeconds } from '@skerry/contract/lease-facts'
 import { handlerOn } from '../aws.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
-import { answerMs, checkConfig } from './checks.ts'
+import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 
 // AWS STS AssumeRole. No session can be taken back: only a policy on the role ends sessions, and then all of them.
@@ -33,7 +33,7 @@ export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Pr
     maxAttempts: 2,
     // The SDK knows the hosts of every partition.
     ...(origin === own ? {} : { endpoint: origin }),
-    requestHandler: handlerOn(outside, answerMs),
+    requestHandler: handlerOn(outside, patience(outside).answerMs),
   })
   const secrets = [key.secretAccessKey]
   return {

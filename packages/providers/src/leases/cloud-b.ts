@@ -3,7 +3,7 @@ import { accessToken, everything, readServiceAccountKey, type ServiceAccountKey 
 import { sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
-import { answerMs, checkConfig } from './checks.ts'
+import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
 
 // Google IAM Credentials generateAccessToken. No token can be taken back.
@@ -75,7 +75,7 @@ class GoogleSession {
         lifetime: `${seconds}s`,
         ...(delegates.length === 0 ? {} : { delegates: delegates.map((name) => `projects/-/serviceAccounts/${name}`) }),
       },
-      timeoutMs: answerMs,
+      timeoutMs: patience(this.outside).answerMs,
     })
     const { accessToken, expireTime, error } = (answer.body ?? {}) as Partial<GenerateAnswer>
     if (answer.status === 400 && /lifetime/i.test(error?.message ?? '')) throw aboveCap(seconds)

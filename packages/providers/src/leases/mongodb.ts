@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { mongodbUserName } from '@skerry/contract/lease-facts'
 import { type Document, MongoClient, MongoServerError } from 'mongodb'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
-import { answerMs, checkConfig } from './checks.ts'
+import { checkConfig, patience } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import type {
   Issued,
@@ -41,15 +42,9 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
     database,
     parameters,
   })
-  const relay = await openRelay(async () => {
-    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
-    return await secured(
-      socket,
-      tlsSettings({ ...config.connection, ...(config.tls ? { tls: config.tls } : {}) }),
-      answerMs,
-    )
-  })
-  const client = clientOn(relay, admin, source)
+  const { answerMs } = patience(outside)
+  const relay = await relayTo(config, outside, answerMs)
+  const client = clientOn(relay, admin, source, answerMs)
   const session = new MongodbSession(config, admin, client, relay)
   try {
     await session.command({ ping: 1 })
@@ -60,8 +55,31 @@ export async function open(target: LeaseTarget<'mongodb'>, outside: Outside): Pr
   return session
 }
 
+/**
+ * The driver tries again and again what cannot be reached, for as long as it would wait for an answer. The first connection is
+ * made before it is asked, so that a refusal is said at once.
+ */
+async function relayTo(config: Config, outside: Outside, answerMs: number): Promise<Relay> {
+  const { connection, tls } = config
+  const { host, port } = connection
+  const connect = async () => {
+    const socket = await outside.connect({ host, port, timeoutMs: answerMs })
+    return await secured(socket, tlsSettings({ ...connection, ...(tls ? { tls } : {}) }), answerMs)
+  }
+  let first: Socket | undefined = await connect().catch((error: unknown) => {
+    throw error instanceof OutsideError ? fromOutside(error) : error
+  })
+  // One that breaks before the driver takes it is told by the driver.
+  first.on('error', () => {})
+  return await openRelay(async () => {
+    const socket = first
+    first = undefined
+    return socket ?? (await connect())
+  })
+}
+
 /** One connection for commands and one that watches the server: the driver needs both. */
-function clientOn(relay: Relay, { user, password }: Admin, authSource: string): MongoClient {
+function clientOn(relay: Relay, { user, password }: Admin, authSource: string, answerMs: number): MongoClient {
   return new MongoClient(`mongodb://${encodeURIComponent(relay.path)}/`, {
     auth: { username: user, password },
     authSource,

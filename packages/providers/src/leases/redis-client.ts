@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { AbstractConnector, Redis } from 'ioredis'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
-import { answerMs } from './checks.ts'
+import { patience } from './checks.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { secured, tlsSettings } from './tls.ts'
@@ -16,11 +16,12 @@ export async function connectRedis(
   outside: Outside,
 ): Promise<Redis> {
   const { host, port } = connection
+  const { answerMs } = patience(outside)
   try {
     const socket = await outside.connect({ host, port, timeoutMs: answerMs })
     const stream = await secured(socket, tlsSettings(connection), answerMs)
     const client = new Redis({
-      Connector: connectorTo(stream),
+      Connector: connectorTo(stream, answerMs),
       ...(user === '' ? {} : { username: user }),
       password,
       commandTimeout: answerMs,
@@ -48,7 +49,7 @@ export async function connectRedis(
 }
 
 /** What the driver asks for its stream. A second one never comes: a session that broke is over. */
-function connectorTo(stream: Socket) {
+function connectorTo(stream: Socket, answerMs: number) {
   return class extends AbstractConnector {
     constructor() {
       super(answerMs)

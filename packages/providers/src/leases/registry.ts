@@ -1,5 +1,6 @@
 import type { LeaseTag } from '@skerry/contract/lease-providers'
 import type { Outside } from '../outside.ts'
+import { ProviderError } from '../provider-error.ts'
 import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
 
 /** Every lease adapter. A driver costs memory and start-up time: each is loaded when it is first needed. */
@@ -23,6 +24,8 @@ export async function openLeaseTarget<T extends LeaseTag>(
   target: LeaseTarget<T>,
   outside: Outside,
 ): Promise<LeaseSession<T>> {
+  // The schema that checks a config is that of its own tag.
+  if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: is not ${tag}`)
   const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
   return await (await load()).open(target, outside)
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
 import { isSigned } from './sigv4.ts'
 
@@ -15,6 +16,8 @@ export interface StsFake {
   capSeconds: number
   /** Whether the caller’s key is itself one of a role’s session, which no role’s setting lets beyond an hour. */
   isChained: boolean
+  /** Sessions that it made, by their token. */
+  sessions: Map<string, { id: string; secret: string; until: Date }>
   /** What it was asked with a signature that holds. */
   requests: URLSearchParams[]
   stop(): Promise<void>
@@ -30,8 +33,14 @@ export async function stsFake(): Promise<StsFake> {
 
   function answer(request: FakeRequest): FakeAnswer {
     if (request.method !== 'POST' || request.path !== '/') return refusal(400, 'InvalidAction', 'no such operation')
-    if (!isSigned(request, { ...key, region: 'eu-central-1', service: 'sts' }))
+    const token = request.headers['x-amz-security-token']
+    const session = token === undefined ? undefined : fake.sessions.get(String(token))
+    if (token !== undefined && session === undefined)
+      return refusal(403, 'InvalidClientTokenId', 'The security token included in the request is invalid')
+    if (!isSigned(request, { ...(session ?? key), region: 'eu-central-1', service: 'sts' }))
       return refusal(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match')
+    if (session && session.until.getTime() <= Date.now())
+      return refusal(403, 'ExpiredToken', 'The security token included in the request is expired')
     const form = new URLSearchParams(request.body)
     fake.requests.push(form)
     const unknown = [...form.keys()].find((name) => !fields.includes(name))
@@ -64,15 +73,18 @@ export async function stsFake(): Promise<StsFake> {
         'ValidationError',
         'The requested DurationSeconds exceeds the MaxSessionDuration set for this role.',
       )
-    const until = new Date(Date.now() + seconds * 1000).toISOString()
+    const until = new Date(Date.now() + seconds * 1000)
+    const [id, secret] = [`ASIA${randomBytes(8).toString('hex').toUpperCase()}`, randomBytes(24).toString('base64')]
+    const token = `${randomBytes(24).toString('base64')}/==`
+    fake.sessions.set(token, { id, secret, until })
     return {
       status: 200,
       headers: { 'content-type': 'text/xml' },
-      body: `<AssumeRoleResponse ${xmlns}><AssumeRoleResult><AssumedRoleUser><Arn>a</Arn><AssumedRoleId>i</AssumedRoleId></AssumedRoleUser><Credentials><AccessKeyId>ASIAEXAMPLE</AccessKeyId><SecretAccessKey>temporary+secret</SecretAccessKey><SessionToken>token/==</SessionToken><Expiration>${until}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+      body: `<AssumeRoleResponse ${xmlns}><AssumeRoleResult><AssumedRoleUser><Arn>a</Arn><AssumedRoleId>i</AssumedRoleId></AssumedRoleUser><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${secret}</SecretAccessKey><SessionToken>${token}</SessionToken><Expiration>${until.toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
     }
   }
 
   const served = await httpFake(answer)
-  const fake: StsFake = { ...served, capSeconds: 3600, isChained: false, requests: [] }
+  const fake: StsFake = { ...served, capSeconds: 3600, isChained: false, sessions: new Map(), requests: [] }
   return fake
 }

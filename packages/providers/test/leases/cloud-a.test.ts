@@ -1,68 +1,67 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { beforeEach, expect, it } from 'vitest'
 import type { LeaseTarget } from '../../src/leases/provider.ts'
-import { openLeaseTarget } from '../../src/leases/registry.ts'
-import { testOutside } from '../outside.ts'
 import { key, roleArn, type StsFake, stsFake } from './cloud-a-fake.ts'
-import { leaseId } from './mint.ts'
+import { leaseConformance } from './lease-conformance.ts'
+import { askFor } from './mint.ts'
 
-describe('cloud-a leases', () => {
-  let fake: StsFake
-  beforeAll(async () => {
-    fake = await stsFake()
+type Config = LeaseTarget<'cloud-a'>['config']
+
+const scene = async () => {
+  const fake = await stsFake()
+  const target = (): LeaseTarget<'cloud-a'> => ({
+    config: { provider: 'cloud-a', executor: 'in_broker', roleArn, region: 'eu-central-1', externalId: 'from-skerry' },
+    credential: JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret }),
   })
+  return { fake, server: /^AWS STS eu-central-1$/, origin: fake.origin, target, stop: fake.stop }
+}
+type Scene = Awaited<ReturnType<typeof scene>>
+
+const lease = (ttlSeconds = 900) => askFor(ttlSeconds).lease
+
+const suite = {
+  start: scene,
+  ask: () => askFor(900),
+  /** The session’s own keys sign a request. */
+  async use({ origin }: Scene, _: object, { credential = '' }: { credential?: string }) {
+    const client = new STSClient({ region: 'eu-central-1', endpoint: origin, credentials: JSON.parse(credential) })
+    await client.send(new GetCallerIdentityCommand({}))
+  },
+  validUntil: async ({ fake }: Scene, _: object, { credential = '' }: { credential?: string }) =>
+    fake.sessions.get(JSON.parse(credential).sessionToken)!.until,
+  wrong: () => JSON.stringify({ accessKeyId: key.id, secretAccessKey: 'another-secret-key' }),
+}
+
+leaseConformance('cloud-a', undefined, suite, (use) => {
+  let fake: StsFake
   beforeEach(() => {
+    fake = use.scene().fake
     fake.capSeconds = 3600
     fake.isChained = false
     fake.requests = []
   })
-  afterAll(() => fake.stop())
 
-  type Config = LeaseTarget<'cloud-a'>['config']
-  const open = (
-    config: Partial<Config> = {},
-    credential: object = { accessKeyId: key.id, secretAccessKey: key.secret },
-  ) =>
-    openLeaseTarget(
-      'cloud-a',
-      {
-        config: {
-          provider: 'cloud-a',
-          executor: 'in_broker',
-          roleArn,
-          region: 'eu-central-1',
-          externalId: 'from-skerry',
-          ...config,
-        },
-        credential: JSON.stringify(credential),
-      },
-      testOutside({ 'cloud-a': fake.origin }),
-    )
-  const lease = (ttlSeconds = 900) => ({
-    id: leaseId(),
-    ttlSeconds,
-    expiresAt: new Date(Date.now() + ttlSeconds * 1000),
-  })
+  const open = (config: Partial<Config> = {}) => use.open({ config: { ...use.scene().target().config, ...config } })
 
   it('assumes the role in the lease’s name, and hands back what the service made', async () => {
     const minted = lease()
     const policy = '{"Version":"2012-10-17","Statement":[]}'
     const issued = await (await open({ sessionPolicy: policy })).create(minted)
     expect(JSON.parse(issued.credential ?? '')).toEqual({
-      accessKeyId: 'ASIAEXAMPLE',
-      secretAccessKey: 'temporary+secret',
-      sessionToken: 'token/==',
+      accessKeyId: expect.stringMatching(/^ASIA/),
+      secretAccessKey: expect.any(String),
+      sessionToken: [...fake.sessions.keys()].at(-1),
     })
     expect(issued.resourceRef).toBe(`skerry-${minted.id}`)
     expect(issued.result).toMatchObject({ region: 'eu-central-1', roleArn })
-    expect(Math.abs(Date.parse(issued.result.expiresAt) - minted.expiresAt.getTime())).toBeLessThan(5000)
     expect(fake.requests.map((form) => form.get('Policy'))).toEqual([policy])
   })
 
   it('says whose credential it is', async () => {
-    expect(await (await open()).verify()).toMatchObject({
-      server: 'AWS STS eu-central-1',
-      notes: [expect.stringContaining('user/skerry'), expect.stringContaining('until it expires')],
-    })
+    expect((await (await open()).verify()).notes).toEqual([
+      expect.stringContaining('user/skerry'),
+      expect.stringContaining('until it expires'),
+    ])
   })
 
   it('a lifetime above the role’s cap is refused with the cap, at registration already', async () => {
@@ -85,31 +84,15 @@ describe('cloud-a leases', () => {
     await (await open()).create(lease(3600))
   })
 
-  it('a credential that signs wrongly, or may not assume the role, is denied and not repeated', async () => {
-    const other = { accessKeyId: key.id, secretAccessKey: 'another-secret-key' }
-    const failure = await (await open({}, other)).verify().catch((error) => error)
-    expect(failure).toMatchObject({ reason: 'denied' })
-    expect(failure.message).not.toContain('another-secret-key')
+  it('a credential that may not assume the role is denied', async () => {
     await expect((await open({ externalId: 'wrong' })).create(lease())).rejects.toMatchObject({ reason: 'denied' })
   })
 
   it('what is no access key of a user is refused before anything is sent', async () => {
     const session = { accessKeyId: 'ASIAIOSFODNN7EXAMPLE', secretAccessKey: 's' }
-    for (const credential of [session, {}, { accessKeyId: 'x', secretAccessKey: 's' }])
-      await expect(open({}, credential)).rejects.toMatchObject({ reason: 'invalid' })
+    for (const credential of [session, { accessKeyId: 'x', secretAccessKey: 's' }])
+      await expect(use.open({ credential: JSON.stringify(credential) })).rejects.toMatchObject({ reason: 'invalid' })
     await expect(open({ roleArn: 'arn:aws:iam::1:user/x' })).rejects.toMatchObject({ reason: 'invalid' })
     expect(fake.requests).toEqual([])
-  })
-
-  it('a service that does not answer is unreachable', async () => {
-    const target = await openLeaseTarget(
-      'cloud-a',
-      {
-        config: { provider: 'cloud-a', executor: 'in_broker', roleArn, region: 'eu-central-1' },
-        credential: JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret }),
-      },
-      testOutside({ 'cloud-a': 'http://127.0.0.1:1' }),
-    )
-    await expect(target.create(lease())).rejects.toMatchObject({ reason: 'unreachable' })
   })
 })

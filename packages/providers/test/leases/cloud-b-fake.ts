@@ -1,4 +1,4 @@
-import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
 
 // A fake of the token exchange (RFC 7523) and of IAM Credentials v1, from its discovery document. Not verified against the
@@ -24,6 +24,8 @@ export interface GoogleFake {
   /** What tokens were asked for, and how often the credential was exchanged. */
   generated: Record<string, unknown>[]
   exchanges: number
+  /** Tokens that it made, with the end of each. */
+  tokens: Map<string, Date>
   stop(): Promise<void>
 }
 
@@ -68,11 +70,13 @@ export async function googleFake(): Promise<GoogleFake> {
     const seconds = Number(/^(\d+)s$/.exec(String(body.lifetime))?.[1])
     if (!(seconds <= fake.capSeconds))
       return refusal(400, 'INVALID_ARGUMENT', 'The token lifetime is above the maximum')
-    const expireTime = new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, '')
-    return { status: 200, body: { accessToken: 'ya29.leased', expireTime } }
+    const accessToken = `ya29.${randomBytes(16).toString('hex')}`
+    const until = new Date(Math.floor(Date.now() / 1000 + seconds) * 1000)
+    fake.tokens.set(accessToken, until)
+    return { status: 200, body: { accessToken, expireTime: until.toISOString().replace(/\.\d+/, '') } }
   }
 
   const served = await httpFake(answer)
-  const fake: GoogleFake = { ...served, capSeconds: 3600, generated: [], exchanges: 0 }
+  const fake: GoogleFake = { ...served, capSeconds: 3600, generated: [], exchanges: 0, tokens: new Map() }
   return fake
 }

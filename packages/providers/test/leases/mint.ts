@@ -1,5 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { mongodbUserName } from '@skerry/contract/lease-facts'
 import { base62, idLength } from '@skerry/contract/prefixes'
+import type { Lease, LeaseAccountRef } from '../../src/leases/provider.ts'
 
 /** A lease id as the server makes them. */
 export const leaseId = () => `lse_${Array.from(randomBytes(idLength), (byte) => base62[byte % base62.length]).join('')}`
@@ -23,3 +25,37 @@ export function nativePasswordHash(secret: string): string {
 }
 
 export const verifierOf = { postgres: scramVerifier, mysql: nativePasswordHash, redis: digest } as const
+
+export type DatabaseTag = 'postgres' | 'mysql' | 'redis' | 'mongodb'
+
+export interface Minted<T extends DatabaseTag> {
+  lease: Lease<T>
+  name: string
+  /** Empty where the target makes the password. */
+  secret: string
+  verifier: string
+  ref: LeaseAccountRef
+}
+
+/** What a client asks of a database for an hour, under this name. MongoDB makes the password and takes the name from the lease. */
+export function mintFor<T extends DatabaseTag>(tag: T, name?: string): Minted<T> {
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  if (tag === 'mongodb') {
+    const id = name?.slice(mongodbUserName('').length) ?? leaseId()
+    const ref = { id, resourceRef: mongodbUserName(id), verifierDigest: null }
+    const lease = { id, ttlSeconds: 3600, expiresAt } as unknown as Lease<T>
+    return { lease, name: ref.resourceRef, secret: '', verifier: '', ref }
+  }
+  const secret = password()
+  const verifier = verifierOf[tag as keyof typeof verifierOf](secret)
+  const [id, chosen] = [leaseId(), name ?? roleName()]
+  const lease = { id, roleName: chosen, verifier, ttlSeconds: 3600, expiresAt } as unknown as Lease<T>
+  return { lease, name: chosen, secret, verifier, ref: { id, resourceRef: chosen, verifierDigest: digest(verifier) } }
+}
+
+/** What a client asks of a target that makes the whole credential. */
+export function askFor(ttlSeconds: number) {
+  const id = leaseId()
+  const lease = { id, ttlSeconds, expiresAt: new Date(Date.now() + ttlSeconds * 1000) }
+  return { lease, ref: { id, resourceRef: id, verifierDigest: null } }
+}

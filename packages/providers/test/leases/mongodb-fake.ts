@@ -1,10 +1,12 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { BSON } from 'mongodb'
 
 // A mongod on the wire, as far as accounts go: OP_MSG (and OP_QUERY for the first hello), SCRAM-SHA-256, createUser, usersInfo,
-// killAllSessions, dropUser. It refuses fields that the command’s documentation does not name. Not the real service.
+// killAllSessions, dropUser; find and insert for those accounts, as their roles allow. It refuses fields that the command’s
+// documentation does not name. Not the real service.
 
 interface Account {
   user: string
@@ -51,6 +53,8 @@ const fields: Record<string, readonly string[]> = {
   killAllSessions: [],
   ping: [],
   buildInfo: [],
+  find: ['filter'],
+  insert: ['documents'],
   hello: [
     'helloOk',
     'client',
@@ -64,16 +68,23 @@ const fields: Record<string, readonly string[]> = {
   ],
 }
 
-export async function startMongodbFake(admin: { user: string; password: string }): Promise<MongodbFake> {
+interface Admin {
+  user: string
+  password: string
+}
+
+/** Under TLS where it is given a certificate, and then under nothing else. */
+export async function startMongodbFake(admin: Admin, tls?: { cert: string; key: string }): Promise<MongodbFake> {
   const open = new Set<Socket>()
   const fake = { accounts: new Map<string, Account>(), commands: [] as string[], forbidden: new Set<string>() }
   const state = Object.assign(fake, { secondary: false, port: 0, stop })
-  const server = createServer((socket) => {
+  const take = (socket: Socket) => {
     open.add(socket)
     socket.on('error', () => {})
     socket.once('close', () => open.delete(socket))
     converse(socket, state, admin)
-  })
+  }
+  const server = tls ? createTlsServer(tls, take) : createServer(take)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   state.port = (server.address() as AddressInfo).port
   async function stop() {
@@ -87,10 +98,10 @@ const OP_REPLY = 1
 const OP_QUERY = 2004
 const OP_MSG = 2013
 
-function converse(socket: Socket, fake: MongodbFake, admin: { user: string; password: string }): void {
+function converse(socket: Socket, fake: MongodbFake, admin: Admin): void {
   let pending = Buffer.alloc(0)
-  const scram = new Scram(admin)
-  let signedIn = false
+  const scram = new Scram((user) => (user === admin.user ? admin.password : fake.accounts.get(user)?.password))
+  let caller: Caller = null
   socket.on('data', (chunk) => {
     pending = Buffer.concat([pending, chunk])
     while (pending.length >= 16 && pending.length >= pending.readInt32LE(0)) {
@@ -104,8 +115,8 @@ function converse(socket: Socket, fake: MongodbFake, admin: { user: string; pass
         if (command.saslStart) body = scram.first(command)
         else if (command.saslContinue) {
           body = scram.last(command)
-          signedIn ||= body.done === true
-        } else body = answer(fake, command, signedIn)
+          if (body.done === true) caller = scram.user === admin.user ? 'admin' : { user: scram.user }
+        } else body = answer(fake, command, caller)
         body = { ...body, ok: 1 }
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -151,7 +162,10 @@ function reply(to: number, body: Doc): Buffer {
   return Buffer.concat([header(20 + document.length, to, OP_REPLY), fixed, document])
 }
 
-function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...command }: Doc, signedIn: boolean): Doc {
+/** Who has signed in: nobody, the admin account, or one that was created here. */
+type Caller = null | 'admin' | { user: string }
+
+function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...command }: Doc, caller: Caller): Doc {
   const [name = '', ...rest] = Object.keys(command)
   if (name === 'endSessions') return {}
   const known = fields[name]
@@ -159,9 +173,11 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   const unknown = rest.find((field) => !known.includes(field))
   if (unknown) throw new Refusal(40415, `BSON field '${name}.${unknown}' is an unknown field.`)
   if (name === 'hello') return hello(fake)
-  if (!signedIn) throw new Refusal(13, `Command ${name} requires authentication`)
+  if (caller === null) throw new Refusal(13, `Command ${name} requires authentication`)
+  if (caller !== 'admin') return answerAccount(fake, name, String($db), caller.user)
   if (fake.forbidden.has(name)) throw new Refusal(13, `not authorized on ${$db} to execute command`)
   fake.commands.push(name)
+  if (rolesFor[name]) throw new Refusal(13, `not authorized on ${$db} to execute command`)
   if (name === 'ping') return {}
   if (name === 'buildInfo') return { version: '7.0.14' }
   if ($db !== 'admin') throw new Refusal(13, 'accounts of this suite live in admin')
@@ -169,6 +185,18 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   if (name === 'killAllSessions') return {}
   if (fake.secondary) throw new Refusal(10107, 'not primary')
   return name === 'createUser' ? createUser(fake, command) : dropUser(fake, command)
+}
+
+const rolesFor: Readonly<Record<string, readonly string[]>> = { find: ['read', 'readWrite'], insert: ['readWrite'] }
+
+/** The account of an open connection may be gone; its next operation is refused then. */
+function answerAccount(fake: MongodbFake, name: string, db: string, user: string): Doc {
+  const account = fake.accounts.get(user)
+  if (!account) throw new Refusal(13, `Command ${name} requires authentication`)
+  if (name === 'ping') return {}
+  if (!account.roles.some((held) => held.db === db && rolesFor[name]?.includes(held.role)))
+    throw new Refusal(13, `not authorized on ${db} to execute command`)
+  return name === 'insert' ? { n: 1 } : { cursor: { id: 0, ns: `${db}.notes`, firstBatch: [] } }
 }
 
 const hello = (fake: MongodbFake): Doc => ({
@@ -222,19 +250,21 @@ function dropUser(fake: MongodbFake, { dropUser: user }: Doc): Doc {
 
 /** The server’s side of RFC 7677, as far as a client can tell. */
 class Scram {
-  private readonly admin: { user: string; password: string }
+  user = ''
+  private readonly passwordOf: (user: string) => string | undefined
   private readonly salt = randomBytes(28)
   private clientFirst = ''
   private serverFirst = ''
 
-  constructor(admin: { user: string; password: string }) {
-    this.admin = admin
+  constructor(passwordOf: (user: string) => string | undefined) {
+    this.passwordOf = passwordOf
   }
 
   first({ mechanism, payload, $db }: Doc): Doc {
     const text = bytes(payload).toString()
-    const [, user, nonce] = /^n,,(?:n=([^,]*),r=(.+))$/.exec(text) ?? []
-    if (mechanism !== 'SCRAM-SHA-256' || $db !== 'admin' || user !== this.admin.user) throw denied()
+    const [, user = '', nonce] = /^n,,(?:n=([^,]*),r=(.+))$/.exec(text) ?? []
+    if (mechanism !== 'SCRAM-SHA-256' || $db !== 'admin' || this.passwordOf(user) === undefined) throw denied()
+    this.user = user
     this.clientFirst = text.slice(3)
     this.serverFirst = `r=${nonce}${randomBytes(18).toString('base64')},s=${this.salt.toString('base64')},i=15000`
     return { conversationId: 1, done: false, payload: new BSON.Binary(Buffer.from(this.serverFirst)) }
@@ -242,9 +272,10 @@ class Scram {
 
   last({ payload }: Doc): Doc {
     const text = bytes(payload).toString()
-    if (text === '') return { conversationId: 1, done: true, payload: new BSON.Binary(Buffer.alloc(0)) }
     const [, withoutProof = '', proof = ''] = /^(c=biws,r=[^,]+),p=(.+)$/.exec(text) ?? []
-    const salted = pbkdf2Sync(this.admin.password, this.salt, 15_000, 32, 'sha256')
+    const password = this.passwordOf(this.user)
+    if (password === undefined) throw denied()
+    const salted = pbkdf2Sync(password, this.salt, 15_000, 32, 'sha256')
     const hmac = (key: Buffer, data: string) => createHmac('sha256', key).update(data).digest()
     const clientKey = hmac(salted, 'Client Key')
     const auth = `${this.clientFirst},${this.serverFirst},${withoutProof}`

@@ -1,149 +1,96 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
+import { afterEach, expect, it } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { testOutside } from '../outside.ts'
-import { leaseId } from './mint.ts'
-import { type MongodbFake, startMongodbFake } from './mongodb-fake.ts'
+import { databaseConformance } from './conformance.ts'
+import { mongodbScene } from './mongodb-scene.ts'
 
-const admin = { user: 'skerry', password: 'admin/p@ss' }
+// By the official driver, against a fake on the wire.
 
-describe('mongodb leases, by the official driver against a fake on the wire', () => {
-  let fake: MongodbFake
-  let sessions: LeaseSession<'mongodb'>[] = []
-  const outside = testOutside()
-  beforeAll(async () => {
-    fake = await startMongodbFake(admin)
-  })
-  beforeEach(async () => {
-    for (const session of sessions) await session.close()
-    sessions = []
-    fake.accounts.clear()
-    fake.commands.splice(0)
+databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) => {
+  afterEach(() => {
+    const { fake } = scene()
     fake.forbidden.clear()
     fake.secondary = false
   })
-  afterAll(async () => {
-    for (const session of sessions) await session.close()
-    await fake.stop()
-  })
 
-  type Config = LeaseTarget<'mongodb'>['config']
-  const target = (config: Partial<Config> = {}, password = admin.password): LeaseTarget<'mongodb'> => ({
-    config: {
-      provider: 'mongodb',
-      executor: 'in_broker',
-      connection: { host: '127.0.0.1', port: fake.port, database: 'shop' },
-      accessLevel: 'readonly',
-      ...config,
-    },
-    credential: `mongodb://${admin.user}:${encodeURIComponent(password)}@127.0.0.1:${fake.port}/shop?authSource=admin`,
-  })
-  const open = async (config: Partial<Config> = {}, password = admin.password) => {
-    const session = await openLeaseTarget('mongodb', target(config, password), outside)
-    sessions.push(session)
-    return session
-  }
-  const lease = () => ({ id: leaseId(), ttlSeconds: 600, expiresAt: new Date(Date.now() + 600_000) })
-  const ref = (id: string, resourceRef = `skerry_${id}`) => ({ id, resourceRef, verifierDigest: null })
-
-  it('creates an account that is named after its lease and limited to its level', async () => {
-    const minted = lease()
-    const issued = await (await open()).create(minted)
-    expect(issued).toMatchObject({
-      resourceRef: `skerry_${minted.id}`,
-      result: { username: `skerry_${minted.id}`, port: fake.port, database: 'shop', authSource: 'admin' },
-    })
+  it('creates an account that is named after its lease, with a password that no URL or shell reads', async () => {
+    const { lease, name } = mint()
+    const issued = await (await open()).create(lease)
+    expect(issued.result).toMatchObject({ port: scene().fake.port, database: 'shop', authSource: 'admin' })
     expect(issued.credential).toMatch(/^p[A-Za-z0-9_-]{32}$/)
-    expect(fake.accounts.get(`skerry_${minted.id}`)).toMatchObject({
+    expect(scene().fake.accounts.get(name)).toMatchObject({
       password: issued.credential,
       roles: [{ role: 'read', db: 'shop' }],
-      customData: { skerryLease: minted.id },
+      customData: { skerryLease: lease.id },
     })
   })
 
-  it('grants what the level says', async () => {
-    await (await open({ accessLevel: 'readwrite' })).create(lease())
-    await (await open({ accessLevel: 'custom', roles: [{ role: 'reporting', db: 'stats' }] })).create(lease())
-    expect([...fake.accounts.values()].map(({ roles }) => roles)).toEqual([
-      [{ role: 'readWrite', db: 'shop' }],
-      [{ role: 'reporting', db: 'stats' }],
-    ])
+  it('a custom level has the roles that it names', async () => {
+    const roles = [{ role: 'reporting', db: 'stats' }]
+    const { lease, name } = mint()
+    await (await open({ accessLevel: 'custom', roles })).create(lease)
+    expect(scene().fake.accounts.get(name)?.roles).toEqual(roles)
+    const unknown = await open({ accessLevel: 'custom', roles: [{ role: 'unknown', db: 'shop' }] })
+    await expect(unknown.create(mint().lease)).rejects.toMatchObject({ reason: 'invalid' })
   })
 
-  it('ends what runs and removes the account, and again without an error', async () => {
-    const minted = lease()
+  it('ends what runs before it removes the account', async () => {
+    const { fake } = scene()
+    const { lease, ref } = mint()
     const session = await open()
-    await session.create(minted)
+    await session.create(lease)
     fake.commands.splice(0)
-    await session.revoke(ref(minted.id))
+    await session.revoke(ref)
     expect(fake.commands).toEqual(['usersInfo', 'killAllSessions', 'dropUser'])
-    expect(fake.accounts.size).toBe(0)
-    await session.revoke(ref(minted.id))
-    await session.revoke(ref(leaseId()))
   })
 
   it('removes the account also where the admin may not end sessions', async () => {
-    fake.forbidden.add('killAllSessions')
-    const minted = lease()
+    scene().fake.forbidden.add('killAllSessions')
+    const { lease, name, ref } = mint()
     const session = await open()
-    await session.create(minted)
-    await session.revoke(ref(minted.id))
-    expect(fake.accounts.size).toBe(0)
+    await session.create(lease)
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
   })
 
-  it('an account that exists, or is not the lease’s own, is left alone', async () => {
-    const [minted, session] = [lease(), await open()]
-    await session.create(minted)
-    await expect(session.create(minted)).rejects.toMatchObject({ reason: 'exists' })
-    const theirs = { user: 'app', roles: [], password: 'theirs' }
-    fake.accounts.set('app', theirs)
-    await expect(session.revoke(ref(minted.id, 'app'))).rejects.toMatchObject({ reason: 'foreign' })
-    expect(fake.accounts.get('app')).toBe(theirs)
-    expect(await session.list()).toEqual([{ name: `skerry_${minted.id}`, leaseId: minted.id, verifierDigest: null }])
+  it('an account of another name is not the lease’s own', async () => {
+    await scene().createForeign('app')
+    await expect((await open()).revoke({ ...mint().ref, resourceRef: 'app' })).rejects.toMatchObject({
+      reason: 'foreign',
+    })
+    expect(await scene().exists('app')).toBe(true)
   })
 
-  it('says what the server is, and refuses a secondary and Atlas', async () => {
+  it('refuses a secondary and Atlas', async () => {
     const session = await open()
-    expect((await session.verify()).server).toBe('MongoDB 7.0.14')
-    fake.secondary = true
+    scene().fake.secondary = true
     await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported' })
     const connection = { host: 'shop.abcde.mongodb.net', port: 27_017, database: 'shop' }
     await expect(open({ connection })).rejects.toMatchObject({ reason: 'unsupported' })
   })
 
-  it('a wrong password and a missing right are denied, and nothing secret is repeated', async () => {
-    const failure = await open({}, 'wrong/p@ss').catch((error) => error)
-    expect(failure).toMatchObject({ reason: 'denied' })
-    expect(failure.message).not.toContain('wrong')
-    fake.forbidden.add('createUser')
-    await expect((await open()).create(lease())).rejects.toMatchObject({ reason: 'denied' })
-    fake.forbidden.clear()
-    const unknown = await open({ accessLevel: 'custom', roles: [{ role: 'unknown', db: 'shop' }] })
-    await expect(unknown.create(lease())).rejects.toMatchObject({ reason: 'invalid' })
+  it('a missing right is denied', async () => {
+    scene().fake.forbidden.add('createUser')
+    await expect((await open()).create(mint().lease)).rejects.toMatchObject({ reason: 'denied' })
   })
 
-  it('a credential that leads elsewhere is refused before anything is sent', async () => {
-    const { config, credential } = target()
-    outside.forget()
-    for (const other of [
-      credential.replace('127.0.0.1', '127.0.0.2'),
-      credential.replace('mongodb:', 'mongodb+srv:'),
-      credential.replace('authSource=admin', 'authSource=shop'),
-      `${credential}&replicaSet=rs0`,
-    ])
-      await expect(openLeaseTarget('mongodb', { config, credential: other }, outside)).rejects.toMatchObject({
-        reason: 'invalid',
-      })
-    expect(outside.sent()).toBe(0)
+  it.each([
+    ['mongodb:', 'mongodb+srv:'],
+    ['authSource=admin', 'authSource=shop'],
+    ['authSource=admin', 'authSource=admin&replicaSet=rs0'],
+  ])('a credential with %s changed to %s is refused', async (from, to) => {
+    const { config, credential } = scene().target('readonly')
+    const other = { config, credential: credential.replace(from, to) }
+    await expect(openLeaseTarget('mongodb', other, testOutside())).rejects.toMatchObject({ reason: 'invalid' })
   })
 
   it('needs two connections for any number of leases', async () => {
-    outside.forget()
-    const before = outside.open
-    const session = await open()
-    for (let index = 0; index < 10; index++) await session.create(lease())
-    for (const { name, leaseId } of await session.list()) await session.revoke(ref(leaseId ?? '', name))
-    expect(fake.accounts.size).toBe(0)
-    expect(outside.peak - before).toBeLessThanOrEqual(2)
+    const outside = testOutside()
+    const session = await openLeaseTarget('mongodb', scene().target('readonly'), outside)
+    const minted = Array.from({ length: 10 }, () => mint())
+    for (const { lease } of minted) await session.create(lease)
+    for (const { ref } of minted) await session.revoke(ref)
+    expect(outside.peak).toBeLessThanOrEqual(2)
+    await session.close()
   })
 })

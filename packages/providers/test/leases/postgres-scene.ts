@@ -71,6 +71,9 @@ export async function postgresScene(): Promise<PostgresScene> {
       }
     },
     exists: async (name) => (await root.query('SELECT FROM pg_roles WHERE rolname = $1', [name])).rowCount === 1,
+    async validUntil(name) {
+      return (await root.query('SELECT rolvaliduntil AS until FROM pg_roles WHERE rolname = $1', [name])).rows[0].until
+    },
     async createForeign(name) {
       await root.query(`CREATE ROLE ${name}`)
     },
