@@ -24,6 +24,11 @@ it('values are masked on a terminal, and shown when asked for', async () => {
   expect(json.stdout).toMatch(/"value": null,\s+"masked": true/)
 })
 
+it('a newline of a revealed value is one', async () => {
+  await machine.skerry(['secrets', 'set', 'TWO'], { input: 'two\nlines' })
+  expect((await machine.terminal('skerry secrets get TWO --reveal')).stdout).toContain('two\r\nlines')
+})
+
 it('a stored name cannot steer it, in remarks and in what is shown of one thing', async () => {
   const renamed = await machine.skerry(['org', 'rename', 'good\u202elive'])
   expect([renamed.code, renamed.stderr]).toEqual([0, expect.stringContaining('is called good\\u202elive now')])
