@@ -177,7 +177,7 @@ export default {
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^packages/(dashboard|connect)/dist' },
+    exclude: { path: '^packages/(cli|dashboard|connect)/dist' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 }

@@ -90,6 +90,7 @@ const rows: Row[] = [
       'packages/connect/app/**/*.test.ts',
       'scripts/**/*.test.ts',
     ],
+    more: shared,
   },
   { name: 'storage', include: storage },
   { name: 'embedded', include: server, exclude: storage, setup: 'server/test/setup-embedded.ts', more: shared },
@@ -123,7 +124,7 @@ const rows: Row[] = [
     include: ['packages/cli/**/*.test.ts'],
     // They wait for servers, or for what a watch notices.
     late: ['kms-gateway', 'run-watch'].map((name) => `packages/cli/test/${name}.test.ts`),
-    setup: 'server/test/setup-embedded.ts',
+    setup: 'cli/test/setup.ts',
     more: shared,
   },
   {

@@ -1,23 +1,39 @@
 import { fileURLToPath } from 'node:url'
+import { buildCommand } from './command.ts'
 import { buildPages } from './pages/build.ts'
 import { bundles } from './pages/bundles.ts'
 
-// Before `npm start`: builds the dashboard and the Connect page when there are none or their sources have changed, and is
-// done at once otherwise. The API does without, so a build that fails stops nobody from starting.
+// `node scripts/build.ts [dashboard] [connect] [command]`, all three unless named; before `npm start`: builds the dashboard, the Connect page and the command when there are none or their sources have
+// changed, and is done at once otherwise. The API does without the pages, and the command runs from its sources, so a build
+// that fails stops nobody from starting.
 
 // Whatever it is set to here, what is built is what people use.
 process.env.NODE_ENV = 'production'
 const isStart = process.env.npm_lifecycle_event === 'prestart'
-const words = { dashboard: 'the dashboard', connect: 'the Connect page' }
-for (const bundle of bundles)
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const named = process.argv.slice(2)
+const isWanted = (name: string) => named.length === 0 || named.includes(name)
+
+const pageWords = { dashboard: 'the dashboard', connect: 'the Connect page' }
+for (const bundle of bundles.filter((one) => isWanted(one.name)))
+  await attempt(pageWords[bundle.name], async (name) => {
+    const done = await buildPages(root, bundle)
+    if (!done) return
+    const kilobytes = Math.ceil(done.firstLoadBytes / 1000)
+    console.log(`Built ${name} in ${done.seconds.toFixed(1)} s; a first load is ${kilobytes} kB of script at most`)
+  })
+if (isWanted('command'))
+  await attempt('the command', async (name) => {
+    const seconds = await buildCommand(root)
+    if (seconds !== null) console.log(`Built ${name} in ${seconds.toFixed(1)} s`)
+  })
+
+async function attempt(name: string, build: (name: string) => Promise<void>): Promise<void> {
   try {
-    const done = await buildPages(fileURLToPath(new URL('..', import.meta.url)), bundle)
-    if (done) {
-      const kilobytes = Math.ceil(done.firstLoadBytes / 1000)
-      const took = `in ${done.seconds.toFixed(1)} s`
-      console.log(`Built ${words[bundle.name]} ${took}; a first load is ${kilobytes} kB of script at most`)
-    }
+    await build(name)
   } catch (error) {
-    console.error(`Building ${words[bundle.name]} failed: ${(error as Error).message}`)
+    console.error(`Building ${name} failed: ${(error as Error).message}`)
     if (!isStart) process.exit(1)
   }
+}

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +7,13 @@ import { startServer } from '../child.ts'
 import type { Bench } from '../figure.ts'
 import { median, say } from '../measure.ts'
 
-const main = fileURLToPath(new URL('../../../packages/cli/src/main.js', import.meta.url))
+const path = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))
+const main = path('packages/cli/src/main.js')
 
 /** How many times as long `skerry run -- true` takes as Node alone, on a machine on which it has run before. */
 export async function cliRun({ plan }: Bench): Promise<number> {
+  // As `npm start` does.
+  execFileSync(process.execPath, [path('scripts/build.ts'), 'command'])
   await using server = await startServer({})
   const home = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   try {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseBaseUrl } from '@skerry/sdk/base-url'
 import { Failure } from './failure.ts'
+import { ownFile } from './own-file.ts'
 
 /** As much of a package's dist/build.json as is compared. */
 interface Build {
@@ -34,7 +35,7 @@ export async function compareDashboard(url: string): Promise<{ files: number; di
 
 function readOwnBuild(name: string): Build {
   try {
-    return JSON.parse(readFileSync(new URL(`../../${name}/dist/build.json`, import.meta.url), 'utf8')) as Build
+    return JSON.parse(readFileSync(ownFile(`../../${name}/dist/build.json`), 'utf8')) as Build
   } catch {
     throw new Failure('failure', 'this installation has no dashboard to compare with', 'run `npm run build` in it')
   }

@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { builtProgram } from './built.js'
 import { cacheFolder, makePrivate } from './folders.js'
 import { leaveStreamsClosed } from './inherited.js'
 
@@ -12,5 +13,5 @@ try {
 } catch {}
 
 await leaveStreamsClosed()
-const { main } = await import('./program.ts')
+const { main } = await import(builtProgram() ?? './program.ts')
 process.exitCode = await main(process.argv.slice(2))

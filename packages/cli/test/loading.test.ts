@@ -1,6 +1,18 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -18,8 +30,12 @@ afterAll(async () => {
   await server.close()
 })
 
-it('`skerry run` loads one library, and of its own no more than it needs', async () => {
+const packages = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs a command line of a shell -> the files that Node loaded for it. */
+async function filesOf(commandLine: string): Promise<string[]> {
   const [hook, list] = [join(machine.home, 'loaded.mjs'), join(machine.home, 'loaded.txt')]
+  writeFileSync(list, '')
   writeFileSync(
     hook,
     `import { appendFileSync } from 'node:fs'
@@ -27,18 +43,61 @@ it('`skerry run` loads one library, and of its own no more than it needs', async
     const load = (url, context, next) => (appendFileSync('${list}', url + '\\n'), next(url, context))
     registerHooks({ load })`,
   )
-  expect((await machine.shell('skerry run -- true')).code).toBe(0)
-  const { code } = await machine.shell(`NODE_OPTIONS=--import=${hook} skerry run -- true`)
+  const { code, stderr } = await machine.shell(`NODE_OPTIONS=--import=${hook} ${commandLine}`)
+  expect(stderr).toBe('')
   expect(code).toBe(0)
   const loaded = readFileSync(list, 'utf8').trim().split('\n')
-  const libraries = loaded.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? [])
-  expect([...new Set(libraries)]).toEqual(['commander'])
-  const own = loaded.filter((url) => url.startsWith('file:') && !url.includes('/node_modules/'))
-  // Each is found and linked anew by every run: another one has to be worth its third of a millisecond.
-  expect(own.length).toBeLessThanOrEqual(85)
+  return loaded
+    .filter((url) => url.startsWith('file:') && !url.endsWith('/loaded.mjs'))
+    .map((url) => fileURLToPath(url))
+}
+
+describe('the command as it is built', () => {
+  it('is few files for `skerry run`, and no library', async () => {
+    expect((await machine.shell('skerry run -- true')).code).toBe(0)
+    const files = await filesOf('skerry run -- true')
+    expect(files.filter((file) => file.endsWith('.ts') || file.includes('/node_modules/'))).toEqual([])
+    // Each is found and linked anew by every run.
+    expect(files.length).toBeLessThanOrEqual(10)
+  })
+
+  it('keeps its compiled code for the next run', async () => {
+    expect((await machine.shell('unset NODE_COMPILE_CACHE; skerry run -- true')).code).toBe(0)
+    const compiled = readdirSync(join(machine.home, '.cache/skerry/compiled'), { recursive: true })
+    expect(compiled.length).toBeGreaterThan(1)
+  })
 })
 
-it('its compiled code is kept for the next run', async () => {
-  expect((await machine.shell('unset NODE_COMPILE_CACHE; skerry run -- true')).code).toBe(0)
-  expect(readdirSync(join(machine.home, '.cache/skerry/compiled'), { recursive: true }).length).toBeGreaterThan(50)
+describe('the command from its sources', () => {
+  let copy: string
+  const load = () => filesOf(`node ${join(copy, 'packages/cli/src/main.js')} run -- true`)
+  const inFolder = (files: string[], name: string) => files.filter((file) => file.includes(`/cli/${name}/`)).length
+
+  /** Another checkout, with the same build. */
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'skerry-checkout-'))
+    mkdirSync(join(copy, 'packages'))
+    symlinkSync(join(packages, '../node_modules'), join(copy, 'node_modules'))
+    for (const name of readdirSync(packages))
+      if (name === 'cli') execFileSync('cp', ['-a', join(packages, name), join(copy, 'packages')])
+      else symlinkSync(join(packages, name), join(copy, 'packages', name))
+  })
+  afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+  it('runs once one of them was written', async () => {
+    const built = await load()
+    expect(inFolder(built, 'dist')).toBe(1)
+    utimesSync(join(copy, 'packages/cli/src/duration.ts'), new Date(), new Date())
+    const files = await load()
+    expect(inFolder(files, 'dist')).toBe(0)
+    expect(files).toContain(join(copy, 'packages/cli/src/program.ts'))
+  })
+
+  it('runs where nothing was built, with one library, and no more of its own than it needs', async () => {
+    rmSync(join(copy, 'packages/cli/dist'), { recursive: true })
+    const files = await load()
+    const libraries = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
+    expect([...new Set(libraries)]).toEqual(['commander'])
+    expect(files.length - files.filter((file) => file.includes('/node_modules/')).length).toBeLessThanOrEqual(87)
+  })
 })

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Bytes, decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
 import { CryptoError, type CryptoErrorCode } from '@skerry/crypto/errors'
 import { exportPrivateKey, type PrivateKey, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import type { PolicySigner } from '@skerry/crypto/policy'
 import type { RemoteKey } from '@skerry/crypto/wrap'
 import { Failure } from '../failure.ts'
+import { ownFile } from '../own-file.ts'
 import { type Answer, agentSocket, type Request, type Start, type Status } from './protocol.ts'
 
 const answerWithinMs = 5000
@@ -56,7 +56,7 @@ export async function stopAgent(url: string, userId: string): Promise<boolean> {
 /** Hands the private key to a process of its own, over a pipe: not by argument, environment or file. */
 export async function startAgent(url: string, userId: string, privateKey: PrivateKey, idleSeconds: number) {
   await stopAgent(url, userId)
-  const main = fileURLToPath(new URL('./agent.ts', import.meta.url))
+  const main = ownFile('keyring/agent.ts')
   const compiled = getCompileCacheDir()
   // It needs nothing else of this environment, in which there may be credentials.
   const env = {

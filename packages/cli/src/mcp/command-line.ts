@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { Failure } from '../failure.ts'
+import { ownFile } from '../own-file.ts'
 
 /** What a command has printed, and how it ended. */
 export interface Ended {
@@ -30,7 +30,7 @@ export interface CommandLine {
   json: (words: string[], options?: RunOptions) => Promise<Said>
 }
 
-const main = fileURLToPath(new URL('../main.js', import.meta.url))
+const main = ownFile('main.js')
 
 /**
  * Every tool is a command, in a process of its own: what the command checks, the tool checks. Words go to it as they are,

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Failure } from '../failure.ts'
+import { ownFile } from '../own-file.ts'
 
-const guard = fileURLToPath(new URL('./guard.js', import.meta.url))
+const guard = ownFile('run/guard.js')
 
 /** A process that outlives this one, also where this one is killed, and removes the file or the folder then. */
 export async function startGuard(path: string): Promise<void> {

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Config } from '@skerry/proxy/config/config'
 import type { RunningProxy } from '@skerry/proxy/start'
 import { both } from '@skerry/proxy/websocket'
@@ -10,12 +9,13 @@ import { Failure } from '../../failure.ts'
 import { makePrivateFolder } from '../../files.ts'
 import { cacheFolder, configFolder, stateFolder } from '../../folders.js'
 import { privateFolder } from '../../leases/private-folder.ts'
+import { ownFile } from '../../own-file.ts'
 import { type Ending, onSignals, startFailure } from '../../run/child.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { bubblewrapArguments } from './bubblewrap.ts'
 import { keyringFilter } from './keyring-filter.ts'
 
-const relay = fileURLToPath(new URL('./relay.js', import.meta.url))
+const relay = ownFile('proxy/sandbox/relay.js')
 
 /** A place that is listened on inside as outside, and the socket file between. */
 interface Bridge {
