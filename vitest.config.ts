@@ -45,6 +45,7 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 /** Walks that are long, and of what seldom changes. */
 const longWalks = [
   'agent-run',
+  'audit',
   'branches',
   'ceremony',
   'custody',
@@ -52,6 +53,7 @@ const longWalks = [
   'exchange',
   'external',
   'groups',
+  'hostile/meanings',
   'key-access',
   'keypair',
   'leases',
@@ -59,6 +61,7 @@ const longWalks = [
   'member',
   'names',
   'policies',
+  'protection',
   'proxy-approvals',
   'sync',
   'vault',
