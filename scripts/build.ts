@@ -3,9 +3,11 @@ import { buildCommand } from './command.ts'
 import { buildPages } from './pages/build.ts'
 import { bundles } from './pages/bundles.ts'
 
-// `node scripts/build.ts [dashboard] [connect] [command]`, all three unless named; before `npm start`: builds the dashboard, the Connect page and the command when there are none or their sources have
+// Before `npm start`: builds the dashboard, the Connect page and the command when there are none or their sources have
 // changed, and is done at once otherwise. The API does without the pages, and the command runs from its sources, so a build
 // that fails stops nobody from starting.
+//
+//   node scripts/build.ts [dashboard] [connect] [command]    all of them unless some are named
 
 // Whatever it is set to here, what is built is what people use.
 process.env.NODE_ENV = 'production'

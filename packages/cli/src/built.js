@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 // The command is also built into few files, which Node finds and links sooner (scripts/command.ts). They are used as long
-// as every file that they were made from is what it was then: who changes one runs what they wrote.
+// as every file that they were made from has the size and the time that it had then; otherwise the sources run.
 
 const folder = fileURLToPath(new URL('../dist/', import.meta.url))
 
