@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tx } from '../../db/database.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import type { Signer } from '../../keys/export-key.ts'
@@ -9,7 +9,8 @@ import {
   findTrees,
   insertLeaves,
   insertNodes,
-  listUnsealed,
+  listLater,
+  listMet,
   listUnsigned,
   lockSealing,
   markBroken,
@@ -25,9 +26,10 @@ import { type Get, grownNodes, leafHash, openNodes, rangeHash } from './tree.ts'
 
 /** What one transaction seals: short enough for the one connection of the embedded database. */
 const batchRows = 1000
+/** Rows that live no longer than it takes to hash them cost little; and requests are answered in between. */
+const readAtOnce = 200
 /** After each batch it rests for twice as long as that took: others come first, and there are ten seconds. */
 const rests = 2
-const hashedAtOnce = 200
 
 /** Puts every entry that is not in its organization's tree into it, and signs what the trees are then. */
 export async function seal(context: Context): Promise<void> {
@@ -44,33 +46,51 @@ type NewLeaves = Map<string, NewLeaf[]>
 /** -> whether there may be more. */
 async function sealBatch(context: Context, tx: Tx): Promise<boolean> {
   const cursor = await lockSealing(tx)
-  const rows = await listUnsealed(tx, cursor, batchRows)
-  if (rows.length > 0) await grow(context, tx, await leavesOf(rows))
-  const last = rows.at(-1)
-  const mayBeMore = rows.length === batchRows
+  const leaves: NewLeaves = new Map()
+  let count = 0
+  let last: SealedTo | undefined
+  for await (const rows of unsealed(tx, cursor)) {
+    addLeaves(leaves, rows)
+    count += rows.length
+    last = placeOf(rows.at(-1)) ?? last
+  }
+  if (last) await grow(context, tx, leaves)
+  const mayBeMore = count === batchRows
   const next = mayBeMore ? sealedTo(last, cursor) : { xid: cursor.horizon, createdAt: '-infinity', entryId: '' }
   await moveSealing(tx, next, last?.xid ?? null)
   return mayBeMore
 }
 
-/** Hashes for less than a millisecond at a time, so that requests are answered in between. */
-async function leavesOf(rows: readonly Unsealed[]): Promise<NewLeaves> {
-  const leaves: NewLeaves = new Map()
-  for (const [index, { orgId, xid, ...entry }] of rows.entries()) {
-    if (index % hashedAtOnce === hashedAtOnce - 1) await setImmediate()
+/** At most a batch, some rows at a time. */
+async function* unsealed(tx: Tx, cursor: Cursor): AsyncGenerator<Unsealed[]> {
+  const met = await listMet(tx, cursor, batchRows)
+  yield met
+  let after: SealedTo = cursor
+  for (let left = batchRows - met.length; left > 0; ) {
+    const take = Math.min(left, readAtOnce)
+    const rows = await listLater(tx, after, cursor.latestXid, take)
+    yield rows
+    if (rows.length < take) return
+    left -= take
+    after = placeOf(rows.at(-1)) ?? after
+  }
+}
+
+const placeOf = (row: Unsealed | undefined): SealedTo | undefined =>
+  row && { xid: row.xid, createdAt: row.createdAt, entryId: row.id }
+
+function addLeaves(leaves: NewLeaves, rows: readonly Unsealed[]): void {
+  for (const { orgId, xid, ...entry } of rows) {
     const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
     const known = leaves.get(orgId)
     if (known) known.push(leaf)
     else leaves.set(orgId, [leaf])
   }
-  return leaves
 }
 
 /** Of transactions that began after one that is still open, others may have yet to come. */
-const sealedTo = (last: Unsealed | undefined, cursor: Cursor): SealedTo =>
-  last && BigInt(last.xid) < BigInt(cursor.horizon)
-    ? { xid: last.xid, createdAt: last.createdAt, entryId: last.id }
-    : cursor
+const sealedTo = (last: SealedTo | undefined, cursor: Cursor): SealedTo =>
+  last && BigInt(last.xid) < BigInt(cursor.horizon) ? last : cursor
 
 /** Trees of all organizations grow together: what they need of before is one query, and what they get is three. */
 async function grow(context: Context, tx: Tx, leaves: NewLeaves): Promise<void> {

@@ -19,13 +19,17 @@ export interface Cursor extends SealedTo {
 /**
  * Waits while another server seals. A database that was restored elsewhere counts transactions from the beginning: how far
  * they were sealed there says nothing of those that come here, so every entry is looked at once more.
+ *
+ * What is to be sealed is newer than the statistics of its table. A plan made for the values of this time would expect
+ * almost nothing, and read and sort everything that waits for each few entries: the plan is one for any values.
  */
 export const lockSealing = async (tx: Tx): Promise<Cursor> =>
   (await tx.row<Cursor>(
     `select case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '0' else s.xid::text end as xid,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '-infinity' else s.created_at::text end as created_at,
             case when s.xid > pg_snapshot_xmax(pg_current_snapshot()) then '' else s.entry_id end as entry_id,
-            pg_snapshot_xmin(pg_current_snapshot())::text as horizon, s.latest_xid::text
+            pg_snapshot_xmin(pg_current_snapshot())::text as horizon, s.latest_xid::text,
+            set_config('plan_cache_mode', 'force_generic_plan', true)
        from audit_sealing s for update`,
   )) as Cursor
 
@@ -43,28 +47,31 @@ export const noteSealedHere = (tx: Tx) =>
 
 export type Unsealed = Entry & { orgId: string; xid: string }
 
-/**
- * Entries that no tree has yet, in the order in which their transactions began to write. Only among those that came while
- * the last ones were sealed is it asked of each whether a tree has it: for every entry, that would cost as much as the rest.
- */
-export async function listUnsealed(tx: Tx, { xid, createdAt, entryId, latestXid }: Cursor, take: number) {
-  const values = [xid, createdAt, entryId, latestXid]
-  const met = await tx.rows<Unsealed>(
+/** Of those that came while the last ones were sealed, some are in a tree already: it is asked of each. */
+export const listMet = (tx: Tx, { xid, createdAt, entryId, latestXid }: Cursor, take: number) =>
+  tx.rows<Unsealed>(
     unsealed(`and e.xid <= $4::text::xid8
-     and not exists (select from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id)`),
-    [...values, take],
+     and (select true from audit_leaves l where l.org_id = e.org_id and l.entry_id = e.id) is null`),
+    [xid, createdAt, entryId, latestXid, take],
   )
-  const left = take - met.length
-  const later = left > 0 ? await tx.rows<Unsealed>(unsealed('and e.xid > $4::text::xid8'), [...values, left]) : []
-  return [...met, ...later]
-}
 
+/** Of those of later transactions than any in a tree, the ones after a place. */
+export const listLater = (tx: Tx, after: SealedTo, latestXid: string, take: number) =>
+  tx.rows<Unsealed>(unsealed('and e.xid > $4::text::xid8'), [
+    after.xid,
+    after.createdAt,
+    after.entryId,
+    latestXid,
+    take,
+  ])
+
+/** Entries that no tree has yet, in the order in which their transactions began to write. */
 const unsealed = (which: string) => `
   select e.org_id, e.xid::text, ${entryColumnsOf('e')}
     from audit_entries e
    where e.xid >= $1::text::xid8 and (e.xid, e.created_at, e.id) > ($1::text::xid8, $2::text::timestamptz, $3)
      and e.org_id is not null ${which}
-     and not exists (select from audit_trees t where t.org_id = e.org_id and t.broken_at is not null)
+     and e.org_id not in (select org_id from audit_trees where broken_at is not null)
    order by e.xid, e.created_at, e.id limit $5`
 
 export interface Tree {
