@@ -26,7 +26,7 @@ const startMaxMs = 60_000
 /** What `npm start` gives to Node. */
 export const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
-/** Skerry's server as an operator starts it, but for the rate limits. */
+/** Skerry's server as an operator starts it, but for the limits of an address: all requests come from one. */
 export async function startServer(settings: Record<string, string>): Promise<Child> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
@@ -36,6 +36,7 @@ export async function startServer(settings: Record<string, string>): Promise<Chi
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'error',
     SKERRY_RATE_LIMITS: 'off',
+    SKERRY_CONNECTIONS_PER_ADDRESS: '5000',
     ...settings,
   }))
   return {

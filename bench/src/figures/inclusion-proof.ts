@@ -1,4 +1,5 @@
 import type { Database } from '../../../packages/server/src/db/database.ts'
+import type { Entry } from '../../../packages/server/src/features/audit/scope.ts'
 import { insertLeaves, insertNodes, saveTrees } from '../../../packages/server/src/features/audit-proof/store.ts'
 import { collectNodes, leafHash, rangeHash } from '../../../packages/server/src/features/audit-proof/tree.ts'
 import { newId } from '../../../packages/server/src/kernel/context.ts'
@@ -43,7 +44,7 @@ async function plantTree(db: Database, orgId: string, count: number): Promise<st
   for (let from = 0; from < count; from += batch) {
     const leaves = Array.from({ length: Math.min(batch, count - from) }, (_, n) => {
       const entryId = newId('audit')
-      const hash = leafHash({ id: entryId, action: 'secret.written', createdAt })
+      const hash = leafHash({ id: entryId, action: 'secret.written', createdAt } as Entry)
       nodes.add(hash)
       hashes.set(`0 ${from + n}`, hash)
       if ((from + n) % Math.ceil(count / asked) === 0) chosen.push(entryId)

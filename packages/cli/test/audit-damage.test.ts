@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Entry } from '../../server/src/features/audit/scope.ts'
 import { signCheckpoint } from '../../server/src/features/audit-proof/note.ts'
 import { seal } from '../../server/src/features/audit-proof/seal.ts'
 import { listLeaves } from '../../server/src/features/audit-proof/store.ts'
@@ -143,7 +144,7 @@ describe('verify names', () => {
       const { ids, orgId } = trail
       await byHand('audit_entries', `update audit_entries set actor_id = '${actorId}' where id = '${ids[index]}'`)
       const [leaf] = await listLeaves(db(), { id: orgId }, index, index + 1)
-      return leafHash(leaf?.entry as object)
+      return leafHash(leaf?.entry as Entry)
     }
     const last = trail.ids.length - 1
     const before = (await listLeaves(db(), { id: trail.orgId }, 4, 5))[0]

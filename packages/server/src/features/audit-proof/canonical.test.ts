@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { canonicalOf } from './canonical.ts'
 
 const values: [what: string, value: object][] = [
-  ['an entry', { id: 'aud_1', action: 'secret.written', metadata: { version: 2, name: 'A' }, ipAddress: null }],
+  ['plain names', { id: 'aud_1', action: 'secret.written', metadata: { version: 2, name: 'A' }, ipAddress: null }],
   ['nested lists', { b: [{ z: 1, a: [{ y: true, x: null }] }], a: [] }],
   ['names that are numbers', { metadata: { 10: 'ten', 9: 'nine', a: 0 } }],
   ['names that are numbers in a list', { all: [{ a: 1 }, { 2: 'two', 10: 'ten' }] }],
@@ -18,6 +18,22 @@ const values: [what: string, value: object][] = [
   ['capitals before small letters', { b: 1, B: 2, a: 3, A: 4, aB: 5, ab: 6 }],
 ]
 
-it.each(values)('%s are written as the library writes them', (_what, value) => {
-  expect(canonicalOf(value)).toBe(canonicalize(value))
+/** Fields in the order of the API, which is not that of their names. */
+const entryWith = (metadata: object) => ({
+  id: 'aud_1',
+  action: 'secret.written',
+  actorType: 'service_token',
+  actorId: 'skt_1',
+  resourceType: 'secret',
+  resourceId: null,
+  metadata: metadata as Record<string, unknown>,
+  ipAddress: '127.0.0.1',
+  userAgent: 'an "agent"',
+  requestId: 'req_1',
+  createdAt: '2026-11-20T20:12:33.000Z',
+})
+
+it.each(values)('%s in its metadata are written as the library writes them', (_what, metadata) => {
+  const entry = entryWith(metadata)
+  expect(canonicalOf(entry)).toBe(canonicalize(entry))
 })

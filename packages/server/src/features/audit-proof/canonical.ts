@@ -1,13 +1,31 @@
 import canonicalize from 'canonicalize'
+import type { Entry } from '../audit/scope.ts'
 
 /**
- * The one spelling that RFC 8785 gives a JSON value. Where every name begins with a letter, that is what the engine writes
- * of an object whose names were put in order, which takes a quarter of the library's time; sealing does it for each entry.
+ * The one spelling that RFC 8785 gives an entry. Its own names stand here in their order, and where every name in its
+ * metadata begins with a letter, the rest is what the engine writes of an object whose names were put in order. That takes a
+ * quarter of the library's time; sealing does it for each entry.
  */
-export function canonicalOf(value: object): string {
-  const sorted = inOrder(value)
-  return (sorted === unsorted ? canonicalize(value) : JSON.stringify(sorted)) as string
+export function canonicalOf(entry: Entry): string {
+  const metadata = inOrder(entry.metadata)
+  if (metadata === unsorted) return canonicalize(fieldsOf(entry, entry.metadata)) as string
+  return JSON.stringify(fieldsOf(entry, metadata))
 }
+
+const fieldsOf = (entry: Entry, metadata: unknown) =>
+  ({
+    action: entry.action,
+    actorId: entry.actorId,
+    actorType: entry.actorType,
+    createdAt: entry.createdAt,
+    id: entry.id,
+    ipAddress: entry.ipAddress,
+    metadata,
+    requestId: entry.requestId,
+    resourceId: entry.resourceId,
+    resourceType: entry.resourceType,
+    userAgent: entry.userAgent,
+  }) satisfies Record<keyof Entry, unknown>
 
 /** Numbers as names come first in any object, and `__proto__` is none: these are left to the library. */
 const unsorted = Symbol('unsorted')

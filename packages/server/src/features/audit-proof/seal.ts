@@ -80,11 +80,11 @@ const placeOf = (row: Unsealed | undefined): SealedTo | undefined =>
   row && { xid: row.xid, createdAt: row.createdAt, entryId: row.id }
 
 function addLeaves(leaves: NewLeaves, rows: readonly Unsealed[]): void {
-  for (const { orgId, xid, ...entry } of rows) {
-    const leaf = { entryId: entry.id, createdAt: entry.createdAt, hash: leafHash(entry) }
-    const known = leaves.get(orgId)
+  for (const row of rows) {
+    const leaf = { entryId: row.id, createdAt: row.createdAt, hash: leafHash(row) }
+    const known = leaves.get(row.orgId)
     if (known) known.push(leaf)
-    else leaves.set(orgId, [leaf])
+    else leaves.set(row.orgId, [leaf])
   }
 }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Entry } from '../audit/scope.ts'
 import { canonicalOf } from './canonical.ts'
 
 // RFC 6962, section 2.1: hashes of leaves and nodes are told apart by their first byte, so that none can pass for the other.
@@ -12,7 +13,7 @@ export const sha256 = (...parts: Uint8Array[]): Buffer => hashOf(Buffer.concat(p
 const hashOf = (data: string | Buffer): Buffer => Buffer.from(hash('sha256', data, 'binary'), 'binary')
 
 /** Of an entry as the API shows it, in the one spelling that RFC 8785 gives it. */
-export const leafHash = (entry: object): Buffer => hashOf(leafPrefix + canonicalOf(entry))
+export const leafHash = (entry: Entry): Buffer => hashOf(leafPrefix + canonicalOf(entry))
 
 /** What a node is hashed from, in one place for all of them: there are as many as entries. */
 const pair = Buffer.alloc(65, nodePrefix)
