@@ -16,10 +16,11 @@ import type { Planned } from './queries.ts'
 /** Rows that are in memory at once. A secret may be a megabyte, so it is not many. */
 const batchRows = 64
 /**
- * After each batch it rests for twice as long as that took to read and write: others come first. Batches of large secrets take
- * longest, so the limit is above what those need.
+ * After each batch it rests for five times as long as that took to read and write: others come first, and keep half of their
+ * rate on the embedded database too, where both share a thread. Batches of large secrets take longest, so the limit is above
+ * what those need.
  */
-const rests = 2
+const rests = 5
 const restMsMax = 500
 
 export interface Source {
