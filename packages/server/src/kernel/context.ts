@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes, randomFillSync } from 'node:crypto'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
@@ -30,8 +30,22 @@ export const instant = (context: Pick<Context, 'now'>): string => context.now().
 export function newId(kind: IdKind): string {
   let id = ''
   while (id.length < idLength)
-    for (const byte of randomBytes(32)) if (byte < 248 && id.length < idLength) id += base62[byte % 62]
+    for (const byte of randomBlock()) if (byte < 248 && id.length < idLength) id += base62[byte % 62]
   return idPrefixes[kind] + id
+}
+
+const blockBytes = 32
+const pool = Buffer.alloc(128 * blockBytes)
+let poolUsed = pool.length
+
+/** Bytes that no other block has. The system is asked for many at once: a call for 32 takes 2 µs, and a write needs two ids. */
+function randomBlock(): Buffer {
+  if (poolUsed === pool.length) {
+    randomFillSync(pool)
+    poolUsed = 0
+  }
+  poolUsed += blockBytes
+  return pool.subarray(poolUsed - blockBytes, poolUsed)
 }
 
 /**

@@ -37,5 +37,6 @@ export const putInBatch: Batch<Body> = async ({ context, origin, token, tokenHas
     userAgent: userAgentOf(origin),
     requestId: origin.requestId,
   })
+  if (written && written.version > 1) context.room.giveBack(room.environmentId)
   return written && writtenReply(written, body.ciphertext)
 }

@@ -15,6 +15,8 @@ declare module '../../kernel/context.ts' {
 export interface Room {
   /** Takes a write from what memory knows to be free; false where it does not know. */
   take(placeId: string, bytes: number): boolean
+  /** The place of a secret back, where a write that took one made no new secret. */
+  giveBack(placeId: string): void
   counted(placeId: string, free: Free): void
 }
 
@@ -40,10 +42,14 @@ export function openRoom(now: () => Date): Room {
     take(placeId, bytes) {
       const free = known.get(placeId)
       if (!free || free.untilMs < now().getTime() || free.secrets < 1 || free.bytes < bytes) return false
-      // As if it were a new one: what a write replaces is found at the next count.
+      // As if it were a new one. The bytes of what it replaces are found at the next count.
       free.secrets--
       free.bytes -= bytes
       return true
+    },
+    giveBack(placeId) {
+      const free = known.get(placeId)
+      if (free) free.secrets++
     },
     counted(placeId, { secrets, bytes }) {
       if (known.size >= rememberedMax) known.clear()
