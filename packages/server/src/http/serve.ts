@@ -167,7 +167,7 @@ function mount(app: FastifyInstance, context: Context, route: Route, largeBodies
       if (answer instanceof Streamed) {
         reply.headers({ ...always, 'x-request-id': request.id })
         sayLimit(request, reply)
-        return reply.code(status).type(json).send(answer.body)
+        return reply.code(status).type(json).send(answer.sentTo(reply.raw))
       }
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },

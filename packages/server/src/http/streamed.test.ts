@@ -58,3 +58,28 @@ test('what fails before the first piece is refused like any other answer; later 
   body.resume()
   expect(await ended).toBe('the source failed')
 })
+
+test('a piece is freed when the next is made, if it was sent by then and its memory is its own', async () => {
+  const size = 64 * 1024
+  const shared = Buffer.alloc(2 * size)
+  const pieces = [Buffer.alloc(size), Buffer.alloc(size), shared.subarray(size), Buffer.alloc(size)]
+  async function* source() {
+    yield* pieces
+  }
+  const answer = await streamed(source())
+  const to = { writableLength: 0 }
+  const body = answer.sentTo(to)
+  /** Takes a piece; the next is made while as much as said is still unsent. */
+  const take = async (unsent: number) => {
+    to.writableLength = unsent
+    body.read()
+    await vi.advanceTimersByTimeAsync(0)
+    return pieces.map(({ byteLength }) => byteLength > 0)
+  }
+  await take(0) // asks for the first
+  expect(await take(1)).toEqual([true, true, true, true])
+  expect(await take(0)).toEqual([true, false, true, true])
+  expect(await take(0)).toEqual([true, false, true, true])
+  expect(await take(0)).toEqual([true, false, true, false])
+  expect(shared.byteLength).toBe(2 * size)
+})
