@@ -95,4 +95,11 @@ async function* batchesOf(snapshot: Snapshot, { rows, readings }: Planned): Asyn
 }
 
 const canonical = (value: unknown): string => canonicalize(value) as string
-const bytesOf = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`)
+
+/** In memory of its own: what shares its memory with others cannot be freed once it is sent. */
+function bytesOf(...lines: string[]): Buffer {
+  const text = `${lines.join('\n')}\n`
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
+}
