@@ -60,21 +60,31 @@ export interface RowDigester {
   rows: () => RowDigests[]
 }
 
+/** Few enough that the single digests are gone before a collector takes them for old objects, as those of a million rows were. */
+const joinedAtOnce = 64
+
 /** @example const digester = openRowDigester('secrets'); digester.add(hex); digester.rows() */
 export function openRowDigester(section: string): RowDigester {
   const full: RowDigests[] = []
-  let open: string[] = []
+  let open = ''
+  let recent: string[] = []
+  const inOpen = () => open.length / rowDigestCharacters + recent.length
   const last = (): RowDigests[] =>
-    open.length === 0 ? [] : [{ from: full.length * rowDigestsPerRow, hashes: open.join(''), section }]
+    inOpen() === 0 ? [] : [{ from: full.length * rowDigestsPerRow, hashes: open + recent.join(''), section }]
   return {
     get count() {
-      return full.length * rowDigestsPerRow + open.length
+      return full.length * rowDigestsPerRow + inOpen()
     },
     add(sha256) {
-      open.push(sha256.slice(0, rowDigestCharacters))
-      if (open.length < rowDigestsPerRow) return
-      full.push(...last())
-      open = []
+      recent.push(sha256.slice(0, rowDigestCharacters))
+      if (inOpen() === rowDigestsPerRow) {
+        full.push(...last())
+        open = ''
+        recent = []
+      } else if (recent.length === joinedAtOnce) {
+        open += recent.join('')
+        recent = []
+      }
     },
     rows: () => [...full, ...last()],
   }

@@ -65,15 +65,25 @@ async function* writeSection(
   const all = createHash('sha256')
   const digests = openRowDigester(name)
   yield bytesOf(archiveLines.section(name, isFirst))
-  let began = performance.now()
-  for await (const rows of batchesOf(source.snapshot, planned)) {
+  const nextRows = batchesOf(source.snapshot, planned)
+  for (;;) {
+    const began = performance.now()
+    const piece = await pieceOf(nextRows, all, digests)
+    if (piece === null) break
     source.checkWanted()
-    yield bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))
+    yield piece
     await sleep(Math.min(restMsMax, rests * (performance.now() - began)))
-    began = performance.now()
   }
   yield bytesOf(archiveLines.endOfSection)
   return { name, rows: digests.count, sha256: all.digest('hex'), truncated, digests }
+}
+
+type NextRows = () => Promise<readonly object[]>
+
+/** Null at the end. The rows are held by this call alone: those that lived through a rest would become old objects. */
+async function pieceOf(nextRows: NextRows, all: Hash, digests: RowDigester): Promise<Buffer | null> {
+  const rows = await nextRows()
+  return rows.length === 0 ? null : bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))
 }
 
 function addRow(text: string, all: Hash, digests: RowDigester): string {
@@ -83,14 +93,20 @@ function addRow(text: string, all: Hash, digests: RowDigester): string {
   return archiveLines.row(text, isFirst)
 }
 
-async function* batchesOf(snapshot: Snapshot, { rows, readings }: Planned): AsyncGenerator<readonly object[]> {
-  for (let from = 0; from < rows.length; from += batchRows) yield rows.slice(from, from + batchRows)
-  for (const reading of readings) {
-    for (;;) {
-      const batch = await snapshot.next<object>(reading, batchRows)
-      if (batch.length === 0) break
-      yield batch
+/** Asked for one after the other; the first empty batch is the end. */
+function batchesOf(snapshot: Snapshot, { rows, readings }: Planned): NextRows {
+  let from = 0
+  let at = 0
+  return async () => {
+    if (from < rows.length) {
+      from += batchRows
+      return rows.slice(from - batchRows, from)
     }
+    for (; at < readings.length; at++) {
+      const batch = await snapshot.next<object>(readings[at] as number, batchRows)
+      if (batch.length > 0) return batch
+    }
+    return []
   }
 }
 
