@@ -148,6 +148,22 @@ describe('a binding that pushes by itself', () => {
   })
 })
 
+test('writes to several environments in one statement are noted once for each', async () => {
+  const [one, two] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
+  for (const env of [one, two]) for (const name of ['A', 'B']) await write(world, tenant, env, name, '1')
+  await bind(world, tenant, await connect(world, tenant, platform), [one], newAppName())
+  const rewritten = [one.id, two.id].sort()
+  const { db } = world.server.context
+  const noted = await db.transaction(async (tx) => {
+    await tx.rows('delete from sync_changes where org_id = $1', [tenant.orgId])
+    await tx.rows('update secrets set updated_at = updated_at where environment_id = any($1::text[])', [rewritten])
+    return await tx.rows<{ environmentId: string }>('select environment_id from sync_changes where org_id = $1', [
+      tenant.orgId,
+    ])
+  })
+  expect(noted.map(({ environmentId }) => environmentId).sort()).toEqual(rewritten)
+})
+
 test('two bindings of one destination run one after the other, and never closer than the provider allows', async () => {
   const [connection, app] = [await connect(world, tenant, platform), newAppName()]
   const bindings = []
