@@ -129,7 +129,7 @@ describe('what is refused', () => {
 
   test.each([
     ['SKERRY_PORT', ['-1', '65536', '1.5', '4700x', '0x10', '1e3', ' ', 'four', '9'.repeat(20)]],
-    ['SKERRY_DATABASE_POOL', ['0', '1', '201', 'NaN', 'Infinity']],
+    ['SKERRY_DATABASE_POOL', ['0', '2', '201', 'NaN', 'Infinity']],
     ['SKERRY_RESOLVE_CACHE_MB', ['-1', '4097', '1_000']],
   ])('a number that is none or out of bounds: %s', (name, values) => {
     for (const value of values)

@@ -171,7 +171,7 @@ export const settings = {
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
-  SKERRY_DATABASE_POOL: integer(10, 2, 200, 'Connections to PostgreSQL'),
+  SKERRY_DATABASE_POOL: integer(10, 3, 200, 'Connections to PostgreSQL; one of them writes secrets'),
   SKERRY_SERVER_KEY: keyOf32Bytes(
     '32 bytes base64url that seal what signs sessions and keys that the server holds; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
   ),

@@ -105,11 +105,15 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
         lock.release()
       }
     })
-  return {
-    engine: 'embedded',
+  const sql: Sql = {
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
     foreign: (text, values) => loose(() => connection.foreign(text, values)),
+  }
+  return {
+    engine: 'embedded',
+    ...sql,
+    batches: sql,
     script,
     transaction: transact,
     openSnapshot: (choose) => openEmbeddedSnapshot({ connection, exclusive, transact }, choose),

@@ -7,6 +7,7 @@ export interface DatabaseConfig {
   /** postgres://...; without it the database is embedded, in `dataDir`. */
   databaseUrl?: string | null | undefined
   dataDir: string
+  /** Connections to PostgreSQL altogether. */
   poolSize?: number | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
@@ -36,7 +37,8 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
   }
   const place = placeOf(config.databaseUrl)
   const db = openPostgres(config.databaseUrl, {
-    ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize }),
+    // One of them is that of batches.
+    ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize - 1 }),
     onIdleError: (error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`),
   })
   try {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
 import { openWire, type Wire } from '../../test/services/wire.ts'
-import type { Database } from './database.ts'
+import type { Database, Sql } from './database.ts'
 import { openPostgres, type PostgresOptions } from './postgres.ts'
 import { isConnectionError, isUniqueViolation } from './sql-errors.ts'
 
@@ -33,7 +33,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     closing.push(() => opened.close())
     return opened
   }
-  const pidOf = async (db: Database) => (await db.row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
+  const pidOf = async (db: Sql) => (await db.row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
   const insert = 'insert into items (id, note) values ($1, $2)'
 
   it('gives an error per call while the database is down, and recovers by itself when it is back', async () => {
@@ -47,6 +47,22 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
     expect(await db.transaction((tx) => tx.row('select 2 as two'))).toEqual({ two: 2 })
     expect(idle.length).toBeGreaterThan(0)
+  })
+
+  it('keeps one process for batches, which nothing else is given and for which no other connection has to be free', async () => {
+    const db = open(service.url, { poolSize: 2 })
+    const own = await pidOf(db.batches)
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const busy = [1, 2].map(() =>
+      db.transaction(async (tx) => {
+        const pid = await pidOf(tx)
+        await held
+        return pid
+      }),
+    )
+    for (let i = 0; i < 3; i++) expect(await pidOf(db.batches)).toBe(own)
+    release()
+    expect(await Promise.all(busy)).not.toContain(own)
   })
 
   it('recovers after the database was killed in the middle of transactions, which leave nothing', async () => {

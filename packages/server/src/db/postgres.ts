@@ -8,6 +8,7 @@ import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 
 export interface PostgresOptions {
+  /** Connections, beside the one of batches. */
   poolSize?: number
   connectTimeoutMs?: number
   statementTimeoutMs?: number
@@ -26,28 +27,37 @@ interface Pool {
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
-  const pool: Pool = {
-    pg: createPool(url, options.poolSize ?? 10, connectTimeoutMs, statementTimeoutMs),
-    limitMs: statementTimeoutMs + connectTimeoutMs,
-    guard: createGuard(),
+  const guard = createGuard()
+  const poolOf = (size: number): Pool => {
+    const pool = createPool(url, size, connectTimeoutMs, statementTimeoutMs)
+    // Without a listener, a connection that breaks while idle would end the process.
+    pool.on('error', (error) => options.onIdleError?.(error))
+    return { pg: pool, limitMs: statementTimeoutMs + connectTimeoutMs, guard }
   }
-  // Without a listener, a connection that breaks while idle would end the process.
-  pool.pg.on('error', (error) => options.onIdleError?.(error))
+  const pool = poolOf(options.poolSize ?? 10)
+  const ofBatches = poolOf(1)
 
-  let closing: Promise<void> | undefined
-  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
+  let closing: Promise<unknown> | undefined
   return {
     engine: 'postgres',
-    rows,
-    row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
+    ...sqlOf(pool),
+    batches: sqlOf(ofBatches),
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
-    foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values, pool.limitMs)),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
     openSnapshot: async (choose) => openPostgresSnapshot(await lend(pool), choose),
-    close: () => {
-      closing ??= pool.pg.end()
-      return closing
+    close: async () => {
+      closing ??= Promise.all([pool.pg.end(), ofBatches.pg.end()])
+      await closing
     },
+  }
+}
+
+function sqlOf(pool: Pool): Sql {
+  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
+  return {
+    rows,
+    row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
+    foreign: (text, values) => loose(pool, (client) => foreignRows(client, text, values, pool.limitMs)),
   }
 }
 

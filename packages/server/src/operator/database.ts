@@ -34,7 +34,7 @@ export const databaseOf =
         `There is no database in ${config.dataDir}. Set SKERRY_DATA_DIR or SKERRY_DATABASE_URL as for the server.`,
       )
     const log = { info: () => {}, warn: warn, error: warn }
-    const db = await openDatabase({ ...config, poolSize: 2, waitMs }, log)
+    const db = await openDatabase({ ...config, poolSize: 3, waitMs }, log)
     try {
       await checkMigrated(db)
       await work({ config, db, print })

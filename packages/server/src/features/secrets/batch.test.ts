@@ -36,10 +36,10 @@ const isGroup = (text: string) => text.includes('for key share skip locked')
 /** Sends them while a group is on its way, so that they make up the next; and tells the names in each group. */
 async function together(puts: Put[]) {
   const { db, writes } = world.server.context
-  const rows = db.rows.bind(db)
+  const { rows } = db.batches
   const groups: string[][] = []
   const held = Promise.withResolvers<void>()
-  const sent = vi.spyOn(db, 'rows').mockImplementation(async (text, values) => {
+  const sent = vi.spyOn(db.batches, 'rows').mockImplementation(async (text, values) => {
     if (isGroup(text) && groups.push(values?.[2] as string[]) === 1) await held.promise
     // A stand-in for a generic function answers what it was handed, of whatever type.
     return (await rows(text, values)) as never
@@ -280,10 +280,10 @@ describe('a group whose statement fails', () => {
   })
 
   test('in a way that may have been committed is answered with 500, and made no second time', async () => {
-    const { db } = world.server.context
-    const rows = db.rows.bind(db)
+    const { batches } = world.server.context.db
+    const { rows } = batches
     const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-    vi.spyOn(db, 'rows').mockImplementation(async (text, values) => {
+    vi.spyOn(batches, 'rows').mockImplementation(async (text, values) => {
       const answer = await rows(text, values)
       if (isGroup(text)) throw lost
       return answer as never // As in together().

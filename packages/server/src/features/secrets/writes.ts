@@ -21,7 +21,7 @@ export const openWrites = (db: Database, evictions: Evictions, now: () => Date):
     keyOf,
     itemsMax: writesMax,
     async send(writes) {
-      const rows = await writeBatch(db, writes, now().toISOString()).catch((error: unknown) => {
+      const rows = await writeBatch(db.batches, writes, now().toISOString()).catch((error: unknown) => {
         // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
         if (isRolledBack(error)) return []
         throw error
