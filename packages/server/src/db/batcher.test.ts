@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { type Batcher, openBatcher } from './batcher.ts'
 
 /** Groups as they were sent; each is answered, or refused, when the test says so. */
-function recording(itemsMax = 10) {
+function recording({ itemsMax = 10, isAhead = false }) {
   const sent: { items: string[]; answer: (results: string[]) => void; refuse: (error: Error) => void }[] = []
   const batcher: Batcher<string, string> = openBatcher({
     keyOf: (item) => item.charAt(0),
     itemsMax,
+    isAhead,
     send: (items) => new Promise((answer, refuse) => sent.push({ items, answer, refuse })),
   })
   const add = (...items: string[]) => items.map((item) => batcher.add(item))
@@ -27,9 +28,9 @@ const tick = async () => {
   await setImmediate()
 }
 
-describe('a group', () => {
+describe.each([{ isAhead: false }, { isAhead: true }])('a group (ahead: $isAhead)', ({ isAhead }) => {
   test('takes what comes in the same turn, and each gets its own answer', async () => {
-    const { add, answer, itemsOf } = recording()
+    const { add, answer, itemsOf } = recording({ isAhead })
     const answers = add('a', 'b', 'c')
     await answer()
     expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!'])
@@ -37,7 +38,7 @@ describe('a group', () => {
   })
 
   test('waits for the one before it, and takes all that came meanwhile', async () => {
-    const { add, answer, itemsOf } = recording()
+    const { add, answer, itemsOf } = recording({ isAhead })
     add('a')
     await tick()
     add('b')
@@ -49,7 +50,7 @@ describe('a group', () => {
   })
 
   test('holds no key twice: the second of a key goes with the next, in the order of coming', async () => {
-    const { add, answer, itemsOf } = recording()
+    const { add, answer, itemsOf } = recording({ isAhead })
     const answers = add('a1', 'a2', 'b1', 'a3')
     for (let i = 0; i < 3; i++) await answer()
     expect(itemsOf()).toEqual([['a1', 'b1'], ['a2'], ['a3']])
@@ -57,14 +58,14 @@ describe('a group', () => {
   })
 
   test('is no larger than it may be', async () => {
-    const { add, answer, itemsOf } = recording(2)
+    const { add, answer, itemsOf } = recording({ itemsMax: 2, isAhead })
     add('a', 'b', 'c', 'd', 'e')
     for (let i = 0; i < 3; i++) await answer()
     expect(itemsOf()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
   test('that fails fails for each of it, and for none of the next', async () => {
-    const { add, answer, sent } = recording()
+    const { add, answer, sent } = recording({ isAhead })
     const failing = Promise.allSettled(add('a', 'b'))
     await tick()
     const next = add('c')
@@ -73,4 +74,17 @@ describe('a group', () => {
     await answer()
     expect(await Promise.all(next)).toEqual(['c!'])
   })
+})
+
+test.each([
+  { isAhead: true, of: 'a database that works by itself is sent the next before the last is answered' },
+  { isAhead: false, of: 'one that works in this process gets the next when the last has been answered' },
+])('$of', async ({ isAhead }) => {
+  const { add, answer, sent } = recording({ isAhead })
+  const [first] = add('a')
+  await tick()
+  add('b')
+  const sentWhenAnswered = first?.then(() => sent.length)
+  await answer()
+  expect(await sentWhenAnswered).toBe(isAhead ? 2 : 1)
 })

