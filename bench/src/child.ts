@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -26,17 +26,21 @@ const startMaxMs = 60_000
 /** What `npm start` gives to Node. */
 export const startFlags: string[] = workspace.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 
-/** Skerry's server as an operator starts it, but for the limits of an address: all requests come from one. */
-export async function startServer(settings: Record<string, string>): Promise<Child> {
+/**
+ * Skerry's server as an operator starts it, but for the rate limits: all requests come from one address.
+ *
+ * @param checkout a folder with another checkout, whose server it is then
+ */
+export async function startServer(settings: Record<string, string>, checkout?: string): Promise<Child> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
   const remove = () => rmSync(dataDir, { recursive: true, force: true })
   process.once('exit', remove)
-  const child = await start('../../packages/server/src/main.js', '', startFlags, (port) => ({
+  const file = checkout === undefined ? '../../packages/server/src/main.js' : `${checkout}/packages/server/src/main.js`
+  const child = await start(file, '', startFlags, (port) => ({
     SKERRY_PORT: String(port),
     SKERRY_DATA_DIR: dataDir,
     SKERRY_LOG_LEVEL: 'error',
     SKERRY_RATE_LIMITS: 'off',
-    SKERRY_CONNECTIONS_PER_ADDRESS: '5000',
     ...settings,
   }))
   return {
@@ -60,7 +64,7 @@ async function start(
   settingsOf: (port: number) => Record<string, string>,
 ): Promise<Child> {
   const port = await freePort()
-  const path = fileURLToPath(new URL(file, import.meta.url))
+  const path = isAbsolute(file) ? file : fileURLToPath(new URL(file, import.meta.url))
   const child = spawn(process.execPath, [...flags, ...profiling(), path], {
     env: { ...ownEnvironment(), ...settingsOf(port) },
     stdio: 'pipe',

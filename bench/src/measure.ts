@@ -33,19 +33,36 @@ export const say = (text: string) => void process.stderr.write(`${text}\n`)
  * does meanwhile happens to both.
  */
 export async function compare(
-  { loader, plan }: Bench,
+  bench: Pick<Bench, 'loader' | 'plan'>,
   ours: Target,
   floor: Target,
   connections = usualConnections,
 ): Promise<Comparison> {
-  const round = (target: Target, ms: number) => run(loader, target, connections, ms)
-  for (const target of [floor, ours]) await round(target, plan.warmUpMs)
-  const rounds: { ours: Round; floor: Round }[] = []
+  return comparison(await inTurns(bench, [floor, ours], connections), ours, floor)
+}
+
+type RoundsOf = (target: Target) => Round[]
+
+/** Rounds of all, one after the other, as often as the plan says; then those of each in their order. */
+export async function inTurns(
+  { loader, plan }: Pick<Bench, 'loader' | 'plan'>,
+  targets: readonly Target[],
+  connections = usualConnections,
+): Promise<RoundsOf> {
+  const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]))
+  for (const target of targets) await run(loader, target, connections, plan.warmUpMs)
   for (let i = 0; i < plan.rounds; i++)
-    rounds.push({ floor: await round(floor, plan.roundMs), ours: await round(ours, plan.roundMs) })
-  const oursOf = medians(rounds.map((round) => round.ours))
-  const floorOf = medians(rounds.map((round) => round.floor))
-  const ratios = rounds.map((round) => round.ours.perSecond / round.floor.perSecond).sort((a, b) => a - b)
+    for (const target of targets) rounds.get(target)?.push(await run(loader, target, connections, plan.roundMs))
+  return (target) => rounds.get(target) ?? []
+}
+
+/** Says it, too. */
+export function comparison(rounds: RoundsOf, ours: Target, floor: Target): Comparison {
+  const oursOf = medians(rounds(ours))
+  const floorOf = medians(rounds(floor))
+  const ratios = rounds(ours)
+    .map((round, index) => round.perSecond / (rounds(floor)[index] as Round).perSecond)
+    .sort((a, b) => a - b)
   say(`  ${describe(ours, oursOf)}; ${describe(floor, floorOf)}`)
   const quarter = ratios.length >> 2
   say(
