@@ -30,7 +30,7 @@ const engineSuites = [
 ]
 
 // What people do must not depend on who signs them in: once more with Skerry itself, and with a real provider.
-const people = ['me', 'orgs', 'envs', 'grants', 'resolve'].map(
+const people = ['me', 'orgs', 'members', 'envs', 'rekey', 'grants', 'resolve'].map(
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
 // Their people sign in by the issuer of tests, which makes claims about second factors.

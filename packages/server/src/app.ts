@@ -29,6 +29,7 @@ import { jobs as logSinkJobs } from './features/log-sink/jobs.ts'
 import { routes as logSink } from './features/log-sink/routes.ts'
 import { routes as machineClients } from './features/machine-clients/routes.ts'
 import { routes as me } from './features/me/routes.ts'
+import { routes as members } from './features/members/routes.ts'
 import { subscribers as notificationSubscribers } from './features/notifications/deliver.ts'
 import { jobs as notificationJobs } from './features/notifications/jobs.ts'
 import { routes as notifications } from './features/notifications/routes.ts'
@@ -38,6 +39,7 @@ import { routes as orgs } from './features/orgs/routes.ts'
 import { routes as passkeys } from './features/passkeys/routes.ts'
 import { jobs as recoveryJobs } from './features/recovery/jobs.ts'
 import { routes as recovery } from './features/recovery/routes.ts'
+import { routes as rekey } from './features/rekey/routes.ts'
 import { routes as resolve } from './features/resolve/routes.ts'
 import { jobs as rotationJobs } from './features/rotation/jobs.ts'
 import { routes as rotation } from './features/rotation/routes.ts'
@@ -79,8 +81,10 @@ export const routes: Route[] = [
   ...sessions,
   ...notifications,
   ...orgs,
+  ...members,
   ...apps,
   ...envs,
+  ...rekey,
   ...branches,
   ...groups,
   ...secrets,

@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
 import { findOverMonth } from './features/billing/quota.ts'
+import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openRoom } from './features/secrets/room.ts'
@@ -142,6 +143,7 @@ async function openContext(
     evictions,
     room: openRoom(now),
     writes: openWrites(db, evictions, now),
+    propose,
     fullDisk: openFullDisk(log, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,

@@ -2,7 +2,6 @@ import { apps } from '@skerry/contract/apps'
 import { keyed } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { quota } from '../billing/scope.ts'
-import { listOfApp } from '../branches/branches.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import { create, createEnv, get, list, listEnvs, remove, update } from './apps.ts'
 import { app } from './scope.ts'
@@ -15,5 +14,4 @@ export const routes = [
   route(apps.delete, app(admin), remove),
   route(apps.envs, app(member), listEnvs),
   route(apps.createEnv, quota('environments', app(keyed(admin))), createEnv), // the creator must be able to hold the key
-  route(apps.branches, app(member), listOfApp),
 ]

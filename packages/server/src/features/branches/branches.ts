@@ -6,11 +6,11 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { App } from '../apps/scope.ts'
 import { makeEnv, toResponse } from '../envs/create.ts'
+import { recordEnded } from '../envs/ended.ts'
+import { giveNewKey, toOneself } from '../envs/give.ts'
 import type { InEnv } from '../envs/scope.ts'
-import { giveNewKey, toOneself } from '../grants/give.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { coverNew } from '../recovery/covering.ts'
-import { recordEnded } from '../rotation/ended.ts'
 import { deleteExpiredBranch, listAppBranches, listBranches, listHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {

@@ -2,7 +2,7 @@ import { job } from '../../jobs/job.ts'
 import type { Context } from '../../kernel/context.ts'
 import { instant } from '../../kernel/context.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { recordEnded } from '../rotation/ended.ts'
+import { recordEnded } from '../envs/ended.ts'
 import { deleteExpiredBranches } from './store.ts'
 
 export const jobs = [job('branches.expire', { cron: '* * * * *' }, expireBranches)]

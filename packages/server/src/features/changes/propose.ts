@@ -1,41 +1,11 @@
-import type { AuditAction } from '@skerry/contract/audit-actions'
-import type { IdKind } from '@skerry/contract/prefixes'
-import type { Tx } from '../../db/database.ts'
-import type { Emit } from '../../events/events.ts'
 import { Reply } from '../../http/route.ts'
-import type { Principal } from '../../kernel/principal.ts'
-import type { Metadata } from '../../kernel/unit.ts'
-import type { Env, Protection } from '../envs/scope.ts'
+import type { Guarded, Proposal, Propose, Proposing } from '../secrets/proposing.ts'
 import { noteFrom } from './note.ts'
 import { factsOf } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
 
-/** What a write of a secret brings along. */
-interface Request {
-  db: Tx
-  principal: Principal
-  headers: Record<string, string | string[] | undefined>
-  now: string
-  newId: (kind: IdKind) => string
-  audit: (action: Extract<AuditAction, 'change_request.opened'>, resourceId: string, metadata: Metadata) => void
-  emit: Emit
-}
-
-/** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
-export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
-  | { action: 'put'; ciphertext: string }
-  | { action: 'restore'; restoreVersion: number }
-  | { action: 'delete' }
-)
-
-type Guarded = Env & { protection: Protection }
-
 /** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
-export async function propose(
-  request: Request,
-  env: Guarded,
-  proposal: Proposal,
-): Promise<Reply<{ queued: true; changeRequest: ChangeRow }>> {
+export const propose: Propose = async (request, env, proposal) => {
   const changeRequest = await queue(request, env, proposal)
   await request.emit('change_request.opened', factsOf(changeRequest, env.slug))
   return new Reply(202, { queued: true, changeRequest })
@@ -43,7 +13,7 @@ export async function propose(
 
 /** Queues several, which are decided together, and told of once. */
 export async function proposeTogether(
-  request: Request,
+  request: Proposing,
   env: Guarded,
   proposals: readonly [Proposal, ...Proposal[]],
 ): Promise<Reply<{ queued: true; groupId: string | null; changeRequests: ChangeRow[] }>> {
@@ -60,7 +30,7 @@ export async function proposeTogether(
 const alone = { groupId: null, groupSize: 1 }
 
 async function queue(
-  { db, principal, headers, now, newId, audit }: Request,
+  { db, principal, headers, now, newId, audit }: Proposing,
   env: Guarded,
   proposal: Proposal,
   group: Pick<ChangeRow, 'groupId' | 'groupSize'> = alone,

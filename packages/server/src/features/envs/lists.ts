@@ -1,8 +1,7 @@
 import type { Sql } from '../../db/database.ts'
 import { byCreation, type KeysetCursor, pageFrom, pageOf } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import type { App } from '../apps/scope.ts'
-import type { Group } from '../groups/scope.ts'
+import type { Owner } from './owners.ts'
 import { listAppEnvs, listGroupEnvs } from './store.ts'
 
 interface Request {
@@ -11,14 +10,14 @@ interface Request {
 }
 
 /** What owns environments; branches are no part of either list. */
-type Owner = { app: App } | { group: Group }
+type Owned = { app: Owner } | { group: Owner }
 
-const listEnvs = ({ db, principal }: Request, owner: Owner, cursor: KeysetCursor) =>
+const listEnvs = ({ db, principal }: Request, owner: Owned, cursor: KeysetCursor) =>
   'app' in owner ? listAppEnvs(db, owner.app, principal, cursor) : listGroupEnvs(db, owner.group, principal, cursor)
 
-export const allEnvs = (input: Request, owner: Owner) => listEnvs(input, owner, { at: null, id: null, take: null })
+export const allEnvs = (input: Request, owner: Owned) => listEnvs(input, owner, { at: null, id: null, take: null })
 
-export async function pageOfEnvs(input: Request & { query: Parameters<typeof pageFrom>[0] }, owner: Owner) {
+export async function pageOfEnvs(input: Request & { query: Parameters<typeof pageFrom>[0] }, owner: Owned) {
   const cursor = pageFrom(input.query, 'environment')
   const page = pageOf(await listEnvs(input, owner, cursor), cursor, byCreation)
   return { environments: page.rows, nextCursor: page.nextCursor }

@@ -6,7 +6,7 @@ import type { Org } from '../orgs/scope.ts'
 export const ownerColumns = 'id, org_id, name, slug, created_at, updated_at'
 
 /** What applications and groups have in common: both own environments, and their rows are alike. */
-interface Owner {
+export interface Owner {
   id: string
   orgId: string
 }

@@ -35,6 +35,9 @@ export const notExpired = (now: `$${number}`) => `(e.expires_at is null or e.exp
 export const ownGrant = (type: string, id: string) =>
   `k.org_id = e.org_id and k.environment_id = e.id and k.principal_type = ${type} and k.principal_id = ${id}`
 
+/** Of `key_grants`, as answers show them. */
+export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
+
 export const findEnv = (
   db: Sql,
   org: Pick<Org, 'id'>,

@@ -4,8 +4,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import type { App } from '../apps/scope.ts'
-import type { Group } from '../groups/scope.ts'
+import type { Owner } from './owners.ts'
 import type { Env } from './scope.ts'
 import { environmentColumns, isUnprotected, type Protection } from './scope.ts'
 
@@ -21,13 +20,13 @@ const page = `
      and ($5::timestamptz is null or (e.created_at, e.id) > ($5, $6))
    order by e.created_at, e.id limit $7`
 
-export const listAppEnvs = (db: Sql, app: App, principal: Principal, cursor: KeysetCursor) =>
+export const listAppEnvs = (db: Sql, app: Owner, principal: Principal, cursor: KeysetCursor) =>
   db.rows<WithAccess>(
     `${withAccess} where e.org_id = $1 and e.application_id = $2 and e.parent_environment_id is null ${page}`,
     [app.orgId, app.id, principal.type, principal.id, cursor.at, cursor.id, cursor.take],
   )
 
-export const listGroupEnvs = (db: Sql, group: Group, principal: Principal, cursor: KeysetCursor) =>
+export const listGroupEnvs = (db: Sql, group: Owner, principal: Principal, cursor: KeysetCursor) =>
   db.rows<WithAccess>(`${withAccess} where e.org_id = $1 and e.group_id = $2 ${page}`, [
     group.orgId,
     group.id,
@@ -111,4 +110,12 @@ export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCurso
         and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
       order by k.created_at, k.id limit $6`,
     [env.orgId, env.id, now, cursor.at, cursor.id, cursor.take],
+  )
+
+/** Removes the rotation policies whose environment is gone. */
+export const deleteOrphans = (db: Sql, orgId: string | null) =>
+  db.rows<{ orgId: string; id: string; secretName: string; kind: string }>(
+    `delete from rotation_policies where environment_id is null and ($1::text is null or org_id = $1)
+     returning org_id, id, secret_name, kind`,
+    [orgId],
   )

@@ -2,8 +2,8 @@ import type { grants } from '@skerry/contract/grants'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { giveKey } from '../envs/give.ts'
 import type { InEnv } from '../envs/scope.ts'
-import { giveKey } from './give.ts'
 import type { Grant } from './scope.ts'
 import {
   deleteGrant,

@@ -4,11 +4,9 @@ import type { Sql } from '../../db/database.ts'
 import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Env, InEnv } from '../envs/scope.ts'
+import { type Env, grantColumns, type InEnv } from '../envs/scope.ts'
 
 export type Grant = Checked<Static<typeof KeyGrant>>
-
-export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
 
 const findGrant = (db: Sql, env: Env, grantId: string) =>
   db.row<Grant>(`select ${grantColumns} from key_grants where org_id = $1 and environment_id = $2 and id = $3`, [

@@ -7,8 +7,8 @@ import { insertMembership } from '../../identity/store.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal, UserPrincipal } from '../../kernel/principal.ts'
 import { createOrg } from './create.ts'
-import type { InOrg } from './scope.ts'
-import { getOrg, listMembers, listOrgs, renameOrg } from './store.ts'
+import { getOrg, type InOrg } from './scope.ts'
+import { listMembers, listOrgs, renameOrg } from './store.ts'
 
 export async function list({ db, principal, query }: In<typeof orgs.list, Caller>): Out<typeof orgs.list> {
   const cursor = pageFrom(query, 'organization')

@@ -1,5 +1,3 @@
-import type { Invite as InviteRow } from '@skerry/contract/orgs'
-import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import {
   accessOf,
@@ -16,7 +14,6 @@ import { isSecondFactorBehind, type Principal, type UserPrincipal } from '../../
 
 export type Role = 'owner' | 'admin' | 'member'
 export type Org = Checked<{ id: string }>
-export type Invite = Checked<Static<typeof InviteRow>>
 
 export interface InOrg extends Caller {
   org: Org
@@ -105,19 +102,19 @@ export const within =
       return { ...scope, [key]: row } as S & Record<Key, Row>
     })
 
-export const inviteColumns = 'id, email, role, invited_by_id, created_at, expires_at'
+export interface StoredOrg {
+  id: string
+  name: string
+  slug: string
+  createdAt: string
+  updatedAt: string
+}
 
-/** Only one that still waits: one that has run out is in no list either. */
-const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
-  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and expires_at > $3`, [
-    org.id,
-    inviteId,
-    now,
-  ])
-
-export const invite = within<'invite', 'inviteId', Invite>(
-  'invite',
-  'inviteId',
-  'As inside; the invitation is one of the organization',
-  findInvite,
-)
+export async function getOrg(db: Sql, org: Org): Promise<StoredOrg> {
+  const row = await db.row<StoredOrg>(
+    'select id, name, slug, created_at, updated_at from organizations where id = $1',
+    [org.id],
+  )
+  if (!row) throw new Error('an organization in scope exists')
+  return row
+}

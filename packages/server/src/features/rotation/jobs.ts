@@ -2,7 +2,7 @@ import { job } from '../../jobs/job.ts'
 import { type Context, instant } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
-import { recordEnded } from './ended.ts'
+import { recordEnded } from '../envs/ended.ts'
 import { runRotation } from './run.ts'
 import { listDue } from './store.ts'
 

@@ -142,14 +142,6 @@ export const deleteRotatorGrant = (db: Tx, orgId: string, environmentId: string)
     [orgId, environmentId],
   )
 
-/** Removes those whose environment is gone. */
-export const deleteOrphans = (db: Sql, orgId: string | null) =>
-  db.rows<{ orgId: string; id: string; secretName: string; kind: string }>(
-    `delete from rotation_policies where environment_id is null and ($1::text is null or org_id = $1)
-     returning org_id, id, secret_name, kind`,
-    [orgId],
-  )
-
 /** Active ones whose time has come. */
 export const listDue = (db: Sql, now: string) =>
   db.rows<{ orgId: string; rotationId: string }>(

@@ -1,11 +1,18 @@
+import type { ChangeRequest } from '@skerry/contract/changes'
+import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Change } from '../changes/scope.ts'
 import type { Env } from '../envs/scope.ts'
 import { checkRoom } from './room.ts'
 import { appendVersion, deleteSecret, findVersion, lockCount, lockSecret, type StoredSecret } from './store.ts'
 import { writeSecret } from './write-store.ts'
+
+/** What was proposed, and by whom. */
+type Change = Pick<
+  Static<typeof ChangeRequest>,
+  'action' | 'secretName' | 'ciphertext' | 'restoreVersion' | 'baseVersion' | 'proposedByType' | 'proposedById'
+> & { baseSecretId: string | null }
 
 /** What was done, as the audit trail tells it. */
 interface Applied {
@@ -15,16 +22,20 @@ interface Applied {
 }
 
 /** A change with what it was proposed on, held until this transaction ends; `secret` undefined where there was none. */
-interface Based {
-  change: Change
+interface Based<Of extends Change> {
+  change: Of
   secret: StoredSecret | undefined
 }
 
 /** Undefined where a secret has moved on: it is another one by now, or at another version. */
-export async function lockBases(db: Tx, env: Env, changes: readonly Change[]): Promise<Based[] | undefined> {
+export async function lockBases<Of extends Change>(
+  db: Tx,
+  env: Env,
+  changes: readonly Of[],
+): Promise<Based<Of>[] | undefined> {
   // The environment before its secrets, as a re-key does: each would otherwise wait for the other.
   await lockCount(db, env)
-  const bases: Based[] = []
+  const bases: Based<Of>[] = []
   for (const change of changes) {
     const secret = await lockSecret(db, env, change.secretName)
     const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
@@ -42,8 +53,8 @@ interface Work {
 }
 
 /** All changes or none: undefined where the first finds its secret made by another in this moment. */
-export async function applyAll(work: Work, env: Env, bases: readonly Based[]) {
-  const done: (Applied & Pick<Based, 'change'>)[] = []
+export async function applyAll<Of extends Change>(work: Work, env: Env, bases: readonly Based<Of>[]) {
+  const done: (Applied & Pick<Based<Of>, 'change'>)[] = []
   for (const { change, secret } of bases) {
     const { secretName: name, ciphertext } = change
     if (ciphertext !== null) await checkRoom(work.context, work.db, env, { name, bytes: ciphertext.length })

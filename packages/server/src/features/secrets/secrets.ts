@@ -4,7 +4,6 @@ import type { Static } from 'typebox'
 import { pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { propose } from '../changes/propose.ts'
 import type { Env, InEnv, Protection } from '../envs/scope.ts'
 import { checkRoom } from './room.ts'
 import {
@@ -36,7 +35,7 @@ export async function put(input: In<typeof secrets.put, InEnv>): Out<typeof secr
     const on = await findSecret(db, env, params.name)
     if (body.expectedVersion !== undefined && body.expectedVersion !== (on?.currentVersion ?? 0))
       throw conflict(params.name, body.expectedVersion)
-    return propose(input, env, { action: 'put', secretName: params.name, on, ciphertext: body.ciphertext })
+    return context.propose(input, env, { action: 'put', secretName: params.name, on, ciphertext: body.ciphertext })
   }
   const written = await writeSecret(db, env, {
     newId: newId('secret'),
@@ -91,7 +90,7 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
   await checkRoom(context, db, env, { name: params.name, bytes: old.ciphertext.length })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: body.version }
-    return propose(input, env, { ...proposal, secretName: params.name, on: secret })
+    return context.propose(input, env, { ...proposal, secretName: params.name, on: secret })
   }
   const restored = await appendVersion(db, env, secret, {
     ciphertext: old.ciphertext,
@@ -109,12 +108,12 @@ export async function restore(input: In<typeof secrets.restore, InEnv>): Out<typ
 }
 
 export async function remove(input: In<typeof secrets.delete, InEnv>): Out<typeof secrets.delete> {
-  const { db, env, params, query, body, audit } = input
+  const { context, db, env, params, query, body, audit } = input
   const expected = query.expectedVersion ?? body.expectedVersion
   if (expected !== (body.expectedVersion ?? expected))
     throw fail('invalid_request', 'body.expectedVersion: another one than query.expectedVersion')
   const secret = await lockedSecret(db, env, params.name, expected)
-  if (isProtected(env)) return propose(input, env, { action: 'delete', secretName: params.name, on: secret })
+  if (isProtected(env)) return context.propose(input, env, { action: 'delete', secretName: params.name, on: secret })
   await deleteSecret(db, env, secret.id)
   audit('secret.deleted', secret.id, { environmentId: env.id, name: params.name, version: secret.currentVersion })
   return { ok: true }

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { type Env, isUnprotected } from './scope.ts'
+import { type Env, isUnprotected } from '../envs/scope.ts'
 
 /** Keeps new secrets and new grants out until commit: their foreign keys wait for this row. */
 export const lockEnv = (db: Tx, env: Env) =>

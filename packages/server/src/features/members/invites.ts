@@ -4,8 +4,9 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { takeAttempt } from '../../identity/attempts.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { InOrg, Invite } from './scope.ts'
-import { deleteInvite, getOrg, hasMember, insertInvite, isMember, listInvites } from './store.ts'
+import { getOrg, type InOrg } from '../orgs/scope.ts'
+import { deleteInvite, hasMember, insertInvite, isMember, listInvites } from './invites-store.ts'
+import type { Invite } from './scope.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
   const cursor = pageFrom(query, 'invitation')

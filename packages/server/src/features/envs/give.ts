@@ -2,7 +2,7 @@ import type { IdKind } from '@skerry/contract/prefixes'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { insertGrant } from './store.ts'
+import { insertGrant } from './grant-store.ts'
 
 interface Request {
   db: Tx

@@ -1,7 +1,7 @@
 import type { Member } from '@skerry/contract/orgs'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Org, Role } from './scope.ts'
+import type { Org, Role } from '../orgs/scope.ts'
 
 /** Changes of an organization's membership wait here for each other, so that each sees who is left. */
 export const lockOrg = (db: Tx, org: Org) =>

@@ -3,17 +3,9 @@ import type { Tx } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
+import type { InOrg, Role } from '../orgs/scope.ts'
 import { removeCustodian } from '../recovery/custodians.ts'
-import {
-  deleteMember,
-  getMember,
-  hasOwner,
-  listGrantedEnvironments,
-  listRoles,
-  lockOrg,
-  updateRole,
-} from './members-store.ts'
-import type { InOrg, Role } from './scope.ts'
+import { deleteMember, getMember, hasOwner, listGrantedEnvironments, listRoles, lockOrg, updateRole } from './store.ts'
 
 export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
   const { db, org, params, body, audit } = input

@@ -3,8 +3,9 @@ import { isReader } from '@skerry/contract/readers'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
+import { toResponse } from '../envs/create.ts'
+import type { InEnv } from '../envs/scope.ts'
 import { coverAnew } from '../recovery/covering.ts'
-import { toResponse } from './create.ts'
 import {
   deleteOtherGrants,
   type Holder,
@@ -13,8 +14,7 @@ import {
   lockSecrets,
   resealSecrets,
   rewrapGrants,
-} from './rekey-store.ts'
-import type { InEnv } from './scope.ts'
+} from './store.ts'
 
 type Request = In<typeof rekey.run, InEnv>
 

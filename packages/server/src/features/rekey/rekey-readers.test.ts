@@ -7,7 +7,7 @@ import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
 import { newId } from '../../kernel/context.ts'
 import { rotatorOf, syncOf } from '../../keys/keypairs.ts'
-import { giveKey } from '../grants/give.ts'
+import { giveKey } from '../envs/give.ts'
 
 const { scene, params, bodyOf, run } = rekeying()
 

@@ -2,7 +2,7 @@ import type { OwnInvite } from '@skerry/contract/own-invites'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import type { Org, Role } from './scope.ts'
+import type { Org, Role } from '../orgs/scope.ts'
 
 export const listOwnInvites = (db: Sql, userId: string, now: string, cursor: KeysetCursor) =>
   db.rows<Static<typeof OwnInvite>>(

@@ -1,0 +1,45 @@
+import type { AuditAction } from '@skerry/contract/audit-actions'
+import type { ChangeRequest } from '@skerry/contract/changes'
+import type { IdKind } from '@skerry/contract/prefixes'
+import type { Static } from 'typebox'
+import type { Tx } from '../../db/database.ts'
+import type { Emit } from '../../events/events.ts'
+import type { Reply } from '../../http/route.ts'
+import type { Principal } from '../../kernel/principal.ts'
+import type { Metadata } from '../../kernel/unit.ts'
+import type { Env, Protection } from '../envs/scope.ts'
+
+declare module '../../kernel/context.ts' {
+  interface Context {
+    /** Of changes/, which stands on secrets because it applies what was proposed. */
+    propose: Propose
+  }
+}
+
+/** What a write of a secret brings along. */
+export interface Proposing {
+  db: Tx
+  principal: Principal
+  headers: Record<string, string | string[] | undefined>
+  now: string
+  newId: (kind: IdKind) => string
+  audit: (action: Extract<AuditAction, 'change_request.opened'>, resourceId: string, metadata: Metadata) => void
+  emit: Emit
+}
+
+/** A write that would succeed now, on the secret as it is now: undefined where there is none of that name. */
+export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
+  | { action: 'put'; ciphertext: string }
+  | { action: 'restore'; restoreVersion: number }
+  | { action: 'delete' }
+)
+
+/** Of which the access has found that it is protected. */
+export type Guarded = Env & { protection: Protection }
+
+/** Queues a write instead of doing it, under the settings that protect the environment at this moment. */
+export type Propose = (
+  request: Proposing,
+  env: Guarded,
+  proposal: Proposal,
+) => Promise<Reply<{ queued: true; changeRequest: Static<typeof ChangeRequest> }>>

@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+// Features stand on each other in one order, types included: whoever reads one has to know those below it and no other. The
+// parts of the vault are one feature.
+
+const features = fileURLToPath(new URL('../packages/server/src/features', import.meta.url))
+
+const featureOf = (path: string): string => path.slice(0, path.indexOf('/'))
+
+/** Feature -> those that it imports from, each with one of the imports. */
+type Graph = Map<string, Map<string, string>>
+
+function graphOf(files: readonly string[], textOf: (file: string) => string): Graph {
+  const graph: Graph = new Map()
+  for (const file of files) {
+    const below = graph.get(featureOf(file)) ?? new Map<string, string>()
+    graph.set(featureOf(file), below)
+    for (const [, imported] of textOf(file).matchAll(/\b(?:from|import\() ?'(\.[^']+)'/g)) {
+      const to = join(dirname(file), imported as string)
+      if (!to.startsWith('..') && featureOf(to) !== featureOf(file)) below.set(featureOf(to), `${file} → ${to}`)
+    }
+  }
+  return graph
+}
+
+/** The imports that make up a circle of features; none where there is none. */
+function circleIn(graph: Graph): string[] {
+  const done = new Set<string>()
+  const search = (feature: string, path: readonly string[], imports: readonly string[]): string[] | undefined => {
+    if (path.includes(feature)) return imports.slice(path.indexOf(feature))
+    if (done.has(feature)) return undefined
+    for (const [below, via] of graph.get(feature) ?? []) {
+      const circle = search(below, [...path, feature], [...imports, via])
+      if (circle) return circle
+    }
+    done.add(feature)
+    return undefined
+  }
+  for (const feature of graph.keys()) {
+    const circle = search(feature, [], [])
+    if (circle) return circle
+  }
+  return []
+}
+
+test('no feature stands on another that stands on it', () => {
+  const files = globSync('**/*.ts', { cwd: features }).filter((file) => !file.endsWith('.test.ts'))
+  const graph = graphOf(files, (file) => readFileSync(join(features, file), 'utf8'))
+  expect(graph.get('secrets')?.has('envs')).toBe(true)
+  expect(circleIn(graph)).toEqual([])
+})
+
+test('a circle is named by its imports, of types too', () => {
+  const texts: Record<string, string> = {
+    'a/a.ts': `import { b } from '../b/b.ts'`,
+    'b/b.ts': `import type { Cc } from '../c/deep/c.ts'`,
+    'c/deep/c.ts': `const a = await import('../../a/a.ts')`,
+    'd/d.ts': `import { a } from '../a/a.ts'\nimport { db } from '../../db/database.ts'`,
+  }
+  const graph = graphOf(Object.keys(texts), (file) => texts[file] as string)
+  expect(circleIn(graph)).toEqual(['a/a.ts → b/b.ts', 'b/b.ts → c/deep/c.ts', 'c/deep/c.ts → a/a.ts'])
+})
