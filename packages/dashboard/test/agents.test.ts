@@ -70,6 +70,25 @@ describe('an agent', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
+  test('cannot sign what an earlier text said', async () => {
+    const submit = dialog().getByRole('button', { name: 'Sign and publish' })
+    await expect.poll(() => submit.isEnabled()).toBe(true)
+    const isDisabledAtOnce = await dialog()
+      .getByLabel('Rules')
+      .evaluate(
+        async (field: HTMLTextAreaElement, text) => {
+          Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')?.set?.call(field, text)
+          field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+          // React renders in this microtask, and the answer of the worker comes in a task after it.
+          await Promise.resolve()
+          return field.form?.querySelector<HTMLButtonElement>('[type=submit]')?.disabled
+        },
+        rules(['PUT']),
+      )
+    expect(isDisabledAtOnce).toBe(true)
+    await write(rules(['GET']))
+  })
+
   test('has them once they are signed with the key of the keyring', async () => {
     await press('Sign and publish')
     await closed()

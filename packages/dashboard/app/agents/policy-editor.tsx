@@ -31,7 +31,7 @@ export function PolicyEditor({
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const [text, setText] = useState(JSON.stringify(rules ?? example, null, 2))
   const [days, setDays] = useState<string>('30')
-  const { data: read } = useSimulation(text, null)
+  const { data: read, isPlaceholderData: stale } = useSimulation(text, null)
   const publish = async () => {
     if (!read || !('rules' in read)) return
     const issuedAt = Math.floor(Date.now() / 1000)
@@ -51,7 +51,8 @@ export function PolicyEditor({
       size="lg"
       onClose={onClose}
       onSubmit={publish}
-      disabled={!read || problem !== null}
+      // The rules that are signed are those of the text that is shown, and never of the text before it.
+      disabled={!read || stale || problem !== null}
     >
       <Textarea
         label="Rules"
