@@ -23,34 +23,43 @@ export function register(command: Command): void {
     .option('--app <slug>', 'application; the folder’s name unless given')
     .option('--env <slug>', 'environment; development unless given')
     .option('--name <name>', 'the application’s name for people; the folder’s, or the slug, unless given')
-    .addHelpText('after', '\nBelow a folder that has a skerry.json, the folder is added to its paths.')
+    .addHelpText(
+      'after',
+      '\nBelow a folder that has a skerry.json of the same server and organization, the folder is added to its paths.',
+    )
     .action(init)
 }
 
 async function init(flags: Options): Promise<void> {
   const folder = process.cwd()
   const session = await openSession(flags)
-  const { found } = session.settings
-  const isBelow = found !== null && found.file !== join(folder, projectFileName)
+  const { found, url } = session.settings
+  const org = await session.org()
+  const own = found?.file === join(folder, projectFileName) ? found : null
+  const above = found && !own && isOf(found.project, url, org.slug) ? found : null
   // Below another folder's file, that file speaks of its own application and not of this one.
-  const known = isBelow ? ownEntry(found, folder) : found?.project
+  const known = above ? ownEntry(above, folder) : own?.project
   const picks = canAsk() && !flags.yes
   const byFolder = slugFrom(basename(folder))
   const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
-  const usual = known?.env ?? (isBelow ? found.scope.env : undefined)
+  const usual = known?.env ?? above?.scope.env
   const env =
     flags.env ?? process.env.SKERRY_ENV ?? usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
-  const org = await session.org()
   const made = await ensure(session, { app, env, name: flags.name ?? nameFor(app, folder) }, flags)
-  const scope = { url: session.settings.url, org: org.slug, app, env }
-  const file = isBelow ? addToPaths(found, folder, { app, env }) : writeOwn(found, folder, scope)
+  const scope = { url, org: org.slug, app, env }
+  const file = above ? addToPaths(above, folder, { app, env }) : writeOwn(own, folder, scope)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
   if (flags.json) writeJson({ file, ...scope, created: made })
 }
+
+/** Entries of `paths` are of the file's own server and organization: other ones need a file of their own. */
+const isOf = (project: Project, url: string, org: string) =>
+  (project.url === undefined || URL.parse(project.url)?.href === URL.parse(url)?.href) &&
+  (project.org === undefined || project.org === org)
 
 const whatIsNew = 'new'
 
