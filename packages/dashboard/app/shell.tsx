@@ -31,6 +31,7 @@ import {
 } from './ui/icons.ts'
 import { isCovered } from './ui/layer.tsx'
 import { MenuLink } from './ui/links.tsx'
+import { MenuItems } from './ui/menu-items.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 import { useNavOrg } from './use-nav-org.ts'
 
@@ -160,7 +161,7 @@ function OrgSwitcher() {
           </Group>
         </UnstyledButton>
       </Menu.Target>
-      <Menu.Dropdown>
+      <MenuItems>
         <Menu.Label>Organizations</Menu.Label>
         {me.orgs.map((org) => (
           <MenuLink
@@ -176,7 +177,7 @@ function OrgSwitcher() {
         <Menu.Item leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
           New organization
         </Menu.Item>
-      </Menu.Dropdown>
+      </MenuItems>
       <Suspense>{creating && <NewOrgDialog onClose={() => setCreating(false)} />}</Suspense>
     </Menu>
   )
@@ -209,7 +210,7 @@ function AccountMenu() {
           <IconCircleUser size={20} />
         </ActionIcon>
       </Menu.Target>
-      <Menu.Dropdown>
+      <MenuItems>
         <Menu.Label>{me.user?.email ?? me.user?.name}</Menu.Label>
         {accountNav.map(({ label, to, icon: Icon }) => (
           <MenuLink key={to} to={to} leftSection={<Icon size={16} strokeWidth={1.6} />}>
@@ -222,7 +223,7 @@ function AccountMenu() {
           Sign out
         </Menu.Item>
         <ProblemAlert error={signOut.error} />
-      </Menu.Dropdown>
+      </MenuItems>
     </Menu>
   )
 }

@@ -30,6 +30,20 @@ const expectMasked = async () => {
 const isFocused = (locator: Locator) =>
   expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true)
 
+/** As on a slow machine: what the page puts off is done when it catches up, after the person has gone on. */
+const putOff = () =>
+  page.evaluate(() => {
+    const timer = window.setTimeout
+    const late: (() => void)[] = []
+    window.setTimeout = ((then: () => void, ms?: number) => (ms ? timer(then, ms) : late.push(then))) as never
+    Object.assign(window, {
+      catchUp() {
+        window.setTimeout = timer
+        for (const then of late) then()
+      },
+    })
+  })
+
 describe('an application', () => {
   test('is made, with environments whose keys are made in the browser', async () => {
     await createApp(page, 'Web shop')
@@ -190,18 +204,7 @@ describe('the keyboard', () => {
   })
 
   test('stays in the field that a person went to while a dialog was opening', async () => {
-    // As on a slow machine: what the page has put off is done after the person has gone on.
-    await page.evaluate(() => {
-      const timer = window.setTimeout
-      const late: (() => void)[] = []
-      window.setTimeout = ((then: () => void, ms?: number) => (ms ? timer(then, ms) : late.push(then))) as never
-      Object.assign(window, {
-        catchUp() {
-          window.setTimeout = timer
-          for (const then of late) then()
-        },
-      })
-    })
+    await putOff()
     await page.getByRole('button', { name: 'Add secret' }).click()
     const dialog = dialogOf(page)
     await isFocused(dialog.getByLabel('Name'))
@@ -212,6 +215,25 @@ describe('the keyboard', () => {
     expect(await dialog.getByLabel('Name').inputValue()).toBe('')
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+  })
+
+  test('stays at the item that a person went to while a menu was opening', async () => {
+    await putOff()
+    const menu = page.getByRole('button', { name: 'Actions for Production' })
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await isFocused(page.getByRole('menuitem', { name: 'Reveal all' }))
+    const item = page.getByRole('menuitem', { name: 'Paste .env…' })
+    await item.focus()
+    await page.evaluate('catchUp()')
+    await page.keyboard.press('Enter')
+    await isFocused(dialogOf(page).getByLabel('Text of the file'))
+    await page.keyboard.press('Escape')
+    await isFocused(menu)
+    await page.keyboard.press('Enter')
+    await isFocused(page.getByRole('menuitem', { name: 'Reveal all' }))
+    await page.keyboard.press('Escape')
+    await isFocused(menu)
   })
 
   test('opens the command palette anywhere, goes where it says, and closes it with Escape', async () => {

@@ -13,6 +13,7 @@ import {
   IconTriangleAlert,
 } from '../ui/icons.ts'
 import { AnchorLink, MenuLink } from '../ui/links.tsx'
+import { MenuItems } from '../ui/menu-items.tsx'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Column } from './columns.ts'
 import type { MatrixDialog } from './matrix-dialog.ts'
@@ -70,7 +71,7 @@ export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
             <IconEllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>
-        <Menu.Dropdown>
+        <MenuItems>
           <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
             Reveal all
           </Menu.Item>
@@ -97,7 +98,7 @@ export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
           >
             Access and settings
           </MenuLink>
-        </Menu.Dropdown>
+        </MenuItems>
       </Menu>
     </Group>
   )

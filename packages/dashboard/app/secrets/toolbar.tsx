@@ -1,6 +1,7 @@
 import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
+import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
 
 export type Filter = 'all' | 'missing' | 'different' | 'same' | 'broken'
@@ -77,14 +78,14 @@ function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (colu
       <Menu.Target>
         <Button {...button}>Paste .env</Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <MenuItems>
         <Menu.Label>Into</Menu.Label>
         {writable.map((column) => (
           <Menu.Item key={column.environmentId} onClick={() => onPaste(column)}>
             {column.name}
           </Menu.Item>
         ))}
-      </Menu.Dropdown>
+      </MenuItems>
     </Menu>
   )
 }

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Menu, Table } from '@mantine/core'
 import { type ReactNode, useId, useState } from 'react'
 import { IconChevronDown, IconChevronRight, IconEllipsis } from './icons.ts'
+import { MenuItems } from './menu-items.tsx'
 
 export interface ListColumn<R> {
   header: string
@@ -105,13 +106,13 @@ function ActionMenu({ actions, name }: { actions: RowAction[]; name: string }) {
           <IconEllipsis size={16} />
         </ActionIcon>
       </Menu.Target>
-      <Menu.Dropdown>
+      <MenuItems>
         {actions.map(({ label, danger, disabled = false, onClick }) => (
           <Menu.Item key={label} {...(danger ? { color: 'red' } : {})} disabled={disabled} onClick={onClick}>
             {label}
           </Menu.Item>
         ))}
-      </Menu.Dropdown>
+      </MenuItems>
     </Menu>
   )
 }

@@ -11,6 +11,7 @@ import { Empty } from '../../../ui/empty.tsx'
 import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { IconDownload } from '../../../ui/icons.ts'
 import { List, type ListColumn } from '../../../ui/list.tsx'
+import { MenuItems } from '../../../ui/menu-items.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { RelativeTime } from '../../../ui/relative-time.tsx'
 
@@ -101,10 +102,10 @@ function Export({ entries }: { entries: Entry[] }) {
           Export what is shown
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <MenuItems>
         <Menu.Item onClick={() => download(`${name}.json`, 'application/json', jsonOf(entries))}>JSON</Menu.Item>
         <Menu.Item onClick={() => download(`${name}.csv`, 'text/csv', csvOf(entries))}>CSV</Menu.Item>
-      </Menu.Dropdown>
+      </MenuItems>
     </Menu>
   )
 }

@@ -10,6 +10,7 @@ import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../../secrets/use-columns.ts'
 import { IconGitBranch } from '../../../../../ui/icons.ts'
+import { MenuItems } from '../../../../../ui/menu-items.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/')({ component: ApplicationSecrets })
 
@@ -73,7 +74,7 @@ function Branches(props: { branches: Environment[]; chosen: string[]; onChoose: 
           {chosen.length === 0 ? 'Branches' : `Branches (${chosen.length})`}
         </Button>
       </Menu.Target>
-      <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
+      <MenuItems mah={320} style={{ overflowY: 'auto' }}>
         <Menu.Label>Show beside their environment</Menu.Label>
         {branches.map(({ id, name, slug }) => (
           <Menu.Item
@@ -85,7 +86,7 @@ function Branches(props: { branches: Environment[]; chosen: string[]; onChoose: 
             {name === slug ? slug : `${name} (${slug})`}
           </Menu.Item>
         ))}
-      </Menu.Dropdown>
+      </MenuItems>
     </Menu>
   )
 }
