@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServer } from '../src/server.ts'
 import { wrappedKey } from './blobs.ts'
 import { engine } from './engine.ts'
+import { held } from './held.ts'
 import {
   type Actor,
   grantKey,
@@ -128,39 +129,28 @@ describe.runIf(engine() === 'postgres')('two servers on one PostgreSQL', () => {
 
   test('a writer that stays open does not hide what others commit', async () => {
     await warm()
-    let release = () => {}
-    const open = world.server.context.db.transaction(async (tx) => {
-      await tx.rows('update organizations set updated_at = now() where id = $1', [tenant.orgId])
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
-    })
+    const open = await held(world.server.context.db, (tx) =>
+      tx.rows('update organizations set updated_at = now() where id = $1', [tenant.orgId]),
+    )
     await putSecret(world, tenant, envId, 'BESIDE')
     const tookMs = await until(({ body }) =>
       body.layers.some((layer) => layer.secrets.some((s) => s.name === 'BESIDE')),
     )
-    release()
-    await open
+    await open.commit()
     expect(tookMs).toBeLessThan(withinMs)
   })
 
   test('what a writer changed that stayed open over several looks is heard once it commits', async () => {
     const second = await newToken(world, tenant)
     await grantKey(world, tenant, envId, second)
-    const changed = Promise.withResolvers<void>()
-    const released = Promise.withResolvers<void>()
-    const revoking = world.server.context.db.transaction(async (tx) => {
-      await tx.rows('update service_tokens set revoked_at = now() where id = $1', [second.id])
-      changed.resolve()
-      await released.promise
-    })
-    await changed.promise
+    const revoking = await held(world.server.context.db, (tx) =>
+      tx.rows('update service_tokens set revoked_at = now() where id = $1', [second.id]),
+    )
     await warm()
     await putSecret(world, tenant, envId, 'MEANWHILE')
     await until(({ body }) => body.layers.some((layer) => layer.secrets.some((s) => s.name === 'MEANWHILE')))
     await warm(second.as)
-    released.resolve()
-    await revoking
+    await revoking.commit()
     expect(await until(({ status }) => status === 401, second.as)).toBeLessThan(withinMs)
   })
 })

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
 import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
+import { held, waiting } from '../../test/held.ts'
 import { openTenant } from '../../test/scene.ts'
 import {
   type Actor,
@@ -50,38 +51,16 @@ const rows = {
   usr: 'memberships where user_id',
 } as const
 
-/** Deletes a row in a transaction that stays open until told to commit. */
-async function deleteAndHold(id: string) {
-  const deleted = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  const transaction = world.server.context.db.transaction(async (tx) => {
-    await tx.rows(`delete from ${rows[id.slice(0, 3) as keyof typeof rows]} = '${id}'`)
-    deleted.resolve()
-    await released.promise
-  })
-  await Promise.race([deleted.promise, transaction])
-  return {
-    commit: () => {
-      released.resolve()
-      return transaction
-    },
-  }
-}
-
-async function waits(): Promise<boolean> {
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  return (await world.server.context.db.row(waiting)) !== undefined
-}
-
 interface Refused {
   status: number
   error: { code: string } | undefined
 }
 
 async function whileDeleting(id: string, request: () => Promise<Refused>): Promise<Refused> {
-  const deletion = await deleteAndHold(id)
+  const { db } = world.server.context
+  const deletion = await held(db, (tx) => tx.rows(`delete from ${rows[id.slice(0, 3) as keyof typeof rows]} = '${id}'`))
   const pending = request()
-  if (engine() === 'postgres') await until('the request waits for the deletion', waits)
+  if (engine() === 'postgres') await until('the request waits for the deletion', async () => (await waiting(db)) > 0)
   await deletion.commit()
   return pending
 }

@@ -6,6 +6,7 @@ import { growTree, isSameHash, openHasher, rootOfInclusion, rootsOfConsistency }
 import { compareCheckpoints, fetchCheckpoint, type SeenCheckpoint, verifyTrail } from '@skerry/sdk/audit-proof'
 import { createClient } from '@skerry/sdk/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { held } from '../../../test/held.ts'
 import { newApp, newGroup, newMember, newToken, signUp, type Tenant } from '../../../test/tenant.ts'
 import { openWorld, type World } from '../../../test/world.ts'
 import { seal } from './seal.ts'
@@ -183,16 +184,9 @@ describe('sealing', () => {
     const id = `aud_${'S'.repeat(22)}`
     const slow = `insert into audit_entries (org_id, id, action, actor_type, resource_type, metadata, created_at)
                   values ('${of.orgId}', '${id}', 'org.updated', 'system', 'organization', '{}', now())`
-    const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const writing = db().transaction(async (tx) => {
-      await tx.rows(slow)
-      written.resolve()
-      await released.promise
-    })
-    await Promise.race([written.promise, writing])
+    const writing = await held(db(), (tx) => tx.rows(slow))
     if (db().engine === 'postgres') await work()
-    released.resolve()
-    await writing
+    await writing.commit()
     if (db().engine !== 'postgres') await work()
     return id
   }

@@ -3,6 +3,7 @@ import { oauth } from '@skerry/contract/oauth'
 import { orgs } from '@skerry/contract/orgs'
 import { describe, expect, test } from 'vitest'
 import { engine } from '../../../test/engine.ts'
+import { held, waiting } from '../../../test/held.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { newMember } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
@@ -35,21 +36,14 @@ describe.each(['renewSecret', 'revoke'] as const)('%s', (end) => {
   test('waits for an access token that is being issued, and ends it', async () => {
     const { db } = world.server.context
     const { id: clientId, secret } = await made()
-    const [issued, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const issuing = db.transaction(async (tx) => {
+    const issuing = await held(db, async (tx) => {
       const expiresAt = new Date(world.clock.now().getTime() + 60_000).toISOString()
       const hashes = { secretHash: sha256(secret), tokenHash: sha256(newSecret()) }
       expect(await insertAccessToken(tx, { orgId, clientId, ...hashes, expiresAt })).toBe(true)
-      issued.resolve()
-      await released.promise
     })
-    await Promise.race([issued.promise, issuing])
     const pending = ending(clientId)
-    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    if (engine() === 'postgres')
-      await until('it waits', async () => (await db.row(waits)) !== undefined).finally(released.resolve)
-    released.resolve()
-    await issuing
+    if (engine() === 'postgres') await until('it waits', async () => (await waiting(db)) > 0).finally(issuing.commit)
+    await issuing.commit()
     expect((await pending).status).toBe(200)
     expect(await db.rows('select 1 from machine_tokens where client_id = $1', [clientId])).toEqual([])
   })

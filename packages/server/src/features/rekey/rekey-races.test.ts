@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
 import { protect } from '../../../test/guarded.ts'
+import { held, waiting } from '../../../test/held.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
 import { newToken } from '../../../test/tenant.ts'
@@ -19,8 +20,6 @@ describe('a write at the same time', () => {
       body: { ciphertext: ciphertext(), ...(name === 'A' ? { expectedVersion: 1 } : {}) },
     })
 
-  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-
   test.each(['A', 'NEW'])('comes before it, which is then refused, or after it: %s', async (name) => {
     const [rekeyed, written] = await Promise.all([run(), put(name)])
     const after = (await listed()).find((secret) => secret.name === name)
@@ -31,21 +30,16 @@ describe('a write at the same time', () => {
 
   test('that is open holds it up, and is seen by it', async () => {
     const { db } = scene.world.server.context
-    const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const writing = db.transaction(async (tx) => {
-      await tx.rows(
+    const writing = await held(db, (tx) =>
+      tx.rows(
         `insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, created_at, updated_at)
          values ($1, $2, $3, 'NEW', 1, $4, now(), now())`,
         [scene.tenant.orgId, `sec_${scene.envId.slice(4)}`, scene.envId, ciphertext()],
-      )
-      written.resolve()
-      await released.promise
-    })
-    await Promise.race([written.promise, writing])
+      ),
+    )
     const pending = run()
-    if (engine() === 'postgres') await until('it waits', async () => (await db.row(waits)) !== undefined)
-    released.resolve()
-    await writing
+    if (engine() === 'postgres') await until('it waits', async () => (await waiting(db)) > 0).finally(writing.commit)
+    await writing.commit()
     expect((await pending).error?.message).toBe('NEW has been added')
   })
 
@@ -53,22 +47,17 @@ describe('a write at the same time', () => {
     if (engine() !== 'postgres') return // One connection: nothing waits.
     const { db } = scene.world.server.context
     expect((await put('A')).status).toBe(200)
-    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = db.transaction(async (tx) => {
-      await tx.rows('select 1 from environments where id = $1 for update', [scene.envId])
-      held.resolve()
-      await released.promise
-    })
-    await Promise.race([held.promise, holding])
+    const holding = await held(db, (tx) =>
+      tx.rows('select 1 from environments where id = $1 for update', [scene.envId]),
+    )
     const restored = scene.world.call(secrets.restore, {
       as: scene.holder.as,
       params: { ...params(), name: 'A' },
       body: { version: 1 },
     })
-    await until('it waits', async () => (await db.row(waits)) !== undefined)
+    await until('it waits', async () => (await waiting(db)) > 0)
     const free = db.rows('select 1 from secrets where environment_id = $1 for update nowait', [scene.envId])
-    await expect(free.finally(released.resolve)).resolves.not.toEqual([])
-    await holding
+    await expect(free.finally(holding.commit)).resolves.not.toEqual([])
     expect((await restored).status).toBe(200)
   })
 
@@ -90,19 +79,11 @@ describe('a write at the same time', () => {
     if (engine() !== 'postgres') return // One connection: nothing waits.
     const { db } = scene.world.server.context
     const late = await newToken(scene.world, scene.tenant)
-    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = db.transaction(async (tx) => {
-      await tx.rows('select 1 from service_tokens where id = $1 for update', [late.id])
-      held.resolve()
-      await released.promise
-    })
-    await Promise.race([held.promise, holding])
+    const holding = await held(db, (tx) => tx.rows('select 1 from service_tokens where id = $1 for update', [late.id]))
     const body = { principalType: 'service_token', principalId: late.id, wrappedDek: wrappedKey() }
     const granted = scene.world.call(grants.create, { as: scene.tenant.admin.as, params: params(), body })
-    const waiting = async (count: number) => (await db.rows(waits)).length === count
-    const rekeyed = until('the grant waits for the token', () => waiting(1)).then(() => run())
-    await until('the re-key waits for the grant', () => waiting(2)).finally(released.resolve)
-    await holding
+    const rekeyed = until('the grant waits for the token', async () => (await waiting(db)) === 1).then(() => run())
+    await until('the re-key waits for the grant', async () => (await waiting(db)) === 2).finally(holding.commit)
     expect([(await granted).status, (await rekeyed).status]).toEqual([201, 200])
     expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
   })
@@ -111,18 +92,13 @@ describe('a write at the same time', () => {
     if (engine() !== 'postgres') return // One connection: nothing waits.
     const { db } = scene.world.server.context
     const late = await newToken(scene.world, scene.tenant)
-    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const replacing = db.transaction(async (tx) => {
+    const replacing = await held(db, async (tx) => {
       await tx.rows('select 1 from environments where id = $1 for update', [scene.envId])
-      held.resolve()
-      await released.promise
       await tx.rows('update key_grants set wrapped_dek = $2 where environment_id = $1', [scene.envId, wrappedKey()])
     })
-    await Promise.race([held.promise, replacing])
     const body = { principalType: 'service_token', principalId: late.id, wrappedDek: wrappedKey() }
     const granted = scene.world.call(grants.create, { as: scene.tenant.admin.as, params: params(), body })
-    await until('it waits', async () => (await db.row(waits)) !== undefined).finally(released.resolve)
-    await replacing
+    await until('it waits', async () => (await waiting(db)) > 0).finally(replacing.commit)
     expect((await granted).error?.message).toBe('the key has been replaced in the meantime')
     expect((await scene.world.call(grants.own, { as: late.as, params: params() })).status).toBe(403)
   })

@@ -3,6 +3,7 @@ import { secrets } from '@skerry/contract/secrets'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
+import { held } from '../../../test/held.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { auditRows, newEntries, stateOf } from '../../../test/state.ts'
 import { type Actor, grantKey, newEnv, newToken, putSecret, written } from '../../../test/tenant.ts'
@@ -319,18 +320,11 @@ describe.runIf(engine() === 'postgres')('two servers', () => {
   test('a write that would have to wait, for a deletion, keeps no other waiting', async () => {
     const { id } = await newEnv(world, tenant, appId, 'going')
     await put({ name: 'WARM', env: id })
-    const deleted = Promise.withResolvers<void>()
-    const committing = Promise.withResolvers<void>()
-    const deleting = world.server.context.db.transaction(async (tx) => {
-      await tx.rows('delete from environments where id = $1', [id])
-      deleted.resolve()
-      await committing.promise
-    })
-    await deleted.promise
-    const waiting = put({ name: 'LATE', env: id })
+    const { db } = world.server.context
+    const deletion = await held(db, (tx) => tx.rows('delete from environments where id = $1', [id]))
+    const late = put({ name: 'LATE', env: id })
     expect((await put({ name: 'PROMPT' })).status).toBe(201)
-    committing.resolve()
-    await deleting
-    expect((await waiting).status).toBe(404)
+    await deletion.commit()
+    expect((await late).status).toBe(404)
   })
 })
