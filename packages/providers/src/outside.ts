@@ -12,6 +12,8 @@ export interface Outside {
   now(): Date
   /** How long a target may take for one answer, in milliseconds, where it is not the usual ten seconds. */
   readonly answerMs?: number
+  /** After how long a database ends a statement by itself, in milliseconds, where it is not four fifths of that. */
+  readonly statementMs?: number
   /**
    * Where the calls of a provider go, without a path: `own`, unless the operator sends them elsewhere. To be asked before a
    * request is signed, since signatures cover the host.

@@ -9,6 +9,7 @@ export interface TestOutside extends Outside {
   peak: number
   /** May be changed: what is open then has less patience, or more. */
   answerMs: number
+  statementMs?: number
   /** Bytes written by drivers since `forget`. */
   sent(): number
   forget(): void

@@ -12,9 +12,10 @@ const roleName = new RegExp(roleNamePattern)
 /** How long a target may take for one answer, to connect or to a statement. */
 const answerMs = 10_000
 
-/** How long it is here, and after which part of it a database ends a statement by itself. */
-export function patience({ answerMs: given = answerMs }: Outside): { answerMs: number; statementMs: number } {
-  return { answerMs: given, statementMs: given * 0.8 }
+/** How long it is here, and after how long a database ends a statement by itself, which is to come first. */
+export function patience(outside: Outside): { answerMs: number; statementMs: number } {
+  const { answerMs: given = answerMs, statementMs = given * 0.8 } = outside
+  return { answerMs: given, statementMs }
 }
 
 /**

@@ -16,7 +16,7 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     const { session, outside } = await stuck.open(patienceMs.long)
     const { lease, name } = mint()
     await stuck.block()
-    outside.answerMs = patienceMs.brief
+    outside.answerMs = patienceMs.ample
     await expect(session.create(lease)).rejects.toMatchObject({ reason: 'unreachable' })
     expect(await scene().waiting()).toBe(0)
     await stuck.unblock()

@@ -113,7 +113,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('gives up on a database that falls silent', async () => {
     const network = await wire()
-    const db = open(network.url, { connectTimeoutMs: 150, statementTimeoutMs: 150 })
+    const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     await db.rows('select 1')
     network.fallSilent()
     expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
@@ -122,14 +122,14 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('gives up on a database that falls silent while a library asks it', async () => {
     const network = await wire()
-    const db = open(network.url, { connectTimeoutMs: 150, statementTimeoutMs: 150 })
+    const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     await db.rows('select 1')
     network.fallSilent()
     expect(isConnectionError(await refusal(db.foreign('select 1')))).toBe(true)
   })
 
   it('gives up, in a transaction too, on what a library asks and nobody answers', async () => {
-    const db = open(service.url, { connectTimeoutMs: 150, statementTimeoutMs: 150 })
+    const db = open(service.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
     const outcome = db.transaction(async (tx) => {
       await tx.rows('set local statement_timeout = 0') // or the database itself would end it
       await tx.foreign('select pg_sleep(3600)')
@@ -138,7 +138,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
   })
 
   it('ends a statement that takes too long, and goes on', async () => {
-    const db = open(service.url, { statementTimeoutMs: 100, poolSize: 1 })
+    const db = open(service.url, { statementTimeoutMs: 1000, poolSize: 1 })
     expect(await refusal(db.rows('select pg_sleep(10)'))).toMatchObject({ code: '57014' })
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
   })

@@ -97,7 +97,7 @@ describe('a manual unit', () => {
     await once(target, 'listening')
     const { port } = target.address() as AddressInfo
     const reach = () =>
-      outbound.connect({ host: '127.0.0.1', port, timeoutMs: 1000 }).then((socket) => socket.destroy())
+      outbound.connect({ host: '127.0.0.1', port, timeoutMs: 30_000 }).then((socket) => socket.destroy())
     manual = ({ transaction }) => transaction(reach)
     expect([(await call('manual')).status, reached]).toEqual([500, 0])
     manual = ({ transaction }) =>
