@@ -15,7 +15,7 @@ export interface Blockable {
 }
 
 /** Where one side is to give up, the other waits `long`: which of them does is no race. */
-export const patienceMs = { brief: 2000, ample: 5000, long: 300_000 }
+export const patienceMs = { brief: 5000, ample: 15_000, long: 300_000 }
 
 export interface Stuck<T extends Tag> {
   /** A session that waits long for an answer, and whose database ends a statement after so long. */
