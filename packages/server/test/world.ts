@@ -10,8 +10,10 @@ import { Compile, type Validator } from 'typebox/compile'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import { openLog } from '../src/kernel/log.ts'
+import { openLimiter } from '../src/kernel/rate-limits.ts'
 import { type RunningServer, startServer } from '../src/server.ts'
 import { newDatabase } from './engine.ts'
+import { longMs, type Patience, patient } from './patience.ts'
 import { type Issuer, startIssuer } from './services/issuer.ts'
 import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
 
@@ -27,6 +29,7 @@ export interface World {
   /** Every answer's text, so that a suite can look for what must not be in any. */
   answers: string[]
   clock: { now: () => Date; advance: (seconds: number) => void }
+  patience: Patience
   call: <E extends AnyEndpoint>(endpoint: E, input?: Input<E>) => Promise<Result<E>>
   close: () => Promise<void>
 }
@@ -57,8 +60,10 @@ export const serverKey = Buffer.alloc(32, 7).toString('base64url')
 export const builtIn = { SKERRY_OIDC_ISSUER: '', SKERRY_OIDC_AUDIENCE: '' }
 
 export async function openWorld(settings: Record<string, string> = {}): Promise<World> {
-  let offsetMs = 0
-  const now = () => new Date(Date.now() + offsetMs)
+  // It stands still but for a moment with each reading: what is later has a later time, and on a slow machine nothing is over
+  // that a test has not let pass.
+  let [nowMs, advancedMs] = [Date.now(), 0]
+  const now = () => new Date(++nowMs)
   const issuer = await startIssuer(now)
   const dataDir = await mkdtemp(join(tmpdir(), 'skerry-test-'))
   const database = await newDatabase(dataDir)
@@ -80,7 +85,10 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   })
   const log: string[] = []
   const answers: string[] = []
-  const server = await start(config, log, now)
+  const server = await start(Object.assign(config, { connectTimeoutMs: longMs }), log, now)
+  if (config.rateLimits) server.context.limiter = openLimiter(() => advancedMs)
+  const patience = { answerMs: longMs }
+  server.context.outbound = patient(server.context.outbound, patience)
   const world: World = {
     url: server.url,
     server,
@@ -88,10 +96,12 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     provider,
     log,
     answers,
+    patience,
     clock: {
       now,
       advance: (seconds) => {
-        offsetMs += seconds * 1000
+        nowMs += seconds * 1000
+        advancedMs += seconds * 1000
       },
     },
     async call(endpoint, input) {

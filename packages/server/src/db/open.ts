@@ -9,6 +9,8 @@ export interface DatabaseConfig {
   dataDir: string
   /** Connections to PostgreSQL altogether. */
   poolSize?: number | undefined
+  /** For a connection, or a place among them, default 5,000. */
+  connectTimeoutMs?: number | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
   /** The embedded database has stopped for good, say because the disk is full: the process should end. */
@@ -39,6 +41,7 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
   const db = openPostgres(config.databaseUrl, {
     // One of them is that of batches.
     ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize - 1 }),
+    ...(config.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: config.connectTimeoutMs }),
     onIdleError: (error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`),
   })
   try {

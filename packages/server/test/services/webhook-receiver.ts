@@ -5,6 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { openOutbound } from '../../src/outbound/outbound.ts'
+import { patient } from '../patience.ts'
 import type { World } from '../world.ts'
 
 const pem = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url), 'utf8')
@@ -48,7 +49,8 @@ export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
 }
 
 /** Lets the server of a world reach receivers of this machine, and trust their certificate. */
-export function trustReceivers({ server, clock }: World): void {
+export function trustReceivers({ server, clock, patience }: World): void {
   const settings = { privateTargets: ['127.0.0.1'], providerOrigins: {} }
-  server.context.outbound = openOutbound(settings, { now: clock.now, ca: pem('ca.pem') })
+  const outbound = openOutbound(settings, { now: clock.now, ca: pem('ca.pem') })
+  server.context.outbound = patient(outbound, patience)
 }

@@ -39,4 +39,4 @@ test('of many sealings at once each entry is sealed by one, while others are wri
     const verified = await verifyTrail(createClient({ baseUrl: world.url, credential }), of.orgId)
     expect(verified).toMatchObject({ size: n })
   }
-}, 60_000)
+})

@@ -91,7 +91,7 @@ test('asking and polling are limited for each address, and the refusal says how 
   const asked = await times(rates.cliLogin.burst + 5, () => ask('192.0.2.6'))
   const polled = await times(rates.cliLoginPoll.burst + 150, () => pollStrict('192.0.2.6'))
   expect(statuses(asked, 429)).toBe(5)
-  expect(statuses(polled, 429)).toBeGreaterThan(0)
+  expect(statuses(polled, 429)).toBe(150)
   expect(Number(asked.find(({ status }) => status === 429)?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await ask('192.0.2.7')).status).toBe(400)
   await strict.close()

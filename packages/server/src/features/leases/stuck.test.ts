@@ -16,9 +16,6 @@ const { orgId } = tenant
 const { as } = tenant.admin
 const { context } = world.server
 
-// Who gives up first is no race: both wait for long, except where a test says which of them does not.
-Object.assign(context.outbound, { answerMs: 300_000, statementMs: 300_000 })
-
 const engines = [
   { tag: 'postgres', skip: missingPostgres(), open: postgresScene, lateSeconds: 90 },
   { tag: 'mysql', skip: missingMariadb(), open: mariadbScene, lateSeconds: 900 },

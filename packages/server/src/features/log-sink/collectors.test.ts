@@ -3,6 +3,7 @@ import { logSink } from '@skerry/contract/log-sink'
 import { describe, expect, test } from 'vitest'
 import { openLogSinks } from '../../../test/log-sink-scene.ts'
 import { startCollector } from '../../../test/services/collector.ts'
+import { freePort } from '../../../test/services/free-port.ts'
 import { newGroup, newMember, type Tenant } from '../../../test/tenant.ts'
 import { sweep } from './jobs.ts'
 
@@ -128,7 +129,8 @@ describe('a collector', () => {
 
   test('that is down for an hour gets everything when it is back, in order', async () => {
     const of = await withSink()
-    const gone = await startCollector()
+    // Of those that nobody is given meanwhile.
+    const gone = await startCollector(await freePort())
     await gone.close()
     await ask(logSink.set, of, { endpoint: gone.url })
     for (let minute = 0; minute < 6; minute++) {

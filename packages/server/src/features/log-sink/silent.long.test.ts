@@ -14,6 +14,7 @@ afterAll(async () => {
   await world.close()
   await collector.close()
 })
+world.patience.answerMs = null
 const { context } = world.server
 await context.queue.stop()
 

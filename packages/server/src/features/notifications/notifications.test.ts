@@ -64,12 +64,13 @@ const change = ({ id }: Actor) => ({
 })
 const decided = (proposer: Actor) => ({ ...change(proposer), status: 'applied', decidedById: tenant.admin.id })
 
+/** However long it takes until all are there: none is sent after its minute meanwhile. */
 const untilGathered = (count: number) =>
   until(`${count} notices wait`, async () => {
-    const waiting = await world.server.context.db.row<{ n: number }>(
-      `select count(*)::int as n from jobs.job where name = 'mail.gather' and state = 'created'`,
+    const waiting = await world.server.context.db.rows(
+      `update jobs.job set start_after = now() + interval '1 day' where name = 'mail.gather' and state = 'created' returning 1`,
     )
-    return waiting?.n === count
+    return waiting.length === count
   })
 
 const defaults = Object.fromEntries(Object.entries(notificationTypes).map(([type, row]) => [type, row.byDefault]))
