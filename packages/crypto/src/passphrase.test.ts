@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../test/cpu-ms.ts'
 import { judgePassphrase } from './passphrase.ts'
 
 describe('a passphrase', () => {
@@ -30,8 +31,6 @@ describe('a passphrase', () => {
 
   test('of thousands of characters is judged at once', async () => {
     expect(await judgePassphrase('ab'.repeat(20_000))).toBe('at least 5 different characters')
-    const startedMs = performance.now()
-    await judgePassphrase('correct horse '.repeat(5000))
-    expect(performance.now() - startedMs).toBeLessThan(5000)
+    expect(await cpuMs(() => judgePassphrase('correct horse '.repeat(5000)))).toBeLessThan(5000)
   })
 })

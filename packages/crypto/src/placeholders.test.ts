@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../test/cpu-ms.ts'
 import vectors from '../vectors/placeholders.json' with { type: 'json' }
 import { type PlaceholderLookup, substitute } from './placeholders.ts'
 
@@ -35,11 +36,12 @@ describe('substituting placeholders', () => {
     expect(run).not.toThrow(/sk-live/)
   })
 
-  test('200,000 open markers are text, within a second', () => {
+  test('200,000 open markers are text, within a second', async () => {
     const text = '{{seekrit:'.repeat(200_000)
-    const started = performance.now()
-    expect(substitute(text, () => 'denied')).toEqual({ text, names: [] })
-    expect(substitute(`{{seekrit:${'A'.repeat(2_000_000)}`, () => 'denied').names).toEqual([])
-    expect(performance.now() - started).toBeLessThan(1000)
+    const took = await cpuMs(() => {
+      expect(substitute(text, () => 'denied')).toEqual({ text, names: [] })
+      expect(substitute(`{{seekrit:${'A'.repeat(2_000_000)}`, () => 'denied').names).toEqual([])
+    })
+    expect(took).toBeLessThan(1000)
   })
 })

@@ -1,5 +1,6 @@
 import type { PolicyRule } from '@skerry/contract/policy-body'
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../test/cpu-ms.ts'
 import vectors from '../vectors/policies.json' with { type: 'json' }
 import { decide, type Operation, type PolicyDecision } from './policy-decide.ts'
 import { matchesPath } from './policy-paths.ts'
@@ -29,11 +30,12 @@ describe('a policy decides', () => {
     expect(decide([], { host: 'a', method: 'GET', path: '/' })).toEqual({ decision: 'no_rule', ruleIndex: null })
   })
 
-  test('a pattern of many stars on a long path is decided within a second', () => {
-    const started = performance.now()
-    expect(matchesPath(`/${'*a'.repeat(100)}`, `/${'a'.repeat(5000)}b`)).toBe(false)
-    expect(matchesPath(`/${'**/a/'.repeat(100)}x`, '/a'.repeat(5000))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(1000)
+  test('a pattern of many stars on a long path is decided within a second', async () => {
+    const took = await cpuMs(() => {
+      expect(matchesPath(`/${'*a'.repeat(100)}`, `/${'a'.repeat(5000)}b`)).toBe(false)
+      expect(matchesPath(`/${'**/a/'.repeat(100)}x`, '/a'.repeat(5000))).toBe(false)
+    })
+    expect(took).toBeLessThan(1000)
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../test/cpu-ms.ts'
 import published from '../vectors/published.json' with { type: 'json' }
 import vectors from '../vectors/references.json' with { type: 'json' }
 import { escapeReferences, expandEach, expandedValueLimitBytes, expandReferences, referencesIn } from './references.ts'
@@ -139,20 +140,22 @@ describe('the size limit', () => {
     expect(() => expandReferences({ A: dashes, B: '${A}..' })).toThrow(tooLarge('B'))
   })
 
-  test('stops nested multiplication at the first value that passes it, within a second', () => {
+  test('stops nested multiplication at the first value that passes it, within a second', async () => {
     const stored: Record<string, string> = { L0: 'ha' }
     for (let i = 1; i <= 100; i++) stored[`L${i}`] = `\${L${i - 1}}`.repeat(10)
-    const started = performance.now()
-    expect(() => expandReferences(stored)).toThrow(tooLarge('L6'))
-    expect(() => expandReferences({ TOP: '${L100}', ...stored })).toThrow(tooLarge('L6'))
-    expect(performance.now() - started).toBeLessThan(1000)
+    const took = await cpuMs(() => {
+      expect(() => expandReferences(stored)).toThrow(tooLarge('L6'))
+      expect(() => expandReferences({ TOP: '${L100}', ...stored })).toThrow(tooLarge('L6'))
+    })
+    expect(took).toBeLessThan(1000)
   })
 
-  test('does not make 250,000 references to nothing slow, nor a million dollars', () => {
-    const started = performance.now()
-    expect(expandReferences({ E: '', T: '${E}'.repeat(250_000) }).values.T).toBe('')
-    expect(expandReferences({ T: '${'.repeat(500_000) }).unresolved).toEqual([])
-    expect(expandReferences({ T: '$'.repeat(1_000_000) }).unresolved).toEqual([])
-    expect(performance.now() - started).toBeLessThan(2000)
+  test('does not make 250,000 references to nothing slow, nor a million dollars', async () => {
+    const took = await cpuMs(() => {
+      expect(expandReferences({ E: '', T: '${E}'.repeat(250_000) }).values.T).toBe('')
+      expect(expandReferences({ T: '${'.repeat(500_000) }).unresolved).toEqual([])
+      expect(expandReferences({ T: '$'.repeat(1_000_000) }).unresolved).toEqual([])
+    })
+    expect(took).toBeLessThan(2000)
   })
 })

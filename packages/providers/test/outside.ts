@@ -16,8 +16,8 @@ export interface TestOutside extends Outside {
   sockets: Set<Socket>
 }
 
-/** `origins` are those of fakes, by the provider’s tag. */
-export function testOutside(origins: Readonly<Record<string, string>> = {}, answerMs = 10_000): TestOutside {
+/** `origins` are those of fakes, by the provider’s tag. It waits long: where a test means a limit, it says so. */
+export function testOutside(origins: Readonly<Record<string, string>> = {}, answerMs = 300_000): TestOutside {
   const sockets = new Set<Socket>()
   let before = 0
   let ended = 0

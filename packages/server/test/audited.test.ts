@@ -135,7 +135,7 @@ describe('a mutation', () => {
     expect(Object.fromEntries([...written].map(([key, actions]) => [key, [...actions].sort()]))).toEqual(
       Object.fromEntries(declared),
     )
-  }, 120_000)
+  }, 600_000)
 
   test('is left out of the trail only for a reason that stands in the contract', () => {
     const mutations = listEndpoints().filter(({ endpoint }) => endpoint.unit !== 'read')

@@ -27,7 +27,7 @@ async function exchange(...parts: (string | Uint8Array)[]): Promise<string> {
     answer += text
   })
   for (const part of parts) socket.write(part)
-  await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })
+  await once(socket, 'close')
   return answer
 }
 

@@ -30,8 +30,14 @@ async function fileDump(): Promise<Place[]> {
   const places: Place[] = []
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (!entry.isFile() || (await stat(path)).mtimeMs < startedAt) continue
-    places.push({ where: `file ${path}`, text: await readFile(path, 'latin1') })
+    if (!entry.isFile()) continue
+    try {
+      if ((await stat(path)).mtimeMs < startedAt) continue
+      places.push({ where: `file ${path}`, text: await readFile(path, 'latin1') })
+    } catch (error) {
+      // The database renames its files when it likes.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
   }
   return places
 }

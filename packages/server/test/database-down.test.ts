@@ -8,6 +8,7 @@ import { openPostgres } from '../src/db/postgres.ts'
 import { unpolledMaxMs } from '../src/features/resolve/cache.ts'
 import { bearerSecret } from './blobs.ts'
 import { engine } from './engine.ts'
+import { longMs } from './patience.ts'
 import { type PostgresService, startPostgres } from './services/postgres.ts'
 import { openWire, type Wire } from './services/wire.ts'
 import { type Actor, grantKey, newApp, newEnv, newToken, putSecret, signUp, type Tenant } from './tenant.ts'
@@ -71,27 +72,38 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
     scene = await setScene(await service.createDatabase('down'))
     wire = await openWire(await service.createDatabase('silent'))
     silenced = await setScene(wire.url)
-  }, 120_000)
+  })
   afterAll(async () => {
     await wire.close()
     await silenced.world.close()
     await scene.world.close()
     await service.dispose()
-  }, 60_000)
+  })
 
   describe('is silent', () => {
     test('no answer comes from memory once changes have not been heard for a second, and readiness says no', async () => {
       const { world, envId, token } = silenced
+      const { cache } = world.server.context
       const url = `${world.url}/v1/resolve?env=${envId}`
       await untilFromMemory(silenced)
-      const silentAt = performance.now()
       wire.fallSilent()
-      expect(await statusWithin(500, url, token.as)).toBe(200)
-      await until('memory is no longer trusted', () => remembered(silenced) === undefined)
-      expect(performance.now() - silentAt).toBeLessThan(unpolledMaxMs + 5000)
+      // A poll whose answer has passed already may count still.
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+      cache.polled(performance.now() + longMs)
+      expect(await statusWithin(longMs, url, token.as)).toBe(200)
+      const polledAt = performance.now()
+      cache.polled(polledAt)
+      let trustedAt = polledAt
+      await until('memory is no longer trusted', () => {
+        const at = performance.now()
+        if (remembered(silenced) === undefined) return true
+        trustedAt = at
+        return false
+      })
+      expect(trustedAt - polledAt).toBeLessThan(unpolledMaxMs)
       for (let count = 0; count < 3; count++) expect(await statusWithin(300, url, token.as)).toBeUndefined()
-      expect(await statusWithin(4000, `${world.url}/ready`)).toBe(500)
-      expect(await statusWithin(1000, `${world.url}/health`)).toBe(200)
+      expect(await statusWithin(longMs, `${world.url}/ready`)).toBe(500)
+      expect(await statusWithin(longMs, `${world.url}/health`)).toBe(200)
     })
   })
 

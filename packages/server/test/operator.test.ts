@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   server = await startServer()
   for (const to of ['dropped@example.com', 'kept@example.com']) await failForGood(to)
-}, 60_000)
+}, 600_000)
 afterAll(async () => {
   await server.close()
   await database.drop()
@@ -108,7 +108,7 @@ test('jobs that failed for good are listed, shown, dropped and run again', async
   expect(mails.received.map(({ to }) => to)).toEqual([['kept@example.com']])
   await server.context.mailer.close()
   await mails.close()
-}, 60_000)
+}, 600_000)
 
 test('plans, overrides and promo codes are the operator’s to give, and what an organization gets stands in its trail', async () => {
   const signedUp = await call(server.url, [], signup.create, { body: { orgName: 'Acme', orgSlug: 'acme' } })
@@ -157,7 +157,7 @@ test('plans, overrides and promo codes are the operator’s to give, and what an
       .map(({ action }) => action)
       .reverse(),
   ).toEqual(['billing.plan_assigned', 'billing.override_set', 'billing.override_set', 'billing.override_removed'])
-}, 120_000)
+}, 600_000)
 
 test('a command that cannot be done says so and ends with 1 or 2', async () => {
   expect(await operate('jobs', 'retry')).toMatchObject({ code: 1 })

@@ -76,7 +76,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'archive.json'), archive)
   await newTarget()
   said = await operate('org', 'restore', join(folder, 'archive.json'), '--key', publicKey)
-}, 120_000)
+})
 afterAll(async () => {
   await target?.close()
   await world.close()
@@ -193,7 +193,7 @@ test('it is not restored where it is already, nor without a word on who made it'
   const row = data.applications!.findIndex(({ slug }) => slug === 'web') + 1
   const refused = await operate('org', 'restore', damaged, '--key', publicKey)
   expect(refused.stderr).toContain(`applications, row ${row}: is not`)
-}, 60_000)
+})
 
 test('people read every secret there, and tokens do once they are registered again with the same keys', async () => {
   target = await start(readConfig(settings()), [], () => new Date())

@@ -59,7 +59,7 @@ export function leaseConformance<T extends LeaseTag, S extends LeaseScene<T>, A 
     beforeAll(async () => {
       scene = await suite.start()
       outside = testOutside(scene.origin === undefined ? {} : { [tag]: scene.origin })
-    }, 60_000)
+    })
     afterAll(async () => {
       for (const session of sessions) await session.close()
       await scene?.stop()

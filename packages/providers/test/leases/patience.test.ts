@@ -11,5 +11,5 @@ test('a database ends a statement by itself before the adapter gives it up', () 
 })
 
 test('a limit of its own is taken as it is', () => {
-  expect(patience(Object.assign(testOutside(), { statementMs: 2000 }))).toEqual({ answerMs: 10_000, statementMs: 2000 })
+  expect(patience({ ...testOutside({}, 10_000), statementMs: 2000 })).toEqual({ answerMs: 10_000, statementMs: 2000 })
 })

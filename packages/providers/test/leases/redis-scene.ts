@@ -17,9 +17,7 @@ export interface RedisScene extends Scene<'redis'> {
 export async function redisScene(): Promise<RedisScene> {
   const user = runAs('redis', 'nobody')
   const folder = folderFor(user, 'redis')
-  const port = await freePort()
-  let tlsPort = port
-  while (tlsPort === port) tlsPort = await freePort()
+  const [port, tlsPort] = [await freePort(), await freePort()]
   const { certFile, keyFile, pem } = certificateFor(user, folder)
   const aclFile = `${folder.path}/users.acl`
   writeFileSync(

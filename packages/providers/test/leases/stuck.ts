@@ -15,7 +15,7 @@ export interface Blockable {
 }
 
 /** Where one side is to give up, the other waits `long`: which of them does is no race. */
-export const patienceMs = { brief: 5000, ample: 15_000, long: 300_000 }
+export const patienceMs = { brief: 2000, ample: 15_000, long: 300_000 }
 
 export interface Stuck<T extends Tag> {
   /** A session that waits long for an answer, and whose database ends a statement after so long. */
@@ -39,12 +39,17 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
   }
   afterEach(unblock)
 
+  async function createAnother() {
+    const session = await openLeaseTarget<T>(tag, scene().target('readonly'), testOutside({}, patienceMs.long))
+    await session.create(mint().lease)
+    await session.close()
+  }
+
   async function open(statementMs: number) {
     const outside = Object.assign(testOutside({}, patienceMs.long), { statementMs })
-    const session = await openLeaseTarget<T>(tag, scene().target('readonly'), outside)
-    // What is made with the first lease alone is there.
-    await session.create(mint().lease)
-    return { session, outside }
+    // What is made with the first lease alone is there, however long that took.
+    await createAnother()
+    return { session: await openLeaseTarget<T>(tag, scene().target('readonly'), outside), outside }
   }
 
   it('an account that is held up too long is refused, and does not come later', async () => {
@@ -55,8 +60,8 @@ export function stuckStatements<T extends Tag, S extends Scene<T> & Blockable>(
     expect(await scene().waiting()).toBe(0)
     await unblock()
     expect(await scene().exists(name)).toBe(false)
-    await session.create(mint().lease)
     await session.close()
+    await createAnother()
   })
 
   it('an account whose connection is cut while it is held up does not come later', async () => {

@@ -29,7 +29,7 @@ export function rotationConformance<K extends AccountKind>(
       scene = await start()
       outside = testOutside()
       adapter = await loadRotation(kind)
-    }, 60_000)
+    })
     afterAll(() => scene?.stop())
 
     const account = (change: object = {}): Account<K> => {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { longMs } from '../../test/patience.ts'
 import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
 import { openWire, type Wire } from '../../test/services/wire.ts'
+import { until } from '../../test/until.ts'
 import type { Database, Sql } from './database.ts'
 import { openPostgres, type PostgresOptions } from './postgres.ts'
 import { isConnectionError, isUniqueViolation } from './sql-errors.ts'
@@ -24,7 +26,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
   afterAll(() => service?.dispose())
 
   function open(url = service.url, options: PostgresOptions = {}): Database {
-    const db = openPostgres(url, options)
+    const db = openPostgres(url, { connectTimeoutMs: longMs, ...options })
     closing.push(() => db.close())
     return db
   }
@@ -33,6 +35,8 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     closing.push(() => opened.close())
     return opened
   }
+  /** However long the database takes to let it in, and its limits are short. */
+  const untilConnected = (db: Sql) => until('it is connected', () => db.rows('select 1').catch(() => false as const))
   const pidOf = async (db: Sql) => (await db.row<{ pid: number }>('select pg_backend_pid() as pid'))?.pid
   const insert = 'insert into items (id, note) values ($1, $2)'
 
@@ -114,7 +118,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
   it('gives up on a database that falls silent', async () => {
     const network = await wire()
     const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
-    await db.rows('select 1')
+    await untilConnected(db)
     network.fallSilent()
     expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
     expect(isConnectionError(await refusal(db.rows('select 1')))).toBe(true)
@@ -123,7 +127,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
   it('gives up on a database that falls silent while a library asks it', async () => {
     const network = await wire()
     const db = open(network.url, { connectTimeoutMs: 1000, statementTimeoutMs: 1000 })
-    await db.rows('select 1')
+    await untilConnected(db)
     network.fallSilent()
     expect(isConnectionError(await refusal(db.foreign('select 1')))).toBe(true)
   })
@@ -139,7 +143,7 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('ends a statement that takes too long, and goes on', async () => {
     const db = open(service.url, { statementTimeoutMs: 1000, poolSize: 1 })
-    expect(await refusal(db.rows('select pg_sleep(10)'))).toMatchObject({ code: '57014' })
+    expect(await refusal(db.rows('select pg_sleep(3600)'))).toMatchObject({ code: '57014' })
     expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { resolve } from '@skerry/contract/resolve'
 import { afterEach, expect, test } from 'vitest'
+import { longMs } from '../../test/patience.ts'
 import { newApp, newEnv, signUp } from '../../test/tenant.ts'
 import { openWorld, type World } from '../../test/world.ts'
 import { closeWhenIdle } from './close.ts'
@@ -48,7 +49,7 @@ async function begin(): Promise<Connection> {
 test('closing finishes what is under way, and takes nothing new', async () => {
   const { socket, received } = await begin()
   const ended = once(socket, 'close')
-  const closed = world.server.close()
+  const closed = closeWhenIdle(world.server.app, longMs)
   await expect.poll(() => world.server.app.server.listening).toBe(false)
   await expect(fetch(`${world.url}/health`)).rejects.toThrow()
   socket.write(body)
@@ -76,7 +77,7 @@ test('closing ends a connection with its answer, when memory gives that answer, 
   await once(socket, 'data')
   expect(received()).toMatch(/^HTTP\/1\.1 200 .*connection: keep-alive/is)
   const ended = once(socket, 'close')
-  const closed = world.server.close()
+  const closed = closeWhenIdle(world.server.app, longMs)
   await expect.poll(() => world.server.app.server.listening).toBe(false)
   socket.write('\r\n')
   await Promise.all([closed, ended])

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 /** How often a running job says that it is alive. Five missed are a killed server, or one that is as good as dead. */
 export const beatSeconds = 1
 const silentSeconds = 5
-export const lookForCutOffMs = 2000
+const lookMs = 2000
 
 /**
  * Gives up jobs that died with their server, so that they are tried again as after any failure, and others of their key need
@@ -19,6 +19,23 @@ export async function giveUpCutOff(boss: PgBoss, db: Database, at: 'start' | 'la
     everything ? [] : [silentSeconds],
   )
   for (const { name, ids } of found) await boss.fail(name, ids, { error: 'CutOff' })
+}
+
+/** Looks every two seconds, until the timer is cleared. */
+export function lookForCutOff(
+  boss: PgBoss,
+  db: Database,
+  warn: (error: unknown) => void,
+  monotonicMs = () => performance.now(),
+): NodeJS.Timeout {
+  let lookedAtMs = monotonicMs()
+  return setInterval(() => {
+    const atMs = monotonicMs()
+    const isLate = atMs - lookedAtMs > 2 * lookMs
+    lookedAtMs = atMs
+    // A process that stood still has not said either that its own jobs live: it says so before it looks.
+    if (!isLate) giveUpCutOff(boss, db, 'later').catch(warn)
+  }, lookMs)
 }
 
 const active = `select name, array_agg(id::text) as ids from jobs.job where state = 'active' group by name`

@@ -188,7 +188,7 @@ describe('while two hundred invitations wait', () => {
     expect(place).toBeLessThan(onTheirWay + ordinaryMailsAtOnce)
     await world.close()
     await mails.close()
-  }, 60_000)
+  })
 })
 
 describe('an SMTP server that is down', () => {

@@ -225,7 +225,7 @@ describe('jobs of one queue', () => {
     const next = await start([row])
     await next.enqueue(db, row, { key: 'one', who: 'waits' })
     next.nudge(row)
-    await until('both', () => ran.length === 2, 10_000)
+    await until('both', () => ran.length === 2)
     expect(ran.toSorted()).toEqual(['dead', 'waits'])
   })
 

@@ -4,7 +4,7 @@ import type { Database, Sql, Tx } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
 import { describe } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import { giveUpCutOff, lookForCutOffMs } from './cut-off.ts'
+import { giveUpCutOff, lookForCutOff } from './cut-off.ts'
 import type { AnyJob, Job } from './job.ts'
 import { prepareQueues } from './prepare.ts'
 import { openWorkers, type Workers } from './workers.ts'
@@ -63,10 +63,7 @@ export function openQueue(db: Database, log: Log, jobs: readonly AnyJob[]): Queu
       await boss.start()
       await prepareQueues(boss, db, jobs)
       await giveUpCutOff(boss, db, 'start')
-      looking = setInterval(
-        () => giveUpCutOff(boss, db, 'later').catch((error) => log.warn('job queue', describe(error))),
-        lookForCutOffMs,
-      )
+      looking = lookForCutOff(boss, db, (error) => log.warn('job queue', describe(error)))
       for (const job of jobs) workers.set(job.name, await openWorkers(boss, job, context))
     },
     stop: () => {

@@ -160,7 +160,7 @@ describe('what a server key has sealed', () => {
 })
 
 // Three starts of a server, on an embedded database.
-test('people and clients notice nothing of another server key', { timeout: 60_000 }, async () => {
+test('people and clients notice nothing of another server key', async () => {
   const world = await openWorld(builtIn)
   const { config } = world.server.context
   const restart = async (serverKey: string, serverKeyPrevious: string | null) => {

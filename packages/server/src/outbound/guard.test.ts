@@ -1,6 +1,7 @@
 import { createServer as createTcpServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { failure, get, loopback, names, opened, outsideTargets } from '../../test/outside-targets.ts'
+import { freePort } from '../../test/services/free-port.ts'
 import { systemResolve } from './guard.ts'
 
 const { listen, http, https } = outsideTargets()
@@ -76,8 +77,9 @@ describe('an address that the operator has not allowed', () => {
 
 describe('a name', () => {
   test('is asked for once, and the connection goes where the answer that was checked says', async () => {
-    const checked = await http((_, response) => response.end('checked'), '127.0.0.2')
-    const other = await http((_, response) => response.end('other'), '127.0.0.1', checked.port)
+    const port = await freePort()
+    const checked = await http((_, response) => response.end('checked'), '127.0.0.2', port)
+    const other = await http((_, response) => response.end('other'), '127.0.0.1', port)
     const { asked, resolve } = names({ 'rebound.test': ['127.0.0.2', '127.0.0.1'] })
     const answer = await opened(['127.0.0.2'], { resolve }).send(get(`http://rebound.test:${checked.port}/`))
     expect(Buffer.from(answer.body).toString()).toBe('checked')
@@ -90,7 +92,7 @@ describe('a name', () => {
     const checked = await listen(
       createTcpServer((socket) => socket.end('hello')),
       '127.0.0.2',
-      0,
+      await freePort(),
     )
     const other = await listen(
       createTcpServer((socket) => socket.end('other')),

@@ -38,7 +38,7 @@ beforeAll(async () => {
   server = await startProcess(settings)
   tenant = await signUp(world())
   envId = (await newEnv(world(), tenant, (await newApp(world(), tenant)).id)).id
-}, 120_000)
+})
 afterAll(async () => {
   await server.stop()
   await postgres?.dispose()

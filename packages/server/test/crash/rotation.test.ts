@@ -59,7 +59,7 @@ beforeAll(async () => {
     wrappedDek: await wrappedForRotator(world(), tenant, env.bytes),
   })
   rotationId = made.rotation.id
-}, 120_000)
+})
 afterAll(async () => {
   if (skip) return
   await server.stop()

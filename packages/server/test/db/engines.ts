@@ -1,6 +1,7 @@
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded } from '../../src/db/embedded.ts'
 import { openPostgres } from '../../src/db/postgres.ts'
+import { longMs } from '../patience.ts'
 import { missingPostgres, startPostgres } from '../services/postgres.ts'
 import { makeTemplate } from './template.ts'
 
@@ -48,7 +49,7 @@ async function start(): Promise<RunningEngine> {
   let count = 0
   let url = ''
   const openUrl = async () => {
-    const db = openPostgres(url)
+    const db = openPostgres(url, { connectTimeoutMs: longMs })
     opened.push(db)
     return db
   }

@@ -8,11 +8,16 @@ const first = 20_000
 const each = 1000
 const own = first + (Number(process.env.VITEST_POOL_ID ?? 0) % 12) * each
 
+const given = new Set<number>()
+
 /** A port of this machine's loopback that nobody has: for what must know its own before it runs, or have it once more. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(own, own + each)
-    if (await isFree(port)) return port
+    // One that was given out before may be waited for still, or be needed once more.
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
   }
 }
 
