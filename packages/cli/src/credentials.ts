@@ -119,8 +119,9 @@ function freeName(file: CredentialsFile, name: string): string {
   return `${name}~${number}`
 }
 
-const lockWaitMs = 3000
 const lockStaleMs = 10_000
+/** Longer than a lock lasts whose process died: nobody is turned away because of one. */
+const lockWaitMs = 30_000
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
 /** Lets one command at a time read, change and write a file. */

@@ -19,7 +19,7 @@ describe.skipIf(isQuick)('the trail', () => {
   test('verify says how much is as it was signed, and the next one goes on from there', async () => {
     // The server seals by itself, within a minute of its start.
     await expect
-      .poll(async () => (await machine.shell('skerry audit verify')).code, { interval: 500, timeout: 100_000 })
+      .poll(async () => (await machine.shell('skerry audit verify')).code, { interval: 500, timeout: 300_000 })
       .toBe(0)
     const { code, stdout, stderr } = await machine.shell('skerry audit verify')
     expect([code, stdout, stderr]).toEqual([
@@ -27,7 +27,7 @@ describe.skipIf(isQuick)('the trail', () => {
       expect.stringMatching(/^\d+ entries are what the server has signed\n$/),
       expect.stringContaining('go on from those that this machine saw before'),
     ])
-  })
+  }, 400_000)
 
   test('a checkpoint that somebody else was shown is held against one’s own; one that was made up is refused', async () => {
     const same = await machine.shell('skerry audit checkpoint > note && skerry audit checkpoint --compare note')

@@ -12,6 +12,8 @@ export interface InnerNetwork {
   ok(args: string[], input?: string): Promise<{ stdout: string; stderr: string }>
   /** The lease that was asked for last. */
   newest(): Promise<{ id: string; status: string; resourceRef: string; lastError: string | null }>
+  /** What answers at a target, once the provisioner has signed in to it. */
+  serverOf(target: string): Promise<string | null>
   /** `skerry provisioner`, once it waits for work. */
   startProvisioner(args?: string[]): Promise<ReturnType<Machine['start']>>
   close(): Promise<void>
@@ -32,6 +34,10 @@ export async function openInnerNetwork(orgName: string): Promise<InnerNetwork> {
     ...{ server, machine, inner, ok },
     tokenId: made.serviceToken.id,
     newest: async () => JSON.parse((await ok(['lease', 'list', '--json'])).stdout).leases[0],
+    async serverOf(target) {
+      const { targets } = JSON.parse((await ok(['lease', 'target', 'list', '--json'])).stdout)
+      return targets.find(({ name }: { name: string }) => name === target).server
+    },
     async startProvisioner(args = []) {
       const running = inner.start(['provisioner', ...args], { input: null })
       await running.tells('waits for work')

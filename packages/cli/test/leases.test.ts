@@ -10,13 +10,13 @@ import { missingSshd, type Sshd, startSshd } from '../../providers/test/services
 import { isQuick } from '../../server/test/extent.ts'
 import { newSshKey } from '../../server/test/lease-steps.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
+import { openWorld, type World } from '../../server/test/world.ts'
 import { childrenOf, type Machine, signedUp } from './machine.ts'
-import { openServer, type Server } from './server.ts'
 
-let server: Server
+let server: World
 let machine: Machine
 beforeAll(async () => {
-  server = await openServer({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
+  server = await openWorld({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
   machine = await signedUp(server.url, 'Lease Org')
   // Where a private folder of a command would be left.
   await machine.shell('mkdir -m 700 ~/runtime')

@@ -33,7 +33,9 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
       try {
         const added = await addTarget(kind, scene.target('readonly'))
         expect(added.stderr).toContain('the server cannot')
-        expect(added.stderr).toMatch(new RegExp(`added target ${kind}: ${scene.server.source.slice(1)}`))
+        expect(added.stderr).toContain(`added target ${kind}: `)
+        // The command waits only so long for the provisioner.
+        await expect.poll(() => network.serverOf(kind)).toMatch(scene.server)
         const { variables, lease } = JSON.parse((await network.ok(['lease', 'create', kind, '--json'])).stdout)
         const url = new URL(variables.DATABASE_URL)
         const client = await scene.signIn(lease.resourceRef, decodeURIComponent(url.password))
@@ -41,8 +43,8 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
         await expect(client.write()).rejects.toThrow()
         await network.ok(['lease', 'revoke', lease.id, '--yes'])
         await client.ended
-        expect(await network.newest()).toMatchObject({ status: 'revoked', lastError: null })
-        expect(await scene.exists(lease.resourceRef)).toBe(false)
+        await expect.poll(network.newest).toMatchObject({ status: 'revoked', lastError: null })
+        await expect.poll(() => scene.exists(lease.resourceRef)).toBe(false)
       } finally {
         await stopped(provisioner)
         await scene.stop()
@@ -60,8 +62,7 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
     afterAll(() => scene.stop())
 
     /** Kills the server while the provisioner waits for the target, and starts it again when that is done. */
-    async function killAmid(status: string): Promise<void> {
-      await expect.poll(async () => (await network.newest()).status).toBe(status)
+    async function killAmid(): Promise<void> {
       await expect.poll(waiting).toBe(1)
       await network.server.kill9()
       await scene.root.query('COMMIT')
@@ -76,13 +77,14 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
       const provisioner = await network.startProvisioner()
       await locked()
       const { ended } = network.machine.start(['lease', 'create', 'db', '--json'])
-      await killAmid('creating')
+      await killAmid()
       expect((await ended).code).not.toBe(0)
       await expect.poll(async () => (await network.newest()).status).toBe('active')
       const { id, resourceRef } = await network.newest()
       expect(await scene.exists(resourceRef)).toBe(true)
       await network.ok(['lease', 'revoke', id, '--yes'])
-      expect([await scene.exists(resourceRef), (await network.newest()).status]).toEqual([false, 'revoked'])
+      await expect.poll(network.newest).toMatchObject({ status: 'revoked' })
+      await expect.poll(() => scene.exists(resourceRef)).toBe(false)
       await stopped(provisioner)
     })
 
@@ -91,10 +93,10 @@ describe.skipIf(isQuick)('skerry provisioner', () => {
       const { lease } = JSON.parse((await network.ok(['lease', 'create', 'db', '--json'])).stdout)
       await locked()
       const { ended } = network.machine.start(['lease', 'revoke', lease.id, '--yes'])
-      await killAmid('revoking')
+      await killAmid()
       await ended
       await expect.poll(async () => (await network.newest()).status).toBe('revoked')
-      expect(await scene.exists(lease.resourceRef)).toBe(false)
+      await expect.poll(() => scene.exists(lease.resourceRef)).toBe(false)
       await stopped(provisioner)
     })
   })

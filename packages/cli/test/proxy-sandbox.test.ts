@@ -44,7 +44,7 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
 
   it('the program reaches the upstream through the proxy, and not directly', async () => {
     got.length = 0
-    const ask = `curl -sS -m 5 -H 'Authorization: Bearer {{skerry:API_KEY}}' ${origin}`
+    const ask = `curl -sS -m 100 -H 'Authorization: Bearer {{skerry:API_KEY}}' ${origin}`
     const { stdout, stderr } = await inside(`${ask}/by-proxy; echo; ${ask}/direct --noproxy '*'; echo $?`)
     expect(stdout, stderr).toBe('fine\n7\n')
     expect(got).toEqual([{ url: '/by-proxy', authorization: `Bearer ${planted}` }])

@@ -52,7 +52,7 @@ const programOf = (kind: keyof typeof drivers, { port, database }: { port: numbe
   ${drivers[kind]}
   const { DB_USER: user, DB_PASSWORD: password } = process.env
   async function use() {
-    const client = await open({ host: '127.0.0.1', port: ${port}, database: '${database}', user, password })
+    const client = await open({ host: '127.0.0.1', port: ${port}, database: '${database}', user, password, connectTimeout: 300_000 })
     await client.query('SELECT 1')
     await client.end()
   }

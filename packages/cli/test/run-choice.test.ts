@@ -138,11 +138,13 @@ describe('--mount', () => {
   })
 
   it('leaves nothing behind when skerry is killed', async () => {
-    const started = machine.start(['run', '--mount', 'values.json', '--', 'sh', '-c', 'echo ready; exec sleep 3'])
+    const script = 'echo $$ > pid; echo ready; exec sleep 600'
+    const started = machine.start(['run', '--mount', 'values.json', '--', 'sh', '-c', script])
     await started.says('ready')
     expect(mounted()).toBe(true)
     started.child.kill('SIGKILL')
-    await expect.poll(mounted, { timeout: 10_000 }).toBe(false)
+    await expect.poll(mounted).toBe(false)
+    process.kill(Number(await machine.read('pid')))
     await started.ended
   })
 

@@ -24,7 +24,7 @@ type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
 const idleMs = 15 * 60_000
 
 /** How long the worker may take, when the keyring locks, to seal edits that are to be kept. */
-const sealingMaxMs = 5000
+const sealingMaxMs = 30_000
 
 let worker: Worker | undefined
 let unlocked = false

@@ -10,6 +10,7 @@ import {
   save,
   value,
 } from './apps-journey.ts'
+import { told } from './browser.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
@@ -29,7 +30,7 @@ describe('a branch', () => {
     await dialogOf(page).getByLabel('Slug').fill('PR 7')
     await dialogOf(page).getByText('Becomes pr-7').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
-    await page.getByText('Forked pr-7 from Production.').waitFor()
+    await told(page, 'Forked pr-7 from Production.')
     await page.getByText('in 7 days').waitFor()
   })
 

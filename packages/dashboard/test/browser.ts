@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
+import { expect } from 'vitest'
 
 /** Chromium as Debian packages it, or as it is called elsewhere. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -77,9 +78,38 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
     authorization = request.headers().authorization ?? authorization
   })
   page.on('framenavigated', (frame) => sent.push(frame.url()))
+  await page.addInitScript(keepNotices)
   await addPasskeyDevice(page)
   const quiet = watchRequests(page)
   return { page, context, complaints, sent, bearer: () => authorization, quiet, close: () => context.close() }
+}
+
+/** In the page: a notice ends by itself after seconds, and a test on a busy machine may look later. */
+function keepNotices() {
+  const notices: string[] = []
+  // One that is only moved is no new one.
+  const seen = new WeakSet<Element>()
+  Object.assign(globalThis, { notices })
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes]))
+      if (node instanceof Element)
+        for (const notice of [node, ...node.querySelectorAll('*')])
+          if (notice.matches('.mantine-Notification-root') && !seen.has(notice)) {
+            seen.add(notice)
+            notices.push(notice.textContent)
+          }
+  }).observe(document, { childList: true, subtree: true })
+}
+
+/** Until a notice was shown with this text, since the last one that was asked for on this page. */
+export async function told(page: Page, text: string): Promise<void> {
+  const take = (text: string) => {
+    const { notices } = globalThis as unknown as { notices: string[] }
+    const index = notices.findIndex((notice) => notice.includes(text))
+    notices.splice(0, index + 1)
+    return index >= 0
+  }
+  await expect.poll(() => page.evaluate(take, text), { message: text }).toBe(true)
 }
 
 /** What an answer leads to is asked for a frame or two later. Playwright's own `networkidle` takes half a second more. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { findings, needle, type Place } from '../../server/test/needles.ts'
 import { tableDump } from '../../server/test/state.ts'
 import { addSecret, create, createApp, dialogOf, openApp, openEnvironment, openOrg, value } from './apps-journey.ts'
-import { storedText } from './browser.ts'
+import { storedText, told } from './browser.ts'
 import * as journey from './journey.ts'
 import { invite } from './org-journey.ts'
 import { openStage } from './walk.ts'
@@ -91,7 +91,7 @@ describe('the key of an environment', () => {
     await expect.poll(() => dialog.getByRole('button', { name: 'Grant' }).isDisabled()).toBe(true)
     await dialog.getByLabel(`I compared these words with ${grace}`).check()
     await dialog.getByRole('button', { name: 'Grant' }).click()
-    await first.page.getByText(`${grace} can decrypt Production now.`).waitFor()
+    await told(first.page, `${grace} can decrypt Production now.`)
   })
 
   test('opens the value for the second person, who writes another one', async () => {

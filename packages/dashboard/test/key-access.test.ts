@@ -7,6 +7,7 @@ import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { told } from './browser.ts'
 import { lookAgain, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, type Place, protect, putSecret, unprotect } from './org-journey.ts'
@@ -178,7 +179,7 @@ describe('a holder whose words nobody compared', () => {
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByText('You and 1 other').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
-    await page.getByText('Forked pr-7 from Production.').waitFor()
+    await told(page, 'Forked pr-7 from Production.')
     await journey.openTab(page, 'Access')
     const real = await swapKey(ben, (await generateKeyPair()).publicKeyJwk)
     await lookAgain(page)
@@ -239,7 +240,7 @@ describe('re-keying', () => {
     const { page } = owner
     await dialogOf(page).getByRole('checkbox', { name: ben }).uncheck()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
-    await page.getByText('Production has another key. Only you keep access.').waitFor()
+    await told(page, 'Production has another key. Only you keep access.')
     await row(page, ben).waitFor({ state: 'detached' })
     expect(await holders(owner.bearer(), place)).toHaveLength(1)
     await openApp(page, 'Web shop')

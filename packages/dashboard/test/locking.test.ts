@@ -107,7 +107,15 @@ describe('what was typed and not stored', () => {
   }
 
   /** Unless the page has left already: it may notice the end of its session by itself. */
-  const press = (button: Locator) => button.click({ timeout: 5000 }).catch(() => {})
+  async function press(button: Locator) {
+    const settled = new AbortController()
+    const { signal } = settled
+    const ways = [button.click({ signal }), page.waitForURL('**/sign-in*', { signal })]
+    await Promise.race(ways)
+    // A click that waited on would press the button that is there after signing in again.
+    settled.abort()
+    await Promise.allSettled(ways)
+  }
 
   test('outlives a session that is ended elsewhere, and is stored after signing in again', async () => {
     await endSession()

@@ -13,6 +13,7 @@ import {
   save,
   value,
 } from './apps-journey.ts'
+import { told } from './browser.ts'
 import * as journey from './journey.ts'
 import { axeProblems } from './org-journey.ts'
 import { beginWalk, leaks } from './walk.ts'
@@ -79,7 +80,7 @@ describe('an application', () => {
 
   test('copies a value without showing it', async () => {
     await pickTool(page, 'API_KEY', 'Copy API_KEY in Staging')
-    await page.getByText('Copied API_KEY of Staging.').waitFor()
+    await told(page, 'Copied API_KEY of Staging.')
     await expectMasked()
     const search = page.getByLabel('Search secrets by name')
     await search.focus()

@@ -11,7 +11,7 @@ let site: Site
 
 beforeAll(async () => {
   site = await openSite()
-}, 120_000)
+})
 afterAll(() => site?.close())
 
 // The quick run looks in one scheme.

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { dialogOf, edit, expectShown, openApp, openColumnMenu, openEnvironment, pickTool } from './apps-journey.ts'
+import { told } from './browser.ts'
 import { choose, lookAgain, openChange, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
@@ -76,7 +77,7 @@ describe('a member', () => {
     await page.getByLabel('Why API_KEY changes').fill('the provider asks for ünique keys')
     const status = await answerTo(page, 'API_KEY', () => page.getByRole('button', { name: 'Propose' }).click())
     expect(status).toBe(202)
-    await page.getByText('The change of API_KEY waits for approval.').waitFor()
+    await told(page, 'The change of API_KEY waits for approval.')
     await queued(page, /API_KEY/).waitFor()
     await expectShown(page, 'API_KEY', 'Production', planted.first)
   })
@@ -89,7 +90,7 @@ describe('a member', () => {
     await asked.getByLabel('Note').fill('nobody reads it')
     const status = await answerTo(page, 'OLD_KEY', () => asked.getByRole('button', { name: 'Propose' }).click())
     expect(status).toBe(202)
-    await page.getByText('The deletion of OLD_KEY waits for approval.').waitFor()
+    await told(page, 'The deletion of OLD_KEY waits for approval.')
     await queued(page, /OLD_KEY/).waitFor()
   })
 
@@ -99,7 +100,7 @@ describe('a member', () => {
     await dialogOf(page).getByLabel('Note').fill('the new one is refused')
     const propose = dialogOf(page).getByRole('button', { name: 'Propose to restore version 1' })
     expect(await answerTo(page, 'ROTATED', () => propose.click())).toBe(202)
-    await page.getByText('Restoring version 1 of ROTATED waits for approval.').waitFor()
+    await told(page, 'Restoring version 1 of ROTATED waits for approval.')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'hidden' })
     await queued(page, /ROTATED/).waitFor()
@@ -115,7 +116,7 @@ describe('a member', () => {
     await dialogOf(page).getByLabel('Note').fill('for the new partner')
     expect(await axeProblems(page)).toEqual([])
     await dialogOf(page).getByRole('button', { name: 'Propose 2 secrets' }).click()
-    await page.getByText('2 wait for approval.').waitFor()
+    await told(page, '2 wait for approval.')
     await queued(page, /NEW_ONE/).waitFor()
     await queued(page, /NEW_TWO/).waitFor()
     await expect.poll(() => row(page, /NEW_THREE/).count()).toBe(0)
@@ -212,7 +213,7 @@ describe('the member, who proposed', () => {
     await openColumnMenu(page, 'Production', 'Paste .env…')
     await dialogOf(page).getByLabel('Text of the file').fill('NEW_THREE=3\n')
     await dialogOf(page).getByRole('button', { name: 'Propose 1 secret' }).click()
-    await page.getByText('1 waits for approval.').waitFor()
+    await told(page, '1 waits for approval.')
     await openChange(page, 'Create NEW_THREE')
     await page.getByText('You proposed this, so you can take it back.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)

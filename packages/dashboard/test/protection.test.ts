@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { create, dialogOf, edit, expectShown, openApp, openEnvironment, save, value } from './apps-journey.ts'
+import { told } from './browser.ts'
 import { choose, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, putSecret } from './org-journey.ts'
@@ -176,7 +177,7 @@ describe('an environment of a group', () => {
     await dialogOf(page).getByLabel('Value').fill(planted.group)
     await dialogOf(page).getByLabel('Note').fill('first of all')
     await dialogOf(page).getByRole('button', { name: 'Propose' }).click()
-    await page.getByText('1 waits for approval.').waitFor()
+    await told(page, '1 waits for approval.')
     await queued(page, /GROUP_KEY/).waitFor()
     await journey.goTo(page, 'Changes')
     await choose(page, 'Environment', 'Shared / Staging')

@@ -42,7 +42,7 @@ test('a person signs in to a site on a phone, and the backend gets a browser tha
 
 test('the backend has a stored login filled in, and hands the browser to its person', async () => {
   const connectionId = await connectKey(scene, 'counter', JSON.stringify(ada))
-  const { leaseId, signedIn } = await vault.browser.open({ userRef: 'user-1', connectionId, keepAliveMs: 60_000 })
+  const { leaseId, signedIn } = await vault.browser.open({ userRef: 'user-1', connectionId, keepAliveMs: 600_000 })
   expect(signedIn).toBe(false)
   const of = { userRef: 'user-1', leaseId }
   expect(await vault.browser.fill({ ...of, field: 'username' })).toEqual({ filled: true })

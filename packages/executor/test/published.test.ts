@@ -105,7 +105,7 @@ test('a request without a placeholder is sent with the credential of its connect
 test('a browser is opened, filled in, handed to its person and released', async () => {
   const connectionId = await connectKey(scene, 'shop', JSON.stringify(ada))
   const of = { userRef: 'user-1', connectionId }
-  const lease = await executor('POST', '/v1/browser/open', { ...of, keepAliveMs: 60_000 })
+  const lease = await executor('POST', '/v1/browser/open', { ...of, keepAliveMs: 600_000 })
   const opened = await lease.json()
   expect([lease.status, opened]).toEqual([
     201,

@@ -90,7 +90,7 @@ describe('a task', () => {
 
 describe('what is reported', () => {
   test('is counted by host, method, decision and rule, with names and without paths', async () => {
-    const { ask, server, flush } = await startAgentWorld('[activity]')
+    const { ask, server, flush } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     server.on('tasks.report', ({ body }) => ({ json: { accepted: (body as { entries: unknown[] }).entries.length } }))
     await ask()
     await ask()
@@ -113,7 +113,7 @@ describe('what is reported', () => {
   })
 
   test('names the secrets that came back, and says it to a server that counts no redactions only once', async () => {
-    const { ask, server, flush, warnings } = await startAgentWorld('[activity]')
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     const entries = () =>
       server.requests
         .filter(({ line }) => line === 'POST /v1/agents/builder/activity')
@@ -144,7 +144,7 @@ describe('what is reported', () => {
   })
 
   test('holds as many cells as the settings say, and tells of the rest', async () => {
-    const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nmax_cells = 1')
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"\nmax_cells = 1')
     server.on('tasks.report', () => ({ json: { accepted: 1 } }))
     await ask()
     await ask('MISSING')
@@ -153,7 +153,7 @@ describe('what is reported', () => {
   })
 
   test('a report that fails is dropped, and stops nothing', async () => {
-    const { ask, server, flush, warnings } = await startAgentWorld('[activity]')
+    const { ask, server, flush, warnings } = await startAgentWorld('[activity]\nflush_interval = "1h"')
     server.on('tasks.report', () => refusalOf(500, 'internal'))
     await ask()
     await flush()

@@ -49,7 +49,7 @@ export async function startAgentWorld(more = '') {
   await shows()
   const settings = { client, principalId: 'skt_1', agent: 'builder', signers: [pin], org, now }
   const values = { API_KEY: 'sk-live-0123456789', OTHER: 'other-value-123' }
-  const toml = `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\n[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\n`
+  const toml = `[[route]]\nprefix = "/api"\nupstream = "${upstream.origin}"\n[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${pin}"]\nrefresh_interval = "1h"\n`
   const secrets = { resolve: async () => resolvedOf(values) }
   const world = await startWorld(`${toml}${more}`, values, {
     client,

@@ -12,8 +12,9 @@ import { Failure } from '../failure.ts'
 import { ownFile } from '../own-file.ts'
 import { type Answer, agentSocket, type Request, type Start, type Status } from './protocol.ts'
 
-const answerWithinMs = 5000
-const startWithinMs = 15_000
+/** Where none listens, that shows at once. */
+const answerWithinMs = 30_000
+const startWithinMs = 60_000
 
 /** However often it is asked, an agent ends after so long. */
 const lifeSeconds = 12 * 3600

@@ -73,7 +73,7 @@ const statusOf = (privateKey: PrivateKey, lockAtMs: number) => ({
 /** Reads one line, answers it, closes -> what was asked, once the answer is on its way. */
 async function converse(socket: Socket, answer: (request: Request) => Promise<Answer>): Promise<Request | undefined> {
   socket.on('error', () => {})
-  socket.setTimeout(5000, () => socket.destroy())
+  socket.setTimeout(30_000, () => socket.destroy())
   const request = parse(await readLine(socket))
   const said = request ? await answer(request).catch(codeOf) : { error: 'invalid_request' }
   if (socket.destroyed) return request

@@ -32,7 +32,7 @@ const usual: Readonly<Record<Field, string>> = {
   ].join(),
 }
 
-const fillMs = 5_000
+const fillMs = 30_000
 
 /**
  * Fills a field of the page in which people sign in. The value goes from here into the page, and to nobody else.

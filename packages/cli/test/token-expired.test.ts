@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWorld, type World } from '../../server/test/world.ts'
+import { type Machine, signedUp } from './machine.ts'
+import { ok as okOn } from './people.ts'
+
+let world: World
+let machine: Machine
+const ok = (command: string): Promise<string> => okOn(machine, command)
+
+beforeAll(async () => {
+  world = await openWorld()
+  machine = await signedUp(world.url, 'Expired Org')
+})
+afterAll(async () => {
+  await machine?.remove()
+  await world?.close()
+})
+
+test('an expired token says so to those who list it, and to the one who uses it', async () => {
+  const token = (await ok('skerry token create --name short --expires 1h')).trim()
+  const listed = await ok('skerry token list')
+  expect(listed).toMatch(/ short +member +until \S+ /)
+  const [, id] = /^(\S+) +short /m.exec(listed) ?? []
+  const expired = await world.server.context.db.rows(
+    `update service_tokens set expires_at = '2026-01-02T03:04:05Z', expires_at_given = '2026-01-02T03:04:05Z' where id = $1 returning 1`,
+    [id],
+  )
+  expect(expired).toHaveLength(1)
+  expect(await ok('skerry token list')).toMatch(/ short +member +expired +shop\/development +env_\w{22} +never$/m)
+  expect(await ok(`skerry token show ${id}`)).toMatch(
+    / \(short\)\nmember, expired, made \S+, last used never\nbound to shop\/development \(env_\w{22}\)\n/,
+  )
+  machine.env.SKERRY_TOKEN = token
+  const { code, stderr } = await machine.shell('skerry secrets list')
+  const next = 'check the credential with `skerry whoami`, or sign in again with `skerry login`'
+  expect([code, stderr]).toEqual([3, `skerry: unknown service token; ${next}\n`])
+})
