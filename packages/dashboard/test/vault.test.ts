@@ -6,7 +6,7 @@ import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
 import { describe, expect, test } from 'vitest'
 import { newConnection, newExecutor, returnOrigin, type Vault } from '../../server/test/vault-scene.ts'
 import { dialogOf, openOrg } from './apps-journey.ts'
-import { storedText } from './browser.ts'
+import { storedText, told } from './browser.ts'
 import { row } from './changes-journey.ts'
 import * as journey from './journey.ts'
 import { axeProblems, choose } from './org-journey.ts'
@@ -190,7 +190,7 @@ describe('a webhook', () => {
 
   test('is tested, and shows what became of a delivery, which is sent again', async () => {
     await choose(page, address, 'Send a test')
-    await page.getByText('The receiver did not accept the test').waitFor()
+    await told(page, 'The receiver did not accept the test')
     await row(page, /10\.0\.0\.1/)
       .getByRole('button', { name: 'Show details' })
       .click()
