@@ -92,6 +92,7 @@ export const auditActions = {
   'lease_target.updated': { about: 'lease_target', evicts: 'none' },
   'lease_target.verified': { about: 'lease_target', evicts: 'none' },
   'lease_target.verification_requested': { about: 'lease_target', evicts: 'none' },
+  'lease_target.paused': { about: 'lease_target', evicts: 'none' },
   'lease_target.deleted': { about: 'lease_target', evicts: 'none' },
   'lease.requested': { about: 'lease', evicts: 'none' },
   'lease.created': { about: 'lease', evicts: 'none' },

@@ -26,7 +26,10 @@ export const LeaseTarget = Strict({
   name: Type.String(),
   provider: Provider,
   config: Config,
-  status: Type.Union([Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing')]),
+  status: Type.Union(
+    [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
+    { description: '`paused` (+): the target crashed its driver three times in a row; verify it to use it again' },
+  ),
   lastError: Nullable(Type.String()),
   server: Nullable(Type.String({ description: 'what the target said it is when it was last verified' })),
   notes: Type.Array(Type.String(), { description: 'what an admin should know of it' }),

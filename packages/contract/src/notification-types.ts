@@ -16,6 +16,10 @@ export const notificationTypes = {
     byDefault: true,
     when: 'the account of a lease cannot be removed in an organization that you administer',
   },
+  lease_target_paused: {
+    byDefault: true,
+    when: 'a lease target crashes its driver again and again, and is paused',
+  },
   log_sink_disabled: {
     byDefault: true,
     when: 'a collector refuses the audit trail of an organization that you administer',

@@ -65,6 +65,11 @@ export const provisioner = {
         Strict({
           message: Told,
           changedNothing: Type.Boolean({ description: 'true where nothing on the target is otherwise than before' }),
+          crashed: Type.Optional(
+            Type.Boolean({
+              description: '(+) true where the target made its driver crash, hang or use too much memory',
+            }),
+          ),
         }),
       ),
       server: Type.Optional(Told),

@@ -14,6 +14,9 @@ export interface Config {
   oidc: { issuer: string; audience: string; clientId: string; clientSecret: string | null } | null
   privateTargets: readonly string[]
   providerOrigins: Readonly<Record<string, string>>
+  adapterProcesses: number
+  /** The whole environment of adapter processes: how TLS is verified, and nothing that is secret. */
+  adapterEnvironment: Readonly<Record<string, string>>
   smtpUrl: string | null
   mailFrom: string
   resolveCacheBytes: number
@@ -77,6 +80,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
         : null,
     privateTargets: values.SKERRY_ALLOW_PRIVATE_TARGETS,
     providerOrigins: values.SKERRY_PROVIDER_ORIGINS,
+    adapterProcesses: values.SKERRY_ADAPTER_PROCESSES,
+    adapterEnvironment: pick(environment, trustVariables),
     smtpUrl: values.SKERRY_SMTP_URL,
     mailFrom: values.SKERRY_MAIL_FROM,
     resolveCacheBytes: values.SKERRY_RESOLVE_CACHE_MB * 1024 * 1024,
@@ -98,6 +103,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     logLevel: values.SKERRY_LOG_LEVEL,
     rateLimits: values.SKERRY_RATE_LIMITS === 'on',
   }
+}
+
+/** Variables by which Node and OpenSSL find certificate authorities, and the folder for sockets of drivers. */
+const trustVariables = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'] as const
+
+function pick(environment: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
+  const set = names.map((name) => [name, environment[name]] as const)
+  return Object.fromEntries(set.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 function readValues(environment: Record<string, string | undefined>): Values {

@@ -33,6 +33,7 @@ import { openExportKey } from './keys/export-key.ts'
 import { openKeypairs } from './keys/keypairs.ts'
 import { opensDatabase } from './keys/rekey.ts'
 import { loadServerKey } from './keys/server-key.ts'
+import { openAdapters } from './outbound/adapters.ts'
 import { openOutbound } from './outbound/outbound.ts'
 
 export interface RunningServer {
@@ -91,6 +92,7 @@ export async function startServer(
       await polling?.stop()
       await watch.stop()
       await context.queue.stop()
+      await context.adapters.close()
       await context.mailer.close()
       await flushMeter(context)
       await flushTrips(context)
@@ -155,6 +157,7 @@ async function openContext(
     lastUsed: openLastUsed(db, log),
     rejectedTokens: openRejectedTokens(),
     outbound: openOutbound(config, { now }),
+    adapters: openAdapters(config, log),
   }
 }
 

@@ -188,6 +188,12 @@ export const settings = {
   ),
   SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
   SKERRY_PROVIDER_ORIGINS: providerOrigins,
+  SKERRY_ADAPTER_PROCESSES: integer(
+    4,
+    2,
+    64,
+    'Processes that connect to the targets of leases and rotation. One organization uses at most half of them. Each takes up to 256 MiB, and ends after a minute without work',
+  ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for answers of resolve; 0 keeps none, and only who a token is'),
   SKERRY_RESOLVE_IN_FLIGHT_MB: integer(

@@ -16,13 +16,12 @@ const known: Readonly<Record<string, string>> = {
  * The network that this process stands in, which its operator has chosen. `allowed` narrows it to some hosts and ports, so
  * that a server that lies cannot have others tried.
  */
-export function openOutside(allowed: readonly string[] | undefined): Outside {
+export function openOutside(allowed: readonly string[] | undefined): Pick<Outside, 'connect' | 'send' | 'origin'> {
   return {
     connect: (to) => connect(to, allowed),
     send: async () => {
       throw new OutsideError('unsendable', 'a provisioner sends no HTTP requests to targets')
     },
-    now: () => new Date(),
     origin: (_, own) => own,
   }
 }

@@ -4,7 +4,7 @@ import { toFailure, usage } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { openOutside } from './outside.ts'
+import { openChildren } from './children.ts'
 import { type Job, type Report, work } from './work.ts'
 
 /** Jobs that are done at once; a target that does not answer keeps the others waiting for nothing. */
@@ -35,7 +35,8 @@ export async function run(flags: Flags & { allow?: string[] }): Promise<void> {
 
 /** Asks for work until it is told to end, then waits for what is in hand. */
 async function serve(session: Session, allowed: string[] | undefined, signal: AbortSignal): Promise<void> {
-  const means = { holder: await session.key(), outside: openOutside(allowed), now: () => performance.now() }
+  const children = openChildren(allowed, atOnceMax)
+  const means = { holder: await session.key(), children, now: () => performance.now() }
   const inHand = new Set<Promise<void>>()
   try {
     while (!signal.aborted) {
@@ -50,6 +51,7 @@ async function serve(session: Session, allowed: string[] | undefined, signal: Ab
     }
   } finally {
     await Promise.all(inHand)
+    await children.close()
   }
 }
 

@@ -2,9 +2,9 @@ import type { Answer, Body } from '@skerry/contract/endpoint'
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
 import type { provisioner } from '@skerry/contract/provisioner'
 import type { KeyHolder } from '@skerry/crypto/wrap'
-import type { LeaseSession } from '@skerry/providers/leases/provider'
-import { openLeaseTarget } from '@skerry/providers/leases/registry'
-import { type Outside, OutsideError } from '@skerry/providers/outside'
+import { ChildFailure } from '@skerry/providers/children/messages'
+import type { Pool } from '@skerry/providers/children/pool'
+import { type RemoteSession, withLeaseSession } from '@skerry/providers/children/remote'
 import { ProviderError } from '@skerry/providers/provider-error'
 import { openAdminSecret } from '@skerry/sdk/admin-secrets'
 import { SkerryError } from '@skerry/sdk/errors'
@@ -16,7 +16,7 @@ export type Report = Body<typeof provisioner.report>
 
 interface Means {
   holder: KeyHolder
-  outside: Outside
+  children: Pool
   /** Milliseconds that count up from anywhere. */
   now: () => number
 }
@@ -27,28 +27,27 @@ interface Means {
  */
 const makeWithinMs = 20_000
 
-type Session = LeaseSession<LeaseTag>
 type Progress = { touched: boolean; isLate: () => boolean }
 
 /** Does one job, and says what came of it. It never throws. */
-export async function work(job: Job, { holder, outside, now }: Means): Promise<Report> {
+export async function work(job: Job, { holder, children, now }: Means): Promise<Report> {
   const begun = now()
   const progress: Progress = { touched: false, isLate: () => now() - begun > makeWithinMs }
   try {
     const config = job.target.config as unknown as LeaseConfig<LeaseTag>
     const credential = await openAdminSecret(job.target.wrappedAdminSecret, config, holder)
-    const session = await openLeaseTarget(config.provider, { config, credential }, outside)
-    try {
-      return await works[job.kind](session, job, progress)
-    } finally {
-      await session.close()
-    }
+    const around = { now: () => new Date() }
+    return await children.use(job.target.id, (child) =>
+      withLeaseSession(child, { config, credential }, around, (session) => works[job.kind](session, job, progress)),
+    )
   } catch (error) {
-    return { ok: false, error: { message: told(error), changedNothing: !progress.touched || isRefusedWhole(error) } }
+    const changedNothing = !progress.touched || isRefusedWhole(error)
+    const crashed = error instanceof ChildFailure ? { crashed: true } : {}
+    return { ok: false, error: { message: told(error), changedNothing, ...crashed } }
   }
 }
 
-const works: Record<Job['kind'], (session: Session, job: Job, progress: Progress) => Promise<Report>> = {
+const works: Record<Job['kind'], (session: RemoteSession, job: Job, progress: Progress) => Promise<Report>> = {
   async verify(session) {
     const { server, notes } = await session.verify()
     return { ok: true, server: printed(server), notes: notes.slice(0, 20).map(printed) }
@@ -75,7 +74,7 @@ function needed(lease: Job['lease']) {
   return lease
 }
 
-async function removeOwn(session: Session, lease: Parameters<Session['revoke']>[0]): Promise<void> {
+async function removeOwn(session: RemoteSession, lease: Parameters<RemoteSession['revoke']>[0]): Promise<void> {
   try {
     await session.revoke(lease)
   } catch (error) {
@@ -89,8 +88,7 @@ const isRefusedWhole = (error: unknown): boolean =>
 
 /** What adapters say holds nothing secret. Any other error is for the operator of this process alone. */
 function told(error: unknown): string {
-  if (error instanceof ProviderError || error instanceof OutsideError || error instanceof SkerryError)
-    return printed(error.message)
+  if (error instanceof ProviderError || error instanceof SkerryError) return printed(error.message)
   const { name, message } = error as Error
   if (name === 'CryptoError') return 'the admin credential is not wrapped to the key of this provisioner'
   warn(`a job failed: ${name}: ${redact(message)}`)

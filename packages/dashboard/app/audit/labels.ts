@@ -87,6 +87,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'lease_target.updated': 'Lease target updated',
   'lease_target.verified': 'Lease target verified',
   'lease_target.verification_requested': 'Lease target verification requested',
+  'lease_target.paused': 'Lease target paused',
   'lease_target.deleted': 'Lease target deleted',
   'lease.requested': 'Lease requested',
   'lease.created': 'Lease created',

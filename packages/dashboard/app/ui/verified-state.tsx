@@ -5,6 +5,7 @@ const states = {
   unverified: { color: 'gray', label: 'not verified' },
   ready: { color: 'sea', label: 'ready' },
   failing: { color: 'red', label: 'failing' },
+  paused: { color: 'red', label: 'paused' },
 } as const
 
 /** Whether a target or a destination answered when it was last tried, and what it said if it did not. */

@@ -28,6 +28,8 @@ export interface EventFacts {
   'honey_token.tripped': { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
   /** Given up: `account` may still be on the target. */
   'lease.orphaned': { leaseId: string; target: string; account: string | null }
+  /** `target` is its name. */
+  'lease_target.paused': { targetId: string; target: string; reason: string }
   /** `targetId` is null for a drill. */
   'recovery_request.opened': { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
   'recovery_request.completed': { requestId: string; targetId: string; environments: number }

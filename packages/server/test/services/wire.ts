@@ -10,6 +10,8 @@ export interface Wire {
   cutAtNextAnswer(): void
   /** Every connection breaks now, in both directions; new ones pass. */
   cut(): void
+  /** Is called, and waited for, before each new connection passes on; one for which it throws is cut. Null for none. */
+  onConnect(hook: (() => Promise<void>) | null): void
   /** Nothing passes in either direction any more, and nobody is told. */
   fallSilent(): void
   close(): Promise<void>
@@ -20,7 +22,15 @@ export async function openWire(url: string): Promise<Wire> {
   const sockets = new Set<Socket>()
   let mode: 'open' | 'cutting' | 'silent' = 'open'
   let writes = 0
-  const server = createServer((client) => {
+  let hook: (() => Promise<void>) | null = null
+  const server = createServer({ pauseOnConnect: true }, async (client) => {
+    client.on('error', () => {})
+    try {
+      await hook?.()
+    } catch {
+      client.destroy()
+      return
+    }
     const database = connect(Number(target.port), target.hostname)
     for (const socket of [client, database]) {
       sockets.add(socket)
@@ -35,6 +45,7 @@ export async function openWire(url: string): Promise<Wire> {
       if (mode === 'open') client.write(chunk)
       else if (mode === 'cutting') client.resetAndDestroy()
     })
+    client.resume()
     client.on('close', () => database.end())
     database.on('close', () => client.end())
   })
@@ -57,6 +68,9 @@ export async function openWire(url: string): Promise<Wire> {
     cut() {
       for (const socket of sockets) socket.destroy()
       sockets.clear()
+    },
+    onConnect(next) {
+      hook = next
     },
     fallSilent() {
       mode = 'silent'

@@ -1,10 +1,11 @@
-import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
-import type { LeaseSession } from '@skerry/providers/leases/provider'
+import { leaseProviders } from '@skerry/contract/lease-providers'
+import type { RemoteSession } from '@skerry/providers/children/remote'
 import { ProviderError } from '@skerry/providers/provider-error'
 import { type Context, instant, newId } from '../../kernel/context.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { system, unit } from '../../kernel/unit.ts'
 import { type Ending, moveLease, recordFailedTry, takeDue } from './ledger-store.ts'
+import { checkNotPaused } from './pause.ts'
 import { provisionerOf } from './provisioned.ts'
 import { deleteJobOf, insertJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease } from './scope.ts'
@@ -44,10 +45,11 @@ async function endAll(context: Context, orgId: string, targetId: string, due: En
   }
   const target = await findTarget(context.db, { id: orgId }, targetId)
   if (!target) return
-  const tokenId = provisionerOf(target)
-  if (tokenId !== null) return askProvisioner(context, tokenId, due)
   const left = new Set(due)
   try {
+    checkNotPaused(target)
+    const tokenId = provisionerOf(target)
+    if (tokenId !== null) return await askProvisioner(context, tokenId, due)
     await onTarget(context, target, async (session) => {
       for (const lease of due) {
         await removeAccount(context, session, lease)
@@ -76,7 +78,7 @@ async function askProvisioner(context: Context, tokenId: string, due: Ending[]):
 }
 
 /** One that fails by itself, because of what it owns for example, does not keep the others. */
-async function removeAccount(context: Context, session: LeaseSession<LeaseTag>, lease: Ending): Promise<void> {
+async function removeAccount(context: Context, session: RemoteSession, lease: Ending): Promise<void> {
   const { id, resourceRef, verifierDigest } = lease
   if (resourceRef === null) return absent(context, lease)
   try {

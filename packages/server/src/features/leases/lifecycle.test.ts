@@ -118,6 +118,7 @@ async function reported(asked: Promise<unknown>, body: { ok: boolean; error?: ob
 
 const inTarget = { as, params: { orgId, targetId: provisioned.id } }
 const verify = () => world.call(leases.verifyTarget, inTarget)
+const crashed = { ok: false, error: { message: 'it crashed', changedNothing: true, crashed: true } }
 const lost = { ok: false, error: { message: 'it said no', changedNothing: true } }
 
 const onTarget: Record<TargetTrigger, () => Promise<unknown>> = {
@@ -130,15 +131,18 @@ const onTarget: Record<TargetTrigger, () => Promise<unknown>> = {
     world.clock.advance(21)
     await asked
   },
+  pause: async () => {
+    for (let time = 0; time < 3; time++) await reported(verify(), crashed)
+  },
 }
 
-const targetStates: Record<TargetStatus, true> = { untested: true, ready: true, failing: true }
+const targetStates: Record<TargetStatus, true> = { untested: true, ready: true, failing: true, paused: true }
 const targetPairs = (Object.keys(targetStates) as TargetStatus[]).flatMap((state) =>
   (Object.keys(onTarget) as TargetTrigger[]).map((trigger): [TargetStatus, TargetTrigger] => [state, trigger]),
 )
 
 test.each(targetPairs)('a target that is %s moves by %s as its table says', async (state, trigger) => {
-  await db.rows('update lease_targets set status = $2 where id = $1', [provisioned.id, state])
+  await db.rows('update lease_targets set status = $2, child_failures = 0 where id = $1', [provisioned.id, state])
   await onTarget[trigger]()
   const { targets } = (await world.call(leases.targets, { as, params: { orgId } })).body
   expect(targets.find(({ id }) => id === provisioned.id)?.status).toBe(targetLifecycle.next(state, trigger))

@@ -41,7 +41,7 @@ export const leaseLifecycle = lifecycle<Status, Trigger>('lease', [
 ])
 
 export type TargetStatus = Static<typeof LeaseTarget>['status']
-export type TargetTrigger = 'reach' | 'miss' | 'replace'
+export type TargetTrigger = 'reach' | 'miss' | 'replace' | 'pause'
 
 /** A target is never given up: it is as its last check has found it. Only a provisioner's waits for one. */
 export const targetLifecycle = lifecycle<TargetStatus, TargetTrigger>('target', [
@@ -54,4 +54,11 @@ export const targetLifecycle = lifecycle<TargetStatus, TargetTrigger>('target', 
   ['failing', 'reach', 'ready'],
   ['failing', 'miss', 'failing'],
   ['failing', 'replace', 'untested'],
+  ['untested', 'pause', 'paused'], // it has ended the process of its adapter several times in a row
+  ['ready', 'pause', 'paused'],
+  ['failing', 'pause', 'paused'],
+  ['paused', 'pause', 'paused'],
+  ['paused', 'reach', 'ready'],
+  ['paused', 'miss', 'paused'],
+  ['paused', 'replace', 'untested'],
 ])

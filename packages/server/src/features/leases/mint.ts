@@ -15,6 +15,7 @@ import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
 import { absentFrom, beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
+import { checkNotPaused } from './pause.ts'
 import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
 import { insertJob } from './provisioner-store.ts'
 import { findTarget, type Lease, type LeaseTarget, toResponse } from './scope.ts'
@@ -30,6 +31,7 @@ type Mint = In<typeof leases.create, InOrg>
 export async function create(input: Mint): Out<typeof leases.create> {
   const target = await findTarget(input.db, input.org, input.body.targetId)
   if (!target) throw fail('not_found', 'body.targetId: no such target')
+  checkNotPaused(target)
   checkMint(target, input.body)
   const lease = await begin(input, target)
   const tokenId = provisionerOf(target)

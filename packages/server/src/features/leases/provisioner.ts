@@ -6,6 +6,7 @@ import { fail } from '../../kernel/errors.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
 import { absent, failedTry } from './ending.ts'
 import { absentFrom, beginEnd, delayEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
+import { countChildFailure, endChildFailures } from './pause.ts'
 import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
 import { findLease, findTarget, type Lease, type LeaseTarget } from './scope.ts'
 import { recordReach } from './target-store.ts'
@@ -84,11 +85,18 @@ export async function report(input: Report): Out<typeof provisioner.report> {
     if (!job) throw fail('not_found', 'no such job: it is done, was given out again, or its target is gone')
     return { job, ending: await reports[job.kind](input, work, job) }
   })
+  await countCrash(context, job, body)
   if (ending) await removed(context, ending, body)
   ring(job.leaseId ?? job.targetId)
   // What failed half-way is work again.
   ring(principal.id)
   return { ok: true }
+}
+
+/** A provisioner runs adapters in children, as this server does, and says when one crashed. */
+async function countCrash(context: Context, { orgId, targetId: id }: ProvisionerJob, { ok, error }: Report['body']) {
+  if (ok) await endChildFailures(context, { orgId, id })
+  else if (error?.crashed) await countChildFailure(context, { orgId, id }, error.message)
 }
 
 type Told = (input: Report, work: ReportWork, job: ProvisionerJob) => Promise<Ending | undefined>

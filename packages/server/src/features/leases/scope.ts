@@ -5,14 +5,16 @@ import type { Checked } from '../../http/access.ts'
 import { type InOrg, type Org, within } from '../orgs/scope.ts'
 
 /** With what only the server uses: the wrapped credential is in no answer. */
-export type LeaseTarget = Checked<Static<typeof TargetRow> & { orgId: string; wrappedAdminSecret: string }>
+export type LeaseTarget = Checked<
+  Static<typeof TargetRow> & { orgId: string; wrappedAdminSecret: string; childFailures: number }
+>
 export type Lease = Checked<Static<typeof LeaseRow> & { orgId: string; verifierDigest: string | null }>
 
 export type OnTarget = InOrg & { target: LeaseTarget }
 export type OnLease = InOrg & { lease: Lease }
 
 export const targetColumns = `t.org_id, t.id, t.name, t.provider, t.config, t.wrapped_admin_secret, t.status, t.last_error,
-  t.server, t.notes, t.created_at, t.updated_at`
+  t.child_failures, t.server, t.notes, t.created_at, t.updated_at`
 
 export const leaseColumns = `l.org_id, l.id, l.target_id, l.provider, l.status, l.resource_ref, l.verifier_digest,
   l.requested_by_type, l.requested_by_id, l.ttl_seconds, l.created_at, l.expires_at, l.revoked_at, l.revoked_by_id,

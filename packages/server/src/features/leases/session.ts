@@ -1,16 +1,20 @@
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/lease-providers'
-import type { LeaseSession } from '@skerry/providers/leases/provider'
-import { openLeaseTarget } from '@skerry/providers/leases/registry'
+import { ChildFailure } from '@skerry/providers/children/messages'
+import type { RemoteSession } from '@skerry/providers/children/remote'
 import { OutsideError } from '@skerry/providers/outside'
 import { ProviderError } from '@skerry/providers/provider-error'
 import type { Context } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
+import { countChildFailure, endChildFailures } from './pause.ts'
 
 interface Target {
   orgId: string
   config: object
   wrappedAdminSecret: string
+  /** Undefined for a target that is not stored yet. */
+  id?: string
+  childFailures?: number
 }
 
 /**
@@ -20,21 +24,38 @@ interface Target {
 export async function onTarget<T>(
   context: Context,
   target: Target,
-  use: (session: LeaseSession<LeaseTag>) => Promise<T>,
+  use: (session: RemoteSession) => Promise<T>,
 ): Promise<T> {
   const config = target.config as LeaseConfig<LeaseTag>
   const opened = await context.keypairs.openWrapped(context.db, brokerOf(target.orgId), target.wrappedAdminSecret)
   if (!opened)
     throw fail('invalid_request', 'body.wrappedAdminSecret: is not wrapped to the broker key of this organization')
   const credential = new TextDecoder().decode(opened)
+  return await counted(context, target, () =>
+    context.adapters.onTarget(target.orgId, { config, credential }, aroundOf(context), use),
+  )
+}
+
+/** The clock and the patience of this server, for an adapter in a child. */
+export const aroundOf = ({ now, outbound: { answerMs, statementMs } }: Context) => ({
+  now,
+  ...(answerMs === undefined ? {} : { answerMs }),
+  ...(statementMs === undefined ? {} : { statementMs }),
+})
+
+/** Does something on a stored target, and counts where the target has ended the adapter's process. */
+export async function counted<T>(
+  context: Context,
+  { orgId, id, childFailures = 0 }: Pick<Target, 'orgId' | 'id' | 'childFailures'>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    const session = await openLeaseTarget(config.provider, { config, credential }, context.outbound)
-    try {
-      return await use(session)
-    } finally {
-      await session.close()
-    }
+    const done = await work()
+    if (id !== undefined && childFailures > 0) await endChildFailures(context, { orgId, id })
+    return done
   } catch (error) {
+    if (id !== undefined && error instanceof ChildFailure)
+      await countChildFailure(context, { orgId, id }, error.message)
     throw asRefusal(error)
   }
 }
@@ -56,7 +77,7 @@ class TargetRefusal extends Refusal {
 }
 
 /** The word of a target, or of its adapter, as a refusal of ours. Anything else stays what it is. */
-export function asRefusal(error: unknown): unknown {
+function asRefusal(error: unknown): unknown {
   if (error instanceof ProviderError) return new TargetRefusal(error)
   if (error instanceof OutsideError) return fail('conflict', `target: ${error.message}`)
   return error

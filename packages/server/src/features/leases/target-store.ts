@@ -19,7 +19,7 @@ export interface NewTarget {
   provider: string
   config: object
   wrappedAdminSecret: string
-  status: Exclude<TargetStatus, 'failing'>
+  status: Exclude<TargetStatus, 'failing' | 'paused'>
   server: string | null
   notes: string[]
   now: string
@@ -79,7 +79,8 @@ export const recordReach = (
   reach: { lastError: string | null; server?: string; notes?: string[]; now: string },
 ) =>
   db.row<LeaseTarget>(
-    `update lease_targets t set status = $7, last_error = $3,
+    `update lease_targets t
+        set status = case when t.status = 'paused' and $7 = 'failing' then 'paused' else $7 end, last_error = $3,
             server = coalesce($4, t.server), notes = coalesce($5::jsonb, t.notes), updated_at = $6
       where t.org_id = $1 and t.id = $2
      returning ${targetColumns}`,
@@ -93,6 +94,28 @@ export const recordReach = (
       targetLifecycle.next(status, reach.lastError === null ? 'reach' : 'miss'),
     ],
   )
+
+/** Undefined where the target has been deleted. */
+export const addChildFailure = (db: Tx, { orgId, id }: TargetId) =>
+  db.row<Pick<LeaseTarget, 'name' | 'status' | 'childFailures'>>(
+    `update lease_targets set child_failures = child_failures + 1 where org_id = $1 and id = $2
+     returning name, status, child_failures`,
+    [orgId, id],
+  )
+
+export const clearChildFailures = (db: Sql, { orgId, id }: TargetId) =>
+  db.rows('update lease_targets set child_failures = 0 where org_id = $1 and id = $2 and child_failures > 0', [
+    orgId,
+    id,
+  ])
+
+export const pauseTarget = (db: Tx, { orgId, id }: TargetId, { reason, now }: { reason: string; now: string }) =>
+  db.rows(
+    `update lease_targets set status = 'paused', last_error = $3, updated_at = $4 where org_id = $1 and id = $2`,
+    [orgId, id, reason, now],
+  )
+
+type TargetId = Pick<LeaseTarget, 'orgId' | 'id'>
 
 /** What may have left something on its target. */
 const live = among(leaseLifecycle.before('abandon', 'revoked'))

@@ -1,7 +1,7 @@
 import { leaseConfigProblem } from '@skerry/contract/lease-config'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import type { leases } from '@skerry/contract/leases'
-import type { LeaseSession } from '@skerry/providers/leases/provider'
+import type { RemoteSession } from '@skerry/providers/children/remote'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
@@ -69,7 +69,7 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   return { target: toResponse(await checked(input, target)) }
 }
 
-const verified = (session: LeaseSession<LeaseTag>) => session.verify()
+const verified = (session: RemoteSession) => session.verify()
 
 /** Until its provisioner has signed in. This server cannot open the credential. */
 const untested = { status: 'untested', server: null, notes: [] as string[] } as const
@@ -156,6 +156,6 @@ export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): O
   return { ok: true }
 }
 
-function toResponse({ orgId, wrappedAdminSecret, ...target }: LeaseTarget) {
+function toResponse({ orgId, wrappedAdminSecret, childFailures, ...target }: LeaseTarget) {
   return target
 }

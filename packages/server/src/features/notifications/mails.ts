@@ -25,6 +25,7 @@ export interface Facts {
   rotation_failed: { environment: string; secretName: string }
   sync_failed: { connection: string }
   lease_orphaned: { leaseId: string; target: string; account: string | null }
+  lease_target_paused: { target: string; reason: string }
   log_sink_disabled: { endpoint: string; error: string }
   vault_webhook_disabled: { host: string; error: string }
   cli_session_approved: {
@@ -200,6 +201,20 @@ const mails: { [T in NotificationType]: Row<T> } = {
     many: {
       subject: (count, { orgName }) => `The accounts of ${count} leases could not be removed in ${orgName}`,
       line: ({ leaseId, target, account }) => `“${unknown(account)}” on the target “${target}”, of lease ${leaseId}`,
+    },
+  },
+  lease_target_paused: {
+    subject: (_, { orgName }) => `A lease target is paused in ${orgName}`,
+    text: ({ target, reason }, { baseUrl }) => [
+      `The lease target “${target}” crashed its driver three times in a row.`,
+      `The last failure: ${reason}.`,
+      'Skerry makes no leases and no rotations there, and does not remove expired accounts until you verify the target.',
+      '',
+      `Look at the server behind it, then verify the target at ${baseUrl}, or with \`skerry lease target verify\`.`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `${count} lease targets are paused in ${orgName}`,
+      line: ({ target, reason }) => `“${target}”: ${reason}`,
     },
   },
   log_sink_disabled: {

@@ -47,6 +47,11 @@ const notices = {
   }),
   'honey_token.tripped': ({ facts }) => ({ type: 'honey_token_tripped', to: { adminsExcept: null }, facts }),
   'lease.orphaned': ({ facts }) => ({ type: 'lease_orphaned', to: { adminsExcept: null }, facts }),
+  'lease_target.paused': ({ facts: { target, reason } }) => ({
+    type: 'lease_target_paused',
+    to: { adminsExcept: null },
+    facts: { target, reason },
+  }),
   'recovery_request.opened': ({ facts }) => ({ type: 'recovery_opened', to: 'adminsAndCustodians', facts }),
   'recovery_request.completed': ({ facts }) => ({ type: 'recovery_completed', to: 'adminsAndCustodians', facts }),
   'log_sink.disabled': ({ facts }) => ({ type: 'log_sink_disabled', to: { adminsExcept: null }, facts }),

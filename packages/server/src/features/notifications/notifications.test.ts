@@ -318,6 +318,7 @@ describe('letters', () => {
     rotation_failed: { environment: evil, secretName: 'KEY' },
     sync_failed: { connection: evil },
     lease_orphaned: { leaseId: 'lse_x', target: evil, account: evil },
+    lease_target_paused: { target: evil, reason: evil },
     log_sink_disabled: { endpoint: evil, error: evil },
     vault_webhook_disabled: { host: evil, error: evil },
     cli_session_approved: {

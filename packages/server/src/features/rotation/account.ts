@@ -1,12 +1,12 @@
 import type { AccountKind, RotationConfig, RotationKind } from '@skerry/contract/rotation-kinds'
+import type { AccountCall } from '@skerry/providers/children/messages'
 import type { LeaseTarget } from '@skerry/providers/leases/provider'
-import type { Account, RotationProvider } from '@skerry/providers/rotation/provider'
-import { loadRotation } from '@skerry/providers/rotation/registry'
 import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { brokerOf } from '../../keys/keypairs.ts'
+import { checkNotPaused } from '../leases/pause.ts'
 import { findTarget, type LeaseTarget as StoredTarget } from '../leases/scope.ts'
-import { asRefusal } from '../leases/session.ts'
+import { aroundOf, counted } from '../leases/session.ts'
 import type { Rotation } from './scope.ts'
 
 type Config = RotationConfig<AccountKind>
@@ -44,20 +44,21 @@ export async function openAccounts(
   const { orgId, targetId, config } = policy
   const stored = targetId === null ? undefined : await findTarget(context.db, { id: orgId }, targetId)
   if (!stored) throw fail('conflict', 'the lease target of this policy was removed: configure it with another one')
-  const adapter = (await loadRotation(config.kind)) as RotationProvider<AccountKind>
-  const on = async <T>(username: string, use: (account: Account<AccountKind>) => Promise<T>): Promise<T> => {
-    const target = { config: stored.config, credential: await openCredential(context, stored) }
-    try {
-      return await use({ target: target as unknown as LeaseTarget<AccountKind>, username, config })
-    } catch (error) {
-      throw asRefusal(error)
-    }
-  }
-  const { outbound } = context
+  checkNotPaused(stored)
+  const on = (username: string, call: AccountCall): Promise<unknown> =>
+    counted(context, stored, async () => {
+      const target = { config: stored.config, credential: await openCredential(context, stored) }
+      const account = { target: target as unknown as LeaseTarget<AccountKind>, username, config }
+      return context.adapters.onAccount(orgId, config.kind, account, aroundOf(context), call)
+    })
   return {
-    verify: (username) => on(username, (account) => adapter.verify(account, outbound)),
-    change: (username, password, keep) => on(username, (account) => adapter.change(account, password, keep, outbound)),
-    signsIn: (username, password) => on(username, (account) => adapter.signsIn(account, password, outbound)),
+    async verify(username) {
+      await on(username, { call: 'verify' })
+    },
+    async change(username, password, keep) {
+      await on(username, { call: 'change', password, keep })
+    },
+    signsIn: (username, password) => on(username, { call: 'signsIn', password }) as Promise<boolean>,
   }
 }
 

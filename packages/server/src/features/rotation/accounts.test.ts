@@ -7,33 +7,46 @@ import { wrappedKey } from '../../../test/blobs.ts'
 import { type KeyedEnv, keyedEnv, newKeyedEnv, wrappedForRotator } from '../../../test/rotation-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { missingPostgres } from '../../../test/services/postgres.ts'
+import { openWire, type Wire } from '../../../test/services/wire.ts'
 import { adminPassword, newShopTarget, openShop, type Shop } from '../../../test/shop.ts'
 import { stateOf, stopSchedules } from '../../../test/state.ts'
-import type { Outbound } from '../../outbound/outbound.ts'
 
 const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 await stopSchedules(world)
 const { orgId } = tenant
 const { as } = tenant.admin
 const { context } = world.server
-const real = context.outbound.connect
 
 describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
   let shop: Shop
+  let wire: Wire
   let targetId: string
   let env: KeyedEnv
   let rotationId: string
   beforeAll(async () => {
     shop = await openShop(['app', 'app_b', 'app_a'])
-    targetId = await newShopTarget(world, tenant, shop)
+    wire = await openWire(`tcp://127.0.0.1:${shop.connection.port}`)
+    const connection = { ...shop.connection, port: Number(new URL(wire.url).port) }
+    targetId = await newShopTarget(world, tenant, { ...shop, connection })
   })
-  afterAll(() => shop.stop())
+  afterAll(async () => {
+    await wire.close()
+    await shop.stop()
+  })
   beforeEach(async () => {
-    context.outbound.connect = real
+    wire.onConnect(null)
     env = await newKeyedEnv(world, tenant)
     await shop.root.query(`ALTER ROLE app PASSWORD 'first-password'; ALTER ROLE app LOGIN`)
     await env.put('DB_PASSWORD', 'first-password')
   })
+
+  /** Stands for a server that dies: from this connection on it reaches nothing. */
+  const dying = (at: number) => {
+    let count = 0
+    return async () => {
+      if (++count >= at) throw new Error('cut')
+    }
+  }
 
   const create = async (more: object = {}) => {
     const answer = await world.call(rotation.create, {
@@ -110,10 +123,9 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     await create()
     // The second connection of the run is the one that tries the new password.
     let count = 0
-    context.outbound.connect = async (to) => {
+    wire.onConnect(async () => {
       if (++count === 2) await shop.root.query(`ALTER ROLE app PASSWORD 'meddled-with'`)
-      return real(to)
-    }
+    })
     const answer = await rotate()
     expect([answer.status, answer.error?.message]).toEqual([409, expect.stringContaining('does not sign in')])
     expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
@@ -122,34 +134,20 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
 
   test('of a target that is away fails, is told so, and is as before', async () => {
     await create()
-    context.outbound.connect = async () => {
-      const { OutsideError } = await import('@skerry/providers/outside')
-      throw new OutsideError('unreachable', 'shop: no connection')
-    }
+    wire.onConnect(dying(1))
     const answer = await rotate()
     expect([answer.status, answer.error?.message]).toEqual([409, expect.stringContaining('target: ')])
-    context.outbound.connect = real
+    wire.onConnect(null)
     expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
     expect((await rotate()).status).toBe(200)
     expect([await works(), await pending()]).toEqual([true, []])
   })
 
-  /** Stands for a server that dies: from here on it reaches nothing and writes nothing down. */
-  const dying = (at: number): { outbound: Outbound['connect'] } => {
-    let count = 0
-    return {
-      outbound: async (to) => {
-        if (++count >= at) throw new Error('the server has died')
-        return real(to)
-      },
-    }
-  }
-
   test('that is asked for with its policy and fails leaves the policy, and answers no version', async () => {
     // The credential is proved before the policy is stored; the rotation finds nobody.
-    context.outbound.connect = dying(2).outbound
+    wire.onConnect(dying(2))
     const { status, body } = await create({ rotateNow: true })
-    context.outbound.connect = real
+    wire.onConnect(null)
     expect([status, Object.keys(body)]).toEqual([201, ['rotation']])
     expect(body.rotation).toMatchObject({ failureStreak: 1, lastError: expect.any(String) })
     expect([await works(), await env.read('DB_PASSWORD')]).toEqual([true, 'first-password'])
@@ -160,13 +158,13 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     [2, 'after the target was changed', null],
   ])('that was cut off at connection %i, %s, works after the next run, and nothing is pending', async (at, _, left) => {
     await create()
-    context.outbound.connect = dying(at).outbound
+    wire.onConnect(dying(at))
     expect((await rotate()).status).toBe(409)
     expect(await pending()).toHaveLength(1)
     // Nobody has settled it: the version is the old one, whatever the target takes.
     expect(await env.read('DB_PASSWORD')).toBe('first-password')
     expect(await shop.signsIn('app', 'first-password')).toBe(left !== null)
-    context.outbound.connect = real
+    wire.onConnect(null)
     world.clock.advance(60)
     expect((await rotate()).status).toBe(200)
     expect([await works(), await pending()]).toEqual([true, []])
@@ -192,11 +190,10 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     const held = await world.call(grants.list, { as, params: { orgId, envId: env.envId } })
     const grant = held.body.grants.find(({ principalType }) => principalType === 'rotator')
     let count = 0
-    context.outbound.connect = async (to) => {
+    wire.onConnect(async () => {
       if (++count === 2)
         await world.call(grants.delete, { as, params: { orgId, envId: env.envId, grantId: grant?.id as string } })
-      return real(to)
-    }
+    })
     expect((await rotate()).status).toBe(409)
     expect([await works(), await env.read('DB_PASSWORD'), await pending()]).toEqual([true, 'first-password', []])
   })
@@ -224,19 +221,18 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     await create()
     let count = 0
     let next = env
-    context.outbound.connect = async (to) => {
+    wire.onConnect(async () => {
       if (++count === 2) next = await rekeyed(newDek())
-      return real(to)
-    }
+    })
     expect((await rotate()).body.version).toBe(3)
     expect(await shop.signsIn('app', await next.read('DB_PASSWORD'))).toBe(true)
   })
 
   test('that was cut off before a re-key, so that nothing opens the new password, gets the old one again', async () => {
     await create()
-    context.outbound.connect = dying(2).outbound
+    wire.onConnect(dying(2))
     await rotate()
-    context.outbound.connect = real
+    wire.onConnect(null)
     const next = await rekeyed(newDek())
     world.clock.advance(60)
     const answer = await world.call(rotation.delete, { as, params: params() })
@@ -247,13 +243,10 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
 
   test('is settled before its policy is removed; where it cannot be, that is refused but by force', async () => {
     await create()
-    context.outbound.connect = dying(2).outbound
+    wire.onConnect(dying(2))
     await rotate()
     world.clock.advance(60)
-    context.outbound.connect = async () => {
-      const { OutsideError } = await import('@skerry/providers/outside')
-      throw new OutsideError('unreachable', 'shop: no connection')
-    }
+    wire.onConnect(dying(1))
     expect((await world.call(rotation.delete, { as, params: params() })).status).toBe(409)
     expect((await world.call(rotation.delete, { as, params: params(), query: { force: 'true' } })).status).toBe(200)
   })

@@ -1,0 +1,62 @@
+import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { Lease, LeaseAccountRef, LeaseTarget } from '../leases/provider.ts'
+import { ProviderError, type ProviderFailure } from '../provider-error.ts'
+import type { Account } from '../rotation/provider.ts'
+
+// The messages between a process and its adapter children: lines of JSON over the child's stdin and stdout. A child is
+// asked one thing at a time, and its first line has the settings of its door to the outside.
+
+/** What the child needs of the process that started it, sent with each sign-in. */
+export interface Surroundings {
+  /** Milliseconds since 1970. */
+  nowMs: number
+  answerMs?: number | undefined
+  statementMs?: number | undefined
+}
+
+export type Request =
+  | { op: 'open'; tag: LeaseTag; target: LeaseTarget<LeaseTag>; around: Surroundings }
+  | { op: 'verify' }
+  | { op: 'create'; lease: Lease<LeaseTag> }
+  | { op: 'revoke'; lease: LeaseAccountRef }
+  | { op: 'close' }
+  | ({ op: 'account'; kind: AccountKind; account: Account<AccountKind>; around: Surroundings } & AccountCall)
+
+export type AccountCall =
+  | { call: 'verify' }
+  | { call: 'change'; password: string; keep: string | null }
+  | { call: 'signsIn'; password: string }
+
+export type Answer =
+  | { value: unknown }
+  | { error: { reason: ProviderFailure; message: string; retryAfterMs?: number | undefined } }
+  /** The adapter threw something that is no refusal. The frames of its stack hold no data, its message might. */
+  | { fault: { name: string; frames: string[] } }
+
+/** A longer line is no answer of an adapter. */
+export const answerBytesMax = 1024 * 1024
+
+export const residentBytesMax = 256 * 1024 * 1024
+
+/** Written to stderr by the watchdog, before it ends a child whose memory has grown beyond the limit. */
+export const swollenMark = 'memory\n'
+
+export type ChildEnd = 'died' | 'hung' | 'swelled'
+
+const texts: Readonly<Record<ChildEnd, string>> = {
+  died: 'the target sent something that its driver cannot read, and the connection was ended',
+  hung: 'the target kept its driver busy for too long, and the connection was ended',
+  swelled: `the target sent more than fits into ${residentBytesMax / 1024 / 1024} MiB, and the connection was ended`,
+}
+
+/** The target has ended the process that spoke with it, or the process had to be ended because of the target. */
+export class ChildFailure extends ProviderError {
+  readonly end: ChildEnd
+
+  constructor(end: ChildEnd) {
+    super('unreachable', texts[end])
+    this.name = 'ChildFailure'
+    this.end = end
+  }
+}

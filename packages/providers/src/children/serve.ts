@@ -1,0 +1,125 @@
+import { flushCompileCache } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { LeaseSession } from '../leases/provider.ts'
+import { openLeaseTarget } from '../leases/registry.ts'
+import { type Outside, OutsideError } from '../outside.ts'
+import { fromOutside, ProviderError } from '../provider-error.ts'
+import { loadRotation } from '../rotation/registry.ts'
+import { readLines } from './lines.ts'
+import { type Answer, type Request, residentBytesMax, type Surroundings, swollenMark } from './messages.ts'
+
+/** Everything that a process outside the child cannot be asked for again and again. */
+type Door = Pick<Outside, 'connect' | 'send' | 'origin'>
+
+/** Far above what any job sends: a child trusts its parent. */
+const requestBytesMax = 64 * 1024 * 1024
+
+/**
+ * The life of an adapter child: does what its parent asks for, one thing after the other, until the parent closes the pipe.
+ * Everything that a target sends is parsed here and nowhere else.
+ * @param doorOf makes the way to the outside from the first line of the parent
+ */
+export function serveAdapters<Settings>(doorOf: (settings: Settings) => Door): void {
+  watch(Number(process.argv[2]))
+  // A signal to the whole group is for the parent, which lets the job in hand end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  process.stdin.once('end', () => process.exit(0))
+  const fail = (error: unknown) => {
+    process.stdout.write(`${JSON.stringify(faultOf(error))}\n`, () => process.exit(1))
+  }
+  process.on('uncaughtException', fail)
+  process.on('unhandledRejection', fail)
+
+  let door: Door | undefined
+  let session: LeaseSession<LeaseTag> | undefined
+  const setSession = (next: typeof session) => {
+    session = next
+  }
+  readLines(process.stdin, requestBytesMax, {
+    onTooLong: () => process.exit(1),
+    onLine(line) {
+      const message = JSON.parse(line)
+      if (door === undefined) {
+        door = doorOf(message as Settings)
+        return
+      }
+      void answerOf(message as Request, { door, session, setSession }).then((answer) => {
+        process.stdout.write(`${JSON.stringify(answer)}\n`)
+        // The driver is loaded now. A child ends by a kill, which would keep nothing.
+        flushCompileCache()
+      })
+    },
+  })
+}
+
+function watch(parentPid: number): void {
+  const limits = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 }
+  const workerData = { parentPid, residentBytesMax, swollenMark }
+  new Worker(new URL('./watchdog.js', import.meta.url), { workerData, resourceLimits: limits }).unref()
+}
+
+interface State {
+  door: Door
+  session: LeaseSession<LeaseTag> | undefined
+  setSession(next: LeaseSession<LeaseTag> | undefined): void
+}
+
+async function answerOf(request: Request, state: State): Promise<Answer> {
+  try {
+    return { value: (await perform(request, state)) ?? null }
+  } catch (error) {
+    const refusal = error instanceof OutsideError ? fromOutside(error) : error
+    if (!(refusal instanceof ProviderError)) return faultOf(error)
+    const { reason, message, retryAfterMs } = refusal
+    return { error: { reason, message, retryAfterMs } }
+  }
+}
+
+async function perform(request: Request, { door, session, setSession }: State): Promise<unknown> {
+  if (request.op === 'open') {
+    setSession(await openLeaseTarget(request.tag, request.target, outsideOf(door, request.around)))
+    return
+  }
+  if (request.op === 'account') return onAccount(request, outsideOf(door, request.around))
+  if (session === undefined) throw new Error('no session is open')
+  switch (request.op) {
+    case 'verify':
+      return session.verify()
+    case 'create': {
+      const { lease } = request
+      return session.create({ ...lease, expiresAt: new Date(lease.expiresAt) })
+    }
+    case 'revoke':
+      return session.revoke(request.lease)
+    case 'close':
+      setSession(undefined)
+      return session.close()
+  }
+}
+
+async function onAccount(request: Extract<Request, { op: 'account' }>, outside: Outside): Promise<unknown> {
+  const adapter = await loadRotation<AccountKind>(request.kind)
+  const { account } = request
+  if (request.call === 'change') return adapter.change(account, request.password, request.keep, outside)
+  if (request.call === 'signsIn') return adapter.signsIn(account, request.password, outside)
+  return adapter.verify(account, outside)
+}
+
+/** The clock of the parent, as it was when it asked. */
+function outsideOf(door: Door, { nowMs, answerMs, statementMs }: Surroundings): Outside {
+  const begunMs = performance.now()
+  return {
+    ...door,
+    now: () => new Date(nowMs + performance.now() - begunMs),
+    ...(answerMs === undefined ? {} : { answerMs }),
+    ...(statementMs === undefined ? {} : { statementMs }),
+  }
+}
+
+function faultOf(error: unknown): Answer {
+  const { name = 'Error', stack = '' } = (error ?? {}) as { name?: string; stack?: string }
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return { fault: { name: String(name).slice(0, 100), frames: frames.slice(0, 20).map((frame) => frame.trim()) } }
+}

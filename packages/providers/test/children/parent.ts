@@ -1,0 +1,10 @@
+import { openPool } from '../../src/children/pool.ts'
+import { childFile, nothingThere } from './scene.ts'
+
+// A process that starts a child, sets it to spin, and tells its process id.
+
+const pool = openPool({ file: childFile, environment: {}, door: {}, max: 2, maxOfOwner: 2 })
+void pool.use('one', async (child) => {
+  process.stdout.write(`${child.pid}\n`)
+  await nothingThere(child, Number(process.argv[2]))
+})

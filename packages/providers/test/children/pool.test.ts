@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { until } from '../../../server/test/until.ts'
+import { openPool, type Pool, type PoolSettings } from '../../src/children/pool.ts'
+import { childFile, nothingThere } from './scene.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(() => Promise.all(open.splice(0).map((one) => one.close())))
+
+function newPool(more: Partial<PoolSettings> = {}): Pool {
+  const pool = openPool({ file: childFile, environment: {}, door: {}, max: 4, maxOfOwner: 2, ...more })
+  open.push(pool)
+  return pool
+}
+
+/** A server that answers the first bytes with these, or with nothing at all. */
+async function listen(hex = ''): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.write(Buffer.from(hex, 'hex')))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push(server)
+  return (server.address() as AddressInfo).port
+}
+
+const spins = '4e0000000553'
+const crashes = '4400000006ffff'
+const isThere = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('a child that crashes or spins fails its own job, and the next one has another child', async () => {
+  const pool = newPool()
+  const [crashing, spinning] = [await listen(crashes), await listen(spins)]
+  const job = (port: number) => pool.use('one', (child) => nothingThere(child, port, 100))
+  await expect(job(crashing)).rejects.toMatchObject({ reason: 'unreachable', end: 'died' })
+  await expect(job(spinning)).rejects.toMatchObject({ reason: 'unreachable', end: 'hung' })
+  // A server that is only silent is the adapter's to give up on; its child stays.
+  await expect(job(await listen())).rejects.not.toHaveProperty('end')
+  const [pid] = pool.pids()
+  await pool.use('one', async (child) => expect(child.pid).toBe(pid))
+})
+
+test('a child keeps its owner for life, and an owner has no more than its share', async () => {
+  const pool = newPool({ max: 3, maxOfOwner: 2 })
+  const gate = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const job = (owner: string) =>
+    pool.use(owner, async (child) => {
+      begun.push(owner)
+      await gate.promise
+      return child.pid
+    })
+  const jobs = [job('one'), job('one'), job('one'), job('two')]
+  await until('the first jobs', () => begun.length === 3)
+  expect(begun).toEqual(['one', 'one', 'two'])
+  gate.resolve()
+  const [first, second, third, other] = await Promise.all(jobs)
+  expect([first, second]).toContain(third)
+  expect([first, second]).not.toContain(other)
+  // All three places are taken by idle children: a third owner gets a new one in the place of one of them.
+  const late = await pool.use('three', async (child) => child.pid)
+  expect([first, second, other]).not.toContain(late)
+  expect(pool.pids()).toHaveLength(3)
+})
+
+test('a caller who waits for a child is let go when its signal says so', async () => {
+  const pool = newPool({ max: 1, maxOfOwner: 1 })
+  const gate = Promise.withResolvers<void>()
+  const busy = pool.use('one', () => gate.promise)
+  const signal = AbortSignal.timeout(50)
+  await expect(pool.use('two', async () => {}, signal)).rejects.toBe(
+    await new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason))),
+  )
+  gate.resolve()
+  await busy
+  await expect(pool.use('two', async () => 'served')).resolves.toBe('served')
+})
+
+test('a child without work ends by itself', async () => {
+  const pool = newPool({ idleMs: 50 })
+  const pid = await pool.use('one', async (child) => child.pid as number)
+  await until('the child to be gone', () => !isThere(pid))
+  expect(pool.pids()).toEqual([])
+})
+
+test('a child that spins is gone with its parent, however the parent ends', async () => {
+  const port = await listen(spins)
+  const file = fileURLToPath(new URL('./parent.ts', import.meta.url))
+  const parent = spawn(process.execPath, [file, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(createInterface({ input: parent.stdout }), 'line')
+  const pid = Number(line)
+  await until('the child to spin', async () => (await cpuTicks(pid)) > 30)
+  parent.kill('SIGKILL')
+  await until('the child to be gone', () => !isThere(pid))
+})
+
+/** Hundredths of a second of a processor that a process has used. */
+async function cpuTicks(pid: number): Promise<number> {
+  const { readFile } = await import('node:fs/promises')
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11])
+}

@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url'
+import type { LeaseTag } from '@skerry/contract/lease-providers'
+import type { AccountKind } from '@skerry/contract/rotation-kinds'
+import type { AccountCall } from '@skerry/providers/children/messages'
+import { openPool } from '@skerry/providers/children/pool'
+import { type Around, onRemoteAccount, type RemoteSession, withLeaseSession } from '@skerry/providers/children/remote'
+import type { LeaseTarget } from '@skerry/providers/leases/provider'
+import type { Account } from '@skerry/providers/rotation/provider'
+import type { Config } from '../config.ts'
+import { checkNoTransaction } from '../db/attempts.ts'
+import { fail } from '../kernel/errors.ts'
+import type { Log } from '../kernel/log.ts'
+import type { DoorSettings } from './adapter-child.ts'
+
+declare module '../kernel/context.ts' {
+  interface Context {
+    adapters: Adapters
+  }
+}
+
+/**
+ * The only way to targets of leases and rotation. This process parses nothing that a target sends: adapters run in children
+ * of their own, each of which works for one organization alone.
+ */
+export interface Adapters {
+  /** Signs in to a target, uses the session and closes it. */
+  onTarget<T>(
+    orgId: string,
+    target: LeaseTarget<LeaseTag>,
+    around: Around,
+    use: (session: RemoteSession) => Promise<T>,
+  ): Promise<T>
+  /** Does one call of a rotation adapter. */
+  onAccount(
+    orgId: string,
+    kind: AccountKind,
+    account: Account<AccountKind>,
+    around: Around,
+    call: AccountCall,
+  ): Promise<unknown>
+  /** Process ids of the children. */
+  pids(): number[]
+  close(): Promise<void>
+}
+
+/** A caller who waits longer for a free child is told to try again. */
+const waitMs = 20_000
+
+type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>
+
+export function openAdapters(config: Settings, log: Log): Adapters {
+  const { adapterProcesses, adapterEnvironment, privateTargets, providerOrigins } = config
+  const door: DoorSettings = { privateTargets, providerOrigins }
+  const pool = openPool({
+    file: fileURLToPath(new URL('./adapter-process.js', import.meta.url)),
+    environment: adapterEnvironment,
+    door,
+    max: adapterProcesses,
+    maxOfOwner: Math.floor(adapterProcesses / 2),
+    onFault: ({ name, frames }) => log.warn('an adapter failed', { error: name, frames }),
+  })
+  const use = <T>(orgId: string, job: Parameters<typeof pool.use<T>>[1]): Promise<T> => {
+    checkNoTransaction()
+    const busy = AbortSignal.timeout(waitMs)
+    return pool.use(orgId, job, busy).catch((error) => {
+      if (error !== busy.reason) throw error
+      throw fail('rate_limited', 'too many targets are in use at this moment: try again', { retryAfterSeconds: 5 })
+    })
+  }
+  return {
+    onTarget: (orgId, target, around, work) => use(orgId, (child) => withLeaseSession(child, target, around, work)),
+    onAccount: (orgId, kind, account, around, call) =>
+      use(orgId, (child) => onRemoteAccount(child, kind, account, around, call)),
+    pids: pool.pids,
+    close: pool.close,
+  }
+}

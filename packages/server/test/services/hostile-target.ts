@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A target of leases that says whatever a test wants. Until then it passes on what a real server says, if there is one. */
+export interface HostileTarget {
+  port: number
+  /** Connections that it took. */
+  readonly connections: number
+  /** From now on each connection is answered by this, and not by the real server. Null: by the real server again. */
+  attack(how: Attack | null): void
+  close(): Promise<void>
+}
+
+export type Attack = (socket: Socket) => void
+
+/** Sends these bytes as soon as the client has said anything, and leaves the connection open. */
+export const bytes =
+  (hex: string): Attack =>
+  (socket) =>
+    socket.once('data', () => socket.write(Buffer.from(hex.replaceAll(' ', ''), 'hex')))
+
+/** Sends a beginning once the client has said anything, and then the same piece for as long as somebody takes it. */
+export const endless =
+  (start: string | Buffer, piece: Buffer): Attack =>
+  (socket) =>
+    socket.once('data', () => pour(socket, start, piece))
+
+/** The same at once, for a protocol in which the server speaks first. */
+export function pour(socket: Socket, start: string | Buffer, piece: Buffer): void {
+  const go = () => {
+    while (!socket.destroyed && socket.write(piece));
+    if (!socket.destroyed) socket.once('drain', go)
+  }
+  socket.write(start)
+  go()
+}
+
+export async function openHostileTarget(realPort?: number): Promise<HostileTarget> {
+  const sockets = new Set<Socket>()
+  let attack: Attack | null = null
+  let connections = 0
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket))
+  }
+  const server = createServer((socket) => {
+    connections++
+    keep(socket)
+    if (attack !== null) return attack(socket)
+    if (realPort === undefined) return socket.destroy()
+    const real = connect(realPort, '127.0.0.1')
+    keep(real)
+    socket.pipe(real).pipe(socket)
+    socket.once('close', () => real.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections
+    },
+    attack(how) {
+      attack = how
+      for (const socket of sockets) socket.destroy()
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A network that changes one piece of what a server sends, somewhere else in each connection. */
+export interface MutatingWire {
+  port: number
+  /** How many pieces it changed. */
+  readonly changed: number
+  /** Where the wire leads; a suite may learn that after it has opened the wire. */
+  to(port: number): void
+  close(): Promise<void>
+}
+
+/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The first pieces of a conversation are those that a driver parses before it trusts anything. */
+const piecesMax = 12
+
+export async function openMutatingWire(seed: number): Promise<MutatingWire> {
+  const random = randomFrom(seed)
+  const sockets = new Set<Socket>()
+  let real = 0
+  let changed = 0
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket))
+  }
+  const server = createServer((client) => {
+    const upstream = connect(real, '127.0.0.1')
+    for (const socket of [client, upstream]) keep(socket)
+    let piecesLeft = Math.floor(random() * piecesMax)
+    client.pipe(upstream)
+    upstream.on('data', (piece) => {
+      if (piecesLeft-- === 0) {
+        changed++
+        client.write(mutate(piece, random))
+      } else client.write(piece)
+    })
+    client.once('close', () => upstream.destroy())
+    upstream.once('close', () => client.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    get changed() {
+      return changed
+    },
+    to(port) {
+      real = port
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+type Mutation = (piece: Buffer, at: number, random: () => number) => Buffer
+
+const mutations: Mutation[] = [
+  (piece, at, random) => set(piece, at, Math.floor(random() * 256)),
+  (piece, at) => set(piece, at, 0xff),
+  (piece, at) => set(piece, at, 0),
+  (piece, at, random) => set(piece, at, (piece[at] ?? 0) ^ (1 << Math.floor(random() * 8))),
+  // Lengths are numbers of four bytes: a huge one, and a negative one.
+  (piece, at) => Buffer.concat([piece.subarray(0, at), Buffer.from('7fffffff', 'hex'), piece.subarray(at + 4)]),
+  (piece, at) => Buffer.concat([piece.subarray(0, at), Buffer.from('80000000', 'hex'), piece.subarray(at + 4)]),
+  (piece, at) => piece.subarray(0, at),
+  (piece, at) => Buffer.concat([piece.subarray(0, at), piece.subarray(at + 1)]),
+  (piece) => Buffer.concat([piece, piece]),
+  (piece, at, random) => {
+    const noise = Buffer.from(Array.from({ length: 64 }, () => Math.floor(random() * 256)))
+    return Buffer.concat([piece.subarray(0, at), noise, piece.subarray(at)])
+  },
+]
+
+function mutate(piece: Buffer, random: () => number): Buffer {
+  const how = mutations[Math.floor(random() * mutations.length)] as Mutation
+  return how(piece, Math.floor(random() * piece.length), random)
+}
+
+function set(piece: Buffer, at: number, value: number): Buffer {
+  const copy = Buffer.from(piece)
+  copy[at] = value
+  return copy
+}
