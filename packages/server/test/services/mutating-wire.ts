@@ -22,10 +22,8 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** The first pieces of a conversation are those that a driver parses before it trusts anything. */
-const piecesMax = 12
-
-export async function openMutatingWire(seed: number): Promise<MutatingWire> {
+/** @param pieces one of so many at the beginning of a connection is changed; one with fewer pieces may stay as it is */
+export async function openMutatingWire(seed: number, pieces: number): Promise<MutatingWire> {
   const random = randomFrom(seed)
   const sockets = new Set<Socket>()
   let real = 0
@@ -37,7 +35,7 @@ export async function openMutatingWire(seed: number): Promise<MutatingWire> {
   const server = createServer((client) => {
     const upstream = connect(real, '127.0.0.1')
     for (const socket of [client, upstream]) keep(socket)
-    let piecesLeft = Math.floor(random() * piecesMax)
+    let piecesLeft = Math.floor(random() * pieces)
     client.pipe(upstream)
     upstream.on('data', (piece) => {
       if (piecesLeft-- === 0) {
