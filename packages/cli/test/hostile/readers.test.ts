@@ -220,3 +220,14 @@ describe('a custodian that the server adds', () => {
     await alice.ok('skerry recovery rotate --yes')
   })
 })
+
+describe('a recovery key that this machine has seen and nobody has accepted', () => {
+  it('covers nothing until a person names it or accepts it', async () => {
+    await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
+    countFromHere()
+    expect(await refused('skerry recovery cover')).toContain('--reader recovery')
+    await alice.ok('skerry recovery cover --reader recovery')
+    expect((await alice.shell('skerry recovery cover')).stderr).not.toContain(isNew)
+    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
+  })
+})
