@@ -277,6 +277,8 @@ describe('re-keying', () => {
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I know what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    // The member was given this key under the public key of before.
+    await acceptReaders(page)
     await dialogOf(page).getByRole('alert').getByText('altered ciphertext: ODD').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   })
