@@ -1,6 +1,7 @@
 import { RollbackError } from '@skerry/sdk/rollback'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure, toFailure } from './failure.ts'
+import { environmentShared, noteReaders } from './known-readers.ts'
 import { placeOptions, trustHint } from './labels.ts'
 import { checkTokenId } from './names.ts'
 import { checkKeys } from './pins.ts'
@@ -111,6 +112,7 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
       if (toFailure(error).kind !== 'conflict') throw incomplete(error, granted, label)
       held.push(label)
     }
+    await noteReaders(session, await environmentShared(orgId, envId, key), [grantee])
   }
   return { granted, held }
 }

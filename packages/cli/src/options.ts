@@ -35,6 +35,14 @@ export function parseLimit(text: string, least: 0 | 1): number {
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask')
 
+/** For commands that wrap a key to readers which the server lists. */
+export const accepting = (command: Command) =>
+  command.option(
+    '--reader <id>',
+    'accept this reader, who is new to this machine; recovery: the recovery key; repeatable',
+    gather,
+  )
+
 /** Why, for those who approve. */
 export const noted = (command: Command) =>
   command.option(

@@ -37,11 +37,21 @@ export type PinState = 'pinned' | 'new' | 'changed'
 
 const pinsPath = () => join(configFolder(), 'known-keys.json')
 
-/**
- * Compares each key with the one seen before, and remembers those that are new. All are compared before any is
- * remembered, so that a refusal leaves nothing behind. The caller's own is compared with the caller's private key.
- */
+/** Compares each key with the one seen before, and remembers those that are new. A refusal leaves nothing behind. */
 export async function checkKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<void> {
+  const { id: orgId } = await session.org()
+  for (const grantee of await compareKeys(session, grantees)) {
+    pin(session, orgId, grantee)
+    if (grantee.principalId.startsWith('usr_')) await tellFirst(grantee)
+  }
+}
+
+/**
+ * Compares each key with the one seen before, and the caller's own with the caller's private key.
+ *
+ * @returns those of whom no key was seen before.
+ */
+export async function compareKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<PinnedGrantee[]> {
   const { id: orgId } = await session.org()
   const fresh: PinnedGrantee[] = []
   for (const grantee of grantees) {
@@ -53,22 +63,13 @@ export async function checkKeys(session: Session, grantees: readonly PinnedGrant
     if (state === 'changed') throw await changed(session, orgId, grantee)
     if (state === 'new') fresh.push(grantee)
   }
-  for (const grantee of fresh) {
-    pin(session, orgId, grantee)
-    if (grantee.principalId.startsWith('usr_')) await tellFirst(grantee)
-  }
+  return fresh
 }
 
 export function pinState(session: Session, orgId: string, { principalId, publicKeyJwk }: PinnedGrantee): PinState {
   const known = findPin(session, orgId, principalId)
   if (!known) return 'new'
   return known.publicKeyJwk === canonical(publicKeyJwk) ? 'pinned' : 'changed'
-}
-
-/** For what is fetched a second time: anything but the pinned key is refused. */
-export function isPinned(session: Session, orgId: string, grantee: PinnedGrantee): true {
-  if (pinState(session, orgId, grantee) === 'pinned') return true
-  throw new Failure('conflict', `${nameOf(grantee)} was not there a moment ago`, 'try again')
 }
 
 export const findPin = (session: Session, orgId: string, principalId: string): Pin | undefined =>
@@ -88,7 +89,7 @@ export function pin(session: Session, orgId: string, grantee: PinnedGrantee): vo
 }
 
 /** The word list is loaded when words are shown: `skerry run` never shows any. */
-async function wordsOf(publicKeyJwk: string): Promise<string> {
+export async function wordsOf(publicKeyJwk: string): Promise<string> {
   const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
   return fingerprintWords(publicKeyJwk)
 }

@@ -57,7 +57,10 @@ async function readByRotator(): Promise<string | undefined> {
 }
 
 test('a re-key warns of a reader of the server, wraps the new key to it, and says so', async () => {
-  const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json')
+  const refused = await machine.shell('skerry env rekey --yes --json')
+  expect(refused.code).toBe(3)
+  expect(refused.stderr).toContain(`new to this machine: rotator of this server (${orgId}); nothing was changed`)
+  const { code, stdout, stderr } = await machine.shell(`skerry env rekey --yes --json --reader ${orgId}`)
   expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
   expect(stderr).toContain(
     `the rotator of this server (${orgId}) gets the new key too: through it the server can read shop/development; --drop-readers leaves it out`,

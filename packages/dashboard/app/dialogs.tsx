@@ -1,9 +1,13 @@
 import { lazy, Suspense } from 'react'
-import { stepUpPrompt, swappedPrompt, unlockPrompt } from './prompts.ts'
+import { readersPrompt, stepUpPrompt, swappedPrompt, targetPrompt, unlockPrompt } from './prompts.ts'
 
 // Loaded when first opened: pages are shown without them.
 const StepUpDialog = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUpDialog }))
 const SwappedDialog = lazy(async () => ({ default: (await import('./envs/swapped.tsx')).SwappedDialog }))
+const NewReadersDialog = lazy(async () => ({ default: (await import('./envs/new-readers.tsx')).NewReadersDialog }))
+const ChangedTargetDialog = lazy(async () => ({
+  default: (await import('./leases/changed-target.tsx')).ChangedTargetDialog,
+}))
 const UnlockDialog = lazy(async () => ({ default: (await import('./unlock.tsx')).UnlockDialog }))
 
 /** The prompts that any request may open. */
@@ -11,9 +15,13 @@ export function Dialogs() {
   const confirming = stepUpPrompt.useOpen()
   const locked = unlockPrompt.useOpen()
   const isSwapped = swappedPrompt.useOpen()
+  const hasNewReaders = readersPrompt.useOpen()
+  const hasChangedTarget = targetPrompt.useOpen()
   return (
     <Suspense>
       {isSwapped && <SwappedDialog />}
+      {hasNewReaders && <NewReadersDialog />}
+      {hasChangedTarget && <ChangedTargetDialog />}
       {locked && <UnlockDialog />}
       {confirming && <StepUpDialog />}
     </Suspense>

@@ -55,3 +55,9 @@ export const unlockPrompt = createPrompt()
 
 /** Asks whether somebody meant it that a name means another environment than before. */
 export const swappedPrompt = createPrompt()
+
+/** Asks whether readers that this browser does not know may get a key. */
+export const readersPrompt = createPrompt()
+
+/** Asks whether somebody meant it that a lease target has other settings than before. */
+export const targetPrompt = createPrompt()

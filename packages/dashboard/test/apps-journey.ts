@@ -9,6 +9,13 @@ import { goTo, openTab, person } from './journey.ts'
 
 export const dialogOf = (page: Page): Locator => page.getByRole('dialog')
 
+/** Another client gave them the key, so this browser asks before it gives them the next one. */
+export const acceptReaders = (page: Page): Promise<void> =>
+  page
+    .getByRole('dialog', { name: 'Readers that are new here' })
+    .getByRole('button', { name: /^Accept th/ })
+    .click()
+
 export async function create(page: Page, button: string, name: string): Promise<void> {
   await page.getByRole('button', { name: button }).first().click()
   await dialogOf(page).getByLabel('Name').fill(name)

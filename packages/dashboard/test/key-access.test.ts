@@ -6,7 +6,7 @@ import { generateKeyPair } from '@skerry/crypto/keys'
 import { importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-journey.ts'
+import { acceptReaders, create, dialogOf, expectShown, openApp, openEnvironment, pickTool } from './apps-journey.ts'
 import { told } from './browser.ts'
 import { lookAgain, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
@@ -179,6 +179,7 @@ describe('a holder whose words nobody compared', () => {
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByText('You and 1 other').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await acceptReaders(page)
     await told(page, 'Forked pr-7 from Production.')
     await journey.openTab(page, 'Access')
     const real = await swapKey(ben, (await generateKeyPair()).publicKeyJwk)
@@ -276,6 +277,8 @@ describe('re-keying', () => {
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I know what this cannot undo').check()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    // The member was given this key under the public key of before.
+    await acceptReaders(page)
     await dialogOf(page).getByRole('alert').getByText('altered ciphertext: ODD').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   })

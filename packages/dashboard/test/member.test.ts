@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
+  acceptReaders,
   addSecret,
   create,
   createApp,
@@ -167,6 +168,7 @@ describe('a member with a key', () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await page.getByRole('dialog').getByLabel('Slug').fill('pr-7')
     await page.getByRole('dialog').getByRole('button', { name: 'Fork' }).click()
+    await acceptReaders(page)
     await page.getByRole('link', { name: 'pr-7' }).click()
     await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
     await journey.openTab(page, 'Settings')

@@ -1,6 +1,16 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { create, dialogOf, edit, expectShown, openApp, openEnvironment, save, value } from './apps-journey.ts'
+import {
+  acceptReaders,
+  create,
+  dialogOf,
+  edit,
+  expectShown,
+  openApp,
+  openEnvironment,
+  save,
+  value,
+} from './apps-journey.ts'
 import { told } from './browser.ts'
 import { choose, lookAgain, openChange, protect, queued, row } from './changes-journey.ts'
 import * as journey from './journey.ts'
@@ -140,6 +150,7 @@ describe('a branch', () => {
     await page.getByRole('button', { name: 'Fork a branch' }).click()
     await dialogOf(page).getByLabel('Slug').fill('pr-7')
     await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await acceptReaders(page)
     await page.getByRole('link', { name: 'pr-7' }).click()
     await page.getByRole('heading', { name: 'pr-7', level: 1 }).waitFor()
     await protect(page, { ownCounts: true })

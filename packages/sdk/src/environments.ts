@@ -24,7 +24,10 @@ export type NewEnvironment = {
   orgId: string
   name: string
   slug: string
-  /** The organization's recovery key, when recovery is on: the key is wrapped to it, too. */
+  /**
+   * The organization's recovery key, when recovery is on: the key is wrapped to it, too. The server says which key that is, so
+   * give one whose words were compared.
+   */
   recoveryPublicKeyJwk?: string
 } & ({ appId: string } | { groupId: string })
 
@@ -62,29 +65,32 @@ export interface NewBranch {
   name?: string
   /** 60 to 2,592,000; 7 days unless given; null: no expiry. */
   ttlSeconds?: number | null
+  /** As of {@link NewEnvironment}. */
   recoveryPublicKeyJwk?: string
   /**
-   * Which of the parent's grantees read the branch; all unless given, but for readers of the server, which never do. Sees
-   * the public key that would be wrapped to.
+   * Decides which of the parent's grantees get the branch's key. The server lists them, and a hostile one adds its own: accept
+   * those that you know, by id and by the public key that would be wrapped to. Readers of the server are never asked about.
    */
-  reads?: (grantee: ParentGrantee) => boolean
+  reads: (grantee: ParentGrantee) => boolean
 }
 
 /**
- * Forks an environment: a branch with a fresh key, wrapped to the caller and to the parent's grantees. It starts empty
- * and holds only what differs; a resolve of the branch also reads the parent.
+ * Forks an environment: a branch with a fresh key, wrapped to the caller and to the parent's grantees that `reads` accepts. It
+ * starts empty and holds only what differs; a resolve of the branch also reads the parent.
  *
  * @param publicKeyJwk the caller's own.
  * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
  *   SkerryError `invalid_request` for more than 200 grantees; CryptoError `malformed_key`; UnavailableError.
- * @example const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7' }, publicKeyJwk)
+ * @example
+ * const reads = (one) => known.get(one.principalId) === one.publicKeyJwk
+ * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)
  */
 export async function createBranch(
   client: Client,
   place: NewBranch,
   publicKeyJwk: string,
 ): Promise<{ branch: Branch; key: EnvironmentKey }> {
-  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads = () => true } = place
+  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads } = place
   const params = { orgId, envId }
   const [{ principal }, { grantees }] = await Promise.all([client.me.get(), client.envs.grantees({ params })])
   const isCaller = (one: ParentGrantee) => one.principalType === principal.type && one.principalId === principal.id
@@ -105,13 +111,14 @@ export async function createBranch(
 }
 
 export interface Rekeying extends EnvironmentPlace {
+  /** As of {@link NewEnvironment}. */
   recoveryPublicKeyJwk?: string
   /**
-   * Which holders keep access; all who can use their key unless given, the server's own readers (rotator, sync connections)
-   * among them: {@link isReader} tells these, and what they keep the server can read. Sees the public key that would be
-   * wrapped to.
+   * Decides which holders keep access. The server lists them, and a hostile one adds its own: accept those that you know, by id
+   * and by the public key that would be wrapped to. The server's own readers (rotator, sync connections) are among them:
+   * {@link isReader} tells these, and what they keep the server can read. The caller always keeps access.
    */
-  keeps?: (grantee: ParentGrantee) => boolean
+  keeps: (grantee: ParentGrantee) => boolean
   /** How often it is begun anew when something changed meanwhile; 5 unless given. */
   attempts?: number
 }
@@ -145,7 +152,9 @@ interface Holder {
  * @throws DecryptionError for a secret that does not open under the old key, which must be written anew or deleted first;
  *   RefusedError `forbidden`, `not_found`, `conflict` to the last attempt; CryptoError `malformed_key`; UnavailableError,
  *   after which it may have happened: asked again, it is done once more.
- * @example const { lost } = await rekeyEnvironment(client, { orgId, envId }, parsedToken)
+ * @example
+ * const keeps = (one) => known.get(one.principalId) === one.publicKeyJwk
+ * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, parsedToken)
  */
 export async function rekeyEnvironment(
   client: Client,
@@ -165,7 +174,7 @@ export async function rekeyEnvironment(
 
 async function rekeyOnce(
   client: Client,
-  { orgId, envId, recoveryPublicKeyJwk, keeps = () => true }: Rekeying,
+  { orgId, envId, recoveryPublicKeyJwk, keeps }: Rekeying,
   own: { privateKey: RememberingHolder; publicKeyJwk: string },
 ): Promise<Rekeyed> {
   const params = { orgId, envId }

@@ -11,12 +11,15 @@ import {
 } from './history-compare.ts'
 import { compareMeanings, type Entries, entriesOf, type Meanings, type NamedEnvironment } from './history-meanings.ts'
 import { type MemorySettings, openMemory } from './history-memory.ts'
+import { compareTargets, type ShownTarget, targetEntries } from './history-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
 /** What an answer shows. */
 export interface Shown {
   meanings?: Meanings
   environments?: readonly ShownEnvironment[]
+  /** Lease targets, before a password is made for them. */
+  targets?: readonly ShownTarget[]
   /** Says that the environments are all layers of one query but for the branch's, and names it in one spelling. */
   query?: string
 }
@@ -30,6 +33,8 @@ export interface History {
   check(shown: Shown): Promise<void>
   /** This client has made this environment with this key (32 bytes): its name means it from now on. */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
+  /** This client has registered this lease target with these settings. */
+  madeTarget(target: ShownTarget): Promise<void>
   /** This client has composed this environment of a group into the environment of an application. */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
   /** This client has written these secrets: that they come from there is no news. */
@@ -59,7 +64,7 @@ const writtenMax = 10_000
  * environment of its own making. What this client has seen before, it cannot take back unnoticed. Nothing helps at the
  * first sight, and a server that enters a restore into the history can bring a value back in the open.
  *
- * Kept are fingerprints of keys and ciphertexts, and names; no values.
+ * Kept are fingerprints of keys and ciphertexts, names, and settings of lease targets; no values.
  *
  * @example
  * const seen = createHistory({ store: diskMemory(), baseUrl, principalId: tokenId })
@@ -115,6 +120,9 @@ export function createHistory(settings: HistorySettings): History {
       for (const [place, value] of await entriesOf(memory, environment)) await memory.write(place, value)
       await rekeyed(environment.environmentId, key)
     },
+    async madeTarget(target) {
+      for (const [place, settings] of await targetEntries(memory, target)) await memory.write(place, settings)
+    },
     async composed(layer, into) {
       const place = await memory.ownPlace('query', into)
       const before = await memory.read<LayersHistory>(place)
@@ -134,11 +142,12 @@ export function createHistory(settings: HistorySettings): History {
     async check(shown) {
       const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
+      const led = await compareTargets(memory, shown.targets ?? [], found)
       const { entries, gone } = await compareContents(shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
       if (refused.length > 0) onRollback(new RollbackError(refused))
-      for (const [place, value] of [...meant, ...entries]) await memory.write(place, value)
+      for (const [place, value] of [...meant, ...led, ...entries]) await memory.write(place, value)
       if (told.length > 0) onChanged(told)
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
     },

@@ -20,7 +20,7 @@ export type LeaseTarget = Answer<typeof leases.createTarget>['target']
 
 export interface LeaseWish {
   orgId: string
-  target: Pick<LeaseTarget, 'id' | 'provider' | 'config'>
+  target: Pick<LeaseTarget, 'id' | 'provider' | 'config'> & { name?: string | undefined }
   ttlSeconds: number
   /** Name of the account, for databases; a fresh one unless given. It must not exist on the target. */
   roleName?: string | undefined

@@ -284,22 +284,22 @@ describe('a target', () => {
   test('of a provisioner is registered with its credential wrapped to the token that it names, for its settings', async () => {
     const { server, client, target: of } = await world('postgres')
     const provisioner = await newToken('skerry')
-    const { tokenId: id, publicKeyJwk } = provisioner
-    const none = { environmentId: null, expiresAt: null, lastUsedAt: null, revokedAt: null }
-    const token = { id, orgId, role: 'member', name: 'inner', publicKeyJwk, createdAt: now, ...none }
-    server.on('tokens.list', () => ({ json: { tokens: [token], nextCursor: null } }))
+    const { publicKeyJwk } = provisioner
     server.on('leases.createTarget', () => ({ status: 201, json: { target: of } }))
     const named = { executor: 'provisioner', provisionerTokenId: provisioner.tokenId } as const
     const config = { ...configs.postgres, ...named }
     const adminSecret = 'postgres://a:secret@h/d'
-    await createLeaseTarget(client, { orgId, config, adminSecret })
+    const provisionerKeyJwk = publicKeyJwk
+    await createLeaseTarget(client, { orgId, config, adminSecret, provisionerKeyJwk })
     const wrappedAdminSecret = String((server.requests.at(-1)!.body as Record<string, unknown>).wrappedAdminSecret)
     const { privateKey } = await parseToken(provisioner.token)
     expect(await openAdminSecret(wrappedAdminSecret, config, privateKey)).toBe(adminSecret)
-    const other = { ...config, provisionerTokenId: me.tokenId }
-    await expect(createLeaseTarget(client, { orgId, config: other, adminSecret })).rejects.toMatchObject({
-      code: 'not_found',
+    // The server's word for the token's key is not asked for.
+    const asked = server.requests.length
+    await expect(createLeaseTarget(client, { orgId, config, adminSecret })).rejects.toMatchObject({
+      code: 'invalid_request',
     })
+    expect(server.requests).toHaveLength(asked)
   })
 
   test('is registered with its credential wrapped to the broker', async () => {

@@ -3,7 +3,8 @@ import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { sealAdminSecret } from './admin-secrets.ts'
 import type { Client } from './client.ts'
-import { SkerryError } from './errors.ts'
+import { invalid, SkerryError } from './errors.ts'
+import type { History } from './history.ts'
 import { type LeaseTarget, type LeaseWish, type MadeLease, prepareLease } from './lease-making.ts'
 import { madeLease, provisionerOf } from './provisioned-leases.ts'
 import type { ServiceToken } from './tokens.ts'
@@ -20,7 +21,8 @@ const pageLimit = 100
  * wrapped to the key of that service token instead, and the server cannot read it; the target is `untested` until the
  * provisioner has signed in.
  *
- * @param provisionerKeyJwk public key of the provisioner's token, where the caller has compared it; else the server's word.
+ * @param provisionerKeyJwk public key of the provisioner's token, which the caller has compared: needed where the config names
+ *   a provisioner.
  * @param adminSecret what `adminSecret` of the provider's row in the contract says: a connection string, a private key, JSON.
  * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be reached);
  *   UnavailableError.
@@ -46,15 +48,18 @@ export async function createLeaseTarget(
 /**
  * Replaces the credential of a target; it counts once it has signed in. For whom it is wrapped: as `createLeaseTarget`.
  *
- * @throws as `createLeaseTarget`.
+ * @param settings.history refuses a target whose settings are not those of before: the credential is given for them.
+ * @throws as `createLeaseTarget`; RollbackError.
  * @example await replaceAdminSecret(client, target, { orgId, adminSecret: 'postgres://...' })
  */
 export async function replaceAdminSecret(
   client: Client,
-  { id: targetId, config: stored }: Pick<LeaseTarget, 'id' | 'config'>,
-  settings: { orgId: string; adminSecret: string; provisionerKeyJwk?: string | undefined },
+  target: Pick<LeaseTarget, 'id' | 'provider' | 'config'> & { name?: string | undefined },
+  settings: { orgId: string; adminSecret: string; provisionerKeyJwk?: string | undefined; history?: History },
 ): Promise<LeaseTarget> {
-  const { orgId } = settings
+  const { orgId, history } = settings
+  const { id: targetId, config: stored } = target
+  await history?.check({ targets: [{ orgId, ...target }] })
   const config = stored as unknown as LeaseConfig<LeaseTag>
   const wrappedAdminSecret = await wrapAdminSecret(client, { ...settings, config })
   return (await client.leases.updateTarget({ params: { orgId, targetId }, body: { wrappedAdminSecret } })).target
@@ -70,8 +75,9 @@ interface ToWrap {
 async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, provisionerKeyJwk }: ToWrap) {
   const tokenId = provisionerOf(config)
   if (tokenId !== null) {
-    const publicKeyJwk = provisionerKeyJwk ?? (await findProvisioner(client, orgId, tokenId)).publicKeyJwk
-    return sealAdminSecret({ adminSecret, config }, publicKeyJwk)
+    if (provisionerKeyJwk === undefined)
+      throw invalid(`provisionerKeyJwk: the public key of ${tokenId} is needed, after it was compared`)
+    return sealAdminSecret({ adminSecret, config }, provisionerKeyJwk)
   }
   const { publicKeyJwk } = await client.leases.brokerKey({ params: { orgId } })
   return wrapKey(encodeUtf8(adminSecret), publicKeyJwk)
@@ -134,15 +140,18 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * MongoDB makes comes wrapped to a key that lives for this call. Where a provisioner makes the account, it is waited for, a
  * minute and a half at most.
  *
- * @throws RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (what the target said), `forbidden`;
+ * @param wish.history refuses a target that leads elsewhere than before (address, port, TLS). Without it, a hostile server
+ *   chooses where the caller sends the password.
+ * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (what the target said), `forbidden`;
  *   UnavailableError, after which a lease may exist that nobody can use and that ends by itself; SkerryError
  *   `malformed_answer`, `invalid_request`.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') connect({ ...made.connection, password: made.password })
  */
-export async function createLease(client: Client, wish: LeaseWish): Promise<MadeLease> {
-  const { orgId, target, ttlSeconds, signal } = wish
+export async function createLease(client: Client, wish: LeaseWish & { history?: History }): Promise<MadeLease> {
+  const { orgId, target, ttlSeconds, signal, history } = wish
+  await history?.check({ targets: [{ orgId, ...target }] })
   const prepared = await prepareLease(wish)
   const body = { provider: target.provider, targetId: target.id, ttlSeconds, ...prepared.body }
   const answer = await client.leases.create({ params: { orgId }, body }, signal ? { signal } : {})

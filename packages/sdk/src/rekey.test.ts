@@ -14,6 +14,7 @@ import { createSkerry } from './skerry.ts'
 
 const { orgId, envId } = ids
 const place = { orgId, envId }
+const keepingAll = { ...place, keeps: () => true }
 const me = await newToken('skerry')
 const colleague = await newToken('classic')
 const leaver = await newToken('skerry')
@@ -125,7 +126,7 @@ describe('a re-key', () => {
   test('leaves every value readable to those who keep access, under a key that is new', async () => {
     const it = await world()
     const old = it.state.secrets
-    const { key, rekeyedSecrets, kept, lost } = await rekeyEnvironment(it.client, place, me)
+    const { key, rekeyedSecrets, kept, lost } = await rekeyEnvironment(it.client, keepingAll, me)
     expect(await readBy(it, me)).toEqual(values)
     expect(await readBy(it, colleague)).toEqual(values)
     expect(key.bytes).not.toEqual(it.bytes)
@@ -143,7 +144,7 @@ describe('a re-key', () => {
 
   test('sends no key and no value', async () => {
     const it = await world()
-    const { key } = await rekeyEnvironment(it.client, place, me)
+    const { key } = await rekeyEnvironment(it.client, keepingAll, me)
     const sent = JSON.stringify(it.server.requests)
     for (const bytes of [key.bytes, it.bytes]) expect(sent).not.toContain(Buffer.from(bytes).toString('base64url'))
     expect(sent).not.toContain('héllo')
@@ -159,14 +160,14 @@ describe('a re-key', () => {
   test('wraps the caller’s key to the caller, whatever the server says their public key is', async () => {
     const it = await world()
     it.state.grantees = [{ ...me, publicKeyJwk: leaver.publicKeyJwk }, colleague]
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     expect(await readBy(it, me)).toEqual(values)
   })
 
   test('goes to the server’s own readers too, and says which they are', async () => {
     const it = await world()
     it.state.readers = [{ principalType: 'rotator', principalId: orgId, publicKeyJwk: leaver.publicKeyJwk }]
-    const { key, readers, lost } = await rekeyEnvironment(it.client, place, me)
+    const { key, readers, lost } = await rekeyEnvironment(it.client, keepingAll, me)
     expect(readers).toEqual([{ principalType: 'rotator', principalId: orgId }])
     expect(lost).toEqual([{ principalType: 'service_token', principalId: leaver.tokenId }])
     const body = it.posts().at(-1)!.body as { grants: { principalType: string; wrappedDek: string }[] }
@@ -187,7 +188,7 @@ describe('a re-key', () => {
 
   test('is wrapped to the recovery key when there is one', async () => {
     const it = await world()
-    const { key } = await rekeyEnvironment(it.client, { ...place, recoveryPublicKeyJwk: leaver.publicKeyJwk }, me)
+    const { key } = await rekeyEnvironment(it.client, { ...keepingAll, recoveryPublicKeyJwk: leaver.publicKeyJwk }, me)
     const { recoveryWrappedDek } = it.posts().at(-1)!.body as { recoveryWrappedDek: string }
     expect(await unwrapKey(recoveryWrappedDek, leaver.privateKey)).toEqual(key.bytes)
   })
@@ -200,7 +201,7 @@ describe('a re-key', () => {
       it.state.secrets = it.state.secrets.map((one) => (one.name === 'HOST' ? { ...one, ciphertext, version: 4 } : one))
       return undefined
     }
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     expect(await readBy(it, colleague)).toEqual({ ...values, HOST: 'db2' })
     expect(it.posts()).toHaveLength(2)
   })
@@ -208,7 +209,9 @@ describe('a re-key', () => {
   test('gives up after some attempts, and what is stored is as it was', async () => {
     const it = await world()
     it.state.before = () => refuse(409, 'conflict')
-    await expect(rekeyEnvironment(it.client, { ...place, attempts: 3 }, me)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(rekeyEnvironment(it.client, { ...keepingAll, attempts: 3 }, me)).rejects.toMatchObject({
+      code: 'conflict',
+    })
     expect(it.posts()).toHaveLength(3)
     expect(await readBy(it, leaver)).toEqual(values)
   })
@@ -219,7 +222,7 @@ describe('a re-key', () => {
   ])('that %s is not begun anew', async (_, status, code) => {
     const it = await world()
     it.state.before = () => refuse(status, code)
-    await expect(rekeyEnvironment(it.client, place, me)).rejects.toMatchObject({ code })
+    await expect(rekeyEnvironment(it.client, keepingAll, me)).rejects.toMatchObject({ code })
     expect(it.posts()).toHaveLength(1)
   })
 
@@ -227,7 +230,7 @@ describe('a re-key', () => {
     const it = await world()
     const foreign = await sealFor(envId, 'HOST', 'x', await importDek(newDek()))
     it.state.secrets = it.state.secrets.map((one) => (one.name === 'HOST' ? { ...one, ciphertext: foreign } : one))
-    await expect(rekeyEnvironment(it.client, place, me)).rejects.toMatchObject({
+    await expect(rekeyEnvironment(it.client, keepingAll, me)).rejects.toMatchObject({
       name: 'DecryptionError',
       secret: 'HOST',
     })
@@ -251,7 +254,7 @@ describe('after a re-key', () => {
     const it = await world()
     const skerry = open(it)
     const before = await skerry.resolve()
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     const after = await skerry.resolve()
     expect({ ...after.values }).toEqual(values)
     expect(after.revision).not.toBe(before.revision)
@@ -264,7 +267,7 @@ describe('after a re-key', () => {
     const clock = () => ms
     const skerry = open(it, { reuse: memoryCache({ ttlSeconds: 10, now: clock }) })
     await skerry.resolve()
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     expect({ ...(await skerry.resolve()).values }).toEqual(values)
     ms = 10_000
     expect({ ...(await skerry.resolve()).values }).toEqual(values)
@@ -275,7 +278,7 @@ describe('after a re-key', () => {
     const it = await world()
     const cache = mapCache()
     const first = await open(it, { cache }).resolve()
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     const offline = await open(it, { cache, offline: true }).resolve()
     expect([offline.revision, { ...offline.values }]).toEqual([first.revision, values])
     const live = await open(it, { cache }).resolve()
@@ -292,7 +295,7 @@ describe('a value that was written under a key from before', () => {
   test('is written again under the present one, so that it opens', async () => {
     const it = await world()
     const key = await environmentKey(it.client, place, me.privateKey)
-    await rekeyEnvironment(it.client, place, me)
+    await rekeyEnvironment(it.client, keepingAll, me)
     const late = [
       { name: 'HOST', value: 'late' },
       { name: 'NEW', value: 'new' },

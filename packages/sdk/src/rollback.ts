@@ -4,11 +4,11 @@ import { SkerryError } from './errors.ts'
 export interface Rollback {
   kind: RollbackKind
   environmentId: string
-  /** Of a layer or environment its name, `shop/production`; of a secret its name; of an organization its slug. */
+  /** Of a layer or environment its name, `shop/production`; of a secret or lease target its name; of an organization its slug. */
   what: string
   /** Where a secret that moved came from, or what an environment was called before. */
   was?: string
-  /** Where a secret that moved comes from now. */
+  /** Where a secret that moved comes from now; what differs in a lease target. */
   now?: string
 }
 
@@ -17,6 +17,7 @@ export interface Rollback {
  * - `environment_renamed`: an environment that had another name. Slugs never change, so an honest server shows this never.
  * - `binding_changed`: the token is bound to another environment. An honest server shows this never.
  * - `organization_replaced`: a name means another organization.
+ * - `target_changed`: a lease target has other settings. It was removed and added anew, or the server leads elsewhere.
  * - `layer_missing`: a layer that this query had is not there.
  * - `key_changed`: the environment has another key. After a re-key, or because the server put its own in.
  * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
@@ -29,6 +30,7 @@ export type RollbackKind =
   | 'environment_renamed'
   | 'binding_changed'
   | 'organization_replaced'
+  | 'target_changed'
   | 'layer_missing'
   | 'key_changed'
   | 'value_came_back'
@@ -49,6 +51,10 @@ const rows: Record<RollbackKind, Row> = {
   environment_renamed: { swaps: true, words: ({ what, was }) => `${what} means the environment that was ${was}` },
   binding_changed: { swaps: true, words: () => 'this token is bound to another environment than before' },
   organization_replaced: { swaps: true, words: ({ what }) => `${what} means another organization than before` },
+  target_changed: {
+    swaps: true,
+    words: ({ what, now }) => `lease target ${what} has other settings than before: ${now}`,
+  },
   layer_missing: { words: ({ what }) => `layer ${what} is missing` },
   key_changed: { words: ({ what }) => `the key of ${what} is another one` },
   value_came_back: { words: ({ what }) => `an earlier value of ${what} came back` },

@@ -130,7 +130,8 @@ describe('a new branch', () => {
 
   test('is readable to its creator and to everybody who reads the parent, once each', async () => {
     const { client, sent } = await answered()
-    const { key } = await createBranch(client, { orgId, envId, slug: 'pr-7' }, me.publicKeyJwk)
+    const reads = () => true
+    const { key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, me.publicKeyJwk)
     expect(await unwrapKey(sent().wrappedDek, me.privateKey)).toEqual(key.bytes)
     expect(sent().grants.map(({ principalId }) => principalId)).toEqual([colleague.tokenId])
     expect(await unwrapKey(sent().grants[0]!.wrappedDek!, colleague.privateKey)).toEqual(key.bytes)
@@ -145,7 +146,7 @@ describe('a new branch', () => {
 
   test('is not created for a grantee whose key is none, or for too many', async () => {
     const { client, server } = await answered([{ ...grantees[1]!, publicKeyJwk: '{}' }])
-    const place = { orgId, envId, slug: 'pr-7' }
+    const place = { orgId, envId, slug: 'pr-7', reads: () => true }
     await expect(createBranch(client, place, me.publicKeyJwk)).rejects.toMatchObject({ code: 'malformed_key' })
     const crowd = Array.from({ length: 201 }, () => ({ ...grantees[1]!, principalId: newId('serviceToken') }))
     server.on('envs.grantees', () => ({ json: { grantees: crowd, nextCursor: null } }))

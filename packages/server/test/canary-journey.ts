@@ -114,7 +114,8 @@ async function buildPlaces(client: Client, orgId: string, admin: CreatedServiceT
   const env = { id: made.environment.id, key: made.key }
   const shared = await createEnvironment(client, { ...slug, groupId: group.id }, publicKeyJwk)
   await client.composition.set({ params: { orgId, envId: env.id }, body: { groupId: group.id } })
-  const forked = await createBranch(client, { orgId, envId: env.id, slug: 'feature' }, publicKeyJwk)
+  const forkOf = { orgId, envId: env.id, slug: 'feature', reads: () => true }
+  const forked = await createBranch(client, forkOf, publicKeyJwk)
   const branch = { id: forked.branch.id, key: forked.key }
   const inGroup = { id: shared.environment.id, key: shared.key }
   return { all: [env, inGroup, branch], env, group: inGroup, branch }

@@ -104,7 +104,7 @@ async function layered(scene: Scene, appId: string): Promise<Rich['branched']> {
   }
   await write(scene, envId, { OWN: 'first' })
   await write(scene, envId, { OWN: 'second' })
-  const place = { orgId, envId, slug: 'pr-1', ttlSeconds: null }
+  const place = { orgId, envId, slug: 'pr-1', ttlSeconds: null, reads: () => true }
   const { branch, key } = await createBranch(admin.client, place, admin.keys.publicKeyJwk)
   opened.set(branch.id, key)
   await write(scene, branch.id, { BRANCHED: 'branch' })

@@ -2,18 +2,20 @@ import { isClient } from '@skerry/contract/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
+import { openPlace } from '../grants.ts'
+import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { confirmable, leaf } from '../options.ts'
+import { accepting, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
-import { checkKeys, isPinned, type PinnedGrantee } from '../pins.ts'
-import { findApp, findPlace } from '../places.ts'
+import { findApp, findPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, ReaderFlags {
   from?: string
   yes?: boolean
 }
@@ -21,10 +23,17 @@ interface Options extends Flags {
 const forked = (command: Command) =>
   command.option('--app <slug>', 'application').option('--from <slug>', 'environment that it is forked from')
 
+interface CreateOptions extends Options {
+  ttl: string
+  name?: string
+  private?: boolean
+}
+
 export function register(command: Command): void {
-  forked(leaf(command, 'create <slug>', 'Fork an environment; a branch holds only what differs'))
+  accepting(forked(leaf(command, 'create <slug>', 'Fork an environment; a branch holds only what differs')))
     .option('--ttl <duration>', '30s, 15m, 24h, 7d, or never', '7d')
     .option('--name <name>', 'name for people')
+    .option('--private', 'only this credential can read it, until you grant others')
     .action(create)
   forked(leaf(command, 'list', 'List the branches of an application, or of one environment')).action(list)
   forked(leaf(command, 'show <slug>', 'One branch')).action(show)
@@ -35,30 +44,33 @@ export function register(command: Command): void {
 const findParent = (session: Session, flags: Options, branch?: string) =>
   findPlace(session, { app: session.settings.app, env: flags.from ?? session.settings.env, branch })
 
-async function create(slug: string, flags: Options & { ttl: string; name?: string }): Promise<void> {
+async function create(slug: string, flags: CreateOptions): Promise<void> {
   const ttlSeconds = flags.ttl === 'never' ? null : parseDuration(flags.ttl)
   const session = await openSession(flags)
   const parent = await findParent(session, flags)
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
-  await checkKeys(session, (await session.client.envs.grantees({ params: { orgId, envId } })).grantees.filter(isClient))
-  // The SDK asks for them anew: what it wraps to is compared with what was checked.
-  const reads = (grantee: PinnedGrantee) => isPinned(session, orgId, grantee)
-  const place = {
-    orgId,
-    envId,
-    slug: checkSlug(slug, 'a branch'),
-    ttlSeconds,
-    ...named,
-    reads,
-    ...(await withRecovery(session)),
-  }
+  checkSlug(slug, 'a branch')
+  const recovery = await withRecovery(session, flags)
+  const { readers, reads } = await acceptParentReaders(session, parent, flags)
+  const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
   const label = `${parent.label}@${slug}`
   await session.history.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
+  await noteKeyMade(session, { orgId, envId: branch.id }, key, readers)
   note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
   if (flags.json) writeJson({ branch })
   else writeLine(branch.id)
+}
+
+/** A branch is for those who read its parent. The SDK asks for them again and compares them with those accepted here. */
+async function acceptParentReaders(session: Session, { orgId, envId, label }: Place, flags: CreateOptions) {
+  if (flags.private) return { readers: [], reads: () => false }
+  const { key } = await openPlace(session, orgId, envId, label)
+  const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
+  const readers = grantees.filter(isClient)
+  const given = { ...(await environmentShared(orgId, envId, key)), what: `the key of a branch of ${label}` }
+  return { readers, reads: await acceptReaders(session, given, readers, flags) }
 }
 
 async function list(flags: Options): Promise<void> {

@@ -3,16 +3,17 @@ import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
-import { confirmable, leaf } from '../options.ts'
+import { environmentShared, noteReaders } from '../known-readers.ts'
+import { accepting, confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
-import { checkKeys } from '../pins.ts'
 import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
-interface SetOptions extends Flags {
+interface SetOptions extends Flags, ReaderFlags {
   position?: string
   grant?: boolean
   yes?: boolean
@@ -22,7 +23,7 @@ const ofEnvironment = (command: Command) =>
   command.option('--app <slug>', 'application').option('--env <slug>', 'environment')
 
 export function register(command: Command): void {
-  confirmable(ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it')))
+  accepting(confirmable(ofEnvironment(leaf(command, 'set <group>', 'Compose a group into an environment, or move it'))))
     .option('--position <number>', 'higher overrides lower; last unless given')
     .option('--grant', 'also grant the group’s key to everyone who can read the environment')
     .action(set)
@@ -48,7 +49,7 @@ async function set(groupSlug: string, flags: SetOptions): Promise<void> {
   // Granted first: from the moment of composition, a reader who lacks one key is refused the whole environment.
   const without = same ? await missingReaders(session, place, same.envId) : []
   const whoLacks = without.map((one) => one.principalId).join(', ')
-  if (same && flags.grant) await grantReaders(session, place.orgId, same.envId, label, without)
+  if (same && flags.grant) await grantReaders(session, place, { envId: same.envId, label }, without, flags)
   else if (without.length > 0) {
     const instead = `--grant gives them the key to ${label} instead`
     await confirmOrRefuse(`shut ${whoLacks} out of ${place.label} (${instead})`, flags)
@@ -80,14 +81,27 @@ async function missingReaders(session: Session, place: Place, groupEnvId: string
 
 type Reader = Awaited<ReturnType<typeof missingReaders>>[number]
 
-async function grantReaders(session: Session, orgId: string, envId: string, label: string, readers: Reader[]) {
+/** Readers that this machine knows to read the application's environment are given the group's key. */
+async function grantReaders(
+  session: Session,
+  place: Place,
+  { envId, label }: { envId: string; label: string },
+  readers: Reader[],
+  flags: ReaderFlags,
+) {
   if (readers.length === 0) return
-  await checkKeys(session, readers)
-  const { key } = await openPlace(session, orgId, envId, label)
+  const { orgId } = place
+  const [own, { key }] = await Promise.all([
+    openPlace(session, orgId, place.envId, place.label),
+    openPlace(session, orgId, envId, label),
+  ])
+  const given = { ...(await environmentShared(orgId, place.envId, own.key)), what: `the key of ${label}` }
+  await acceptReaders(session, given, readers, flags)
   for (const reader of readers) {
     await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)
     note(`granted ${label} to ${reader.principalId}`)
   }
+  await noteReaders(session, await environmentShared(orgId, envId, key), readers)
 }
 
 async function list(flags: Flags): Promise<void> {

@@ -5,13 +5,14 @@ import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry
 import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { noKey } from '../grants.ts'
+import { noKey, openPlace } from '../grants.ts'
+import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { addressed, confirmable, gatherGroups, leaf } from '../options.ts'
+import { accepting, addressed, confirmable, gatherGroups, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
-import { checkKeys, isPinned } from '../pins.ts'
 import { findApp, findGroup, findNamed, findPlace, namedPlace, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
@@ -26,7 +27,7 @@ const owned = (command: Command) =>
 const branched = (command: Command) => owned(command).option('--branch <slug>', 'a branch of it')
 
 export function register(command: Command): void {
-  owned(leaf(command, 'create <slug>', 'Create an environment; its key is made here'))
+  accepting(owned(leaf(command, 'create <slug>', 'Create an environment; its key is made here')))
     .option('--name <name>', 'name for people')
     .action(create)
   owned(leaf(command, 'list', 'List environments')).action(list)
@@ -41,7 +42,9 @@ export function register(command: Command): void {
   branched(leaf(command, 'unprotect <slug>', 'Let changes happen at once; those that wait still wait')).action(
     unprotect,
   )
-  confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access')))
+  accepting(
+    confirmable(addressed(leaf(command, 'rekey', 'Give an environment another key, after someone lost access'))),
+  )
     .option('--drop-readers', 'leave out rotation and sync, through which the server can read it')
     .action(rekey)
   confirmable(addressed(leaf(command, 'trust', 'Accept that an environment is otherwise than it was')))
@@ -50,18 +53,19 @@ export function register(command: Command): void {
   confirmable(owned(leaf(command, 'delete <slug>', 'Delete an environment and its secrets'))).action(remove)
 }
 
-async function create(slug: string, flags: Flags & { name?: string }): Promise<void> {
+async function create(slug: string, flags: Flags & ReaderFlags & { name?: string }): Promise<void> {
   const session = await openSession(flags)
   const owner = await ownerOf(session, flags)
   const place = {
     ...owner.params,
     name: flags.name ?? slug,
     slug: checkSlug(slug, 'an environment'),
-    ...(await withRecovery(session)),
+    ...(await withRecovery(session, flags)),
   }
   const { environment, key } = await createEnvironment(session.client, place, await ownPublicKey(session))
   const named = { orgId: place.orgId, name: `${owner.label}${slug}`, environmentId: environment.id }
   await session.history.reading.made(named, key.bytes)
+  await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; only this credential can read it until you grant others`)
   if (flags.json) writeJson({ environment })
   else writeLine(environment.id)
@@ -144,27 +148,33 @@ async function unprotect(slug: string, flags: Flags): Promise<void> {
   if (flags.json) writeJson({ environmentId: place.envId, protection: null, openChangeRequests })
 }
 
-async function rekey(flags: Flags & { yes?: boolean; dropReaders?: boolean }): Promise<void> {
+interface RekeyOptions extends Flags, ReaderFlags {
+  yes?: boolean
+  dropReaders?: boolean
+}
+
+async function rekey(flags: RekeyOptions): Promise<void> {
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
   const { orgId, envId, label } = place
   await refuseProtected(session, place)
+  const { key: oldKey } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
   for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
+  const stay = grantees.filter((one) => !isDropped(one))
+  const given = { ...(await environmentShared(orgId, envId, oldKey)), what: `the new key of ${label}` }
+  const recovery = await withRecovery(session, flags)
+  const isAccepted = await acceptReaders(session, given, stay, flags)
   await confirmOrRefuse(`give ${label} another key, after which its earlier versions cannot be restored`, flags)
-  await checkKeys(
-    session,
-    grantees.filter((one) => !isDropped(one)),
-  )
-  // The SDK asks for them anew: what it wraps to is compared with what was checked.
-  const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isPinned(session, orgId, grantee)
-  const recovery = await withRecovery(session)
+  // The SDK asks for the readers again: it wraps to those that were accepted here and to no others.
+  const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
-  const { kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
+  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
     throw rekeyFailure(error, session, label)
   })
+  await noteKeyMade(session, { orgId, envId }, key, stay)
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
   note(
     `${label} has another key: ${count(rekeyedSecrets, 'secret')} sealed anew, kept by ${count(kept.length, 'holder')}`,

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { everyOpenPlace, findGrantee, grantAll, openWithGroups } from '../grants.ts'
+import { forgetReader } from '../known-readers.ts'
 import { addressed, common, confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -83,6 +84,7 @@ async function revoke(grantId: string, own: Flags & { yes?: boolean }, command: 
   if (!found) throw new Failure('notFound', `${label} has no grant ${grantId}`, 'see `skerry grant list`')
   await confirmOrRefuse(`take the key of ${label} from ${found.principalId}`, own)
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
+  forgetReader(session, orgId, found.principalId, envId)
   note(`${found.principalId} no longer gets the key of ${label}; change values that it must not know from now on`)
   if (flags.json) writeJson({ revoked: found.id })
 }

@@ -3,23 +3,25 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { noKey } from '../grants.ts'
+import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug, slugFrom } from '../names.ts'
-import { common, confirmable } from '../options.ts'
+import { accepting, common, confirmable } from '../options.ts'
 import { note, warn, writeJson } from '../output.ts'
 import type { App } from '../places.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { ask, askChoice, canAsk } from '../prompt.ts'
+import type { ReaderFlags } from '../readers.ts'
 import { withRecovery } from '../recovery/key.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
-interface Options extends Flags {
+interface Options extends Flags, ReaderFlags {
   name?: string
   yes?: boolean
 }
 
 export function register(command: Command): void {
-  confirmable(common(command))
+  accepting(confirmable(common(command)))
     .option('--app <slug>', 'application; the folder’s name unless given')
     .option('--env <slug>', 'environment; development unless given')
     .option('--name <name>', 'the application’s name for people; the folder’s, or the slug, unless given')
@@ -129,11 +131,13 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   }
   // Before anything is made: a person without keys is told so here, and no application is left without an environment.
   const publicKeyJwk = await ownPublicKey(session)
+  const recovery = await withRecovery(session, flags)
   const owner = app ?? (await createApp(session, orgId, wanted))
-  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...(await withRecovery(session)) }
+  const place = { orgId, appId: owner.id, name: wanted.env, slug: wanted.env, ...recovery }
   const { environment: made, key } = await createEnvironment(session.client, place, publicKeyJwk)
   const named = { orgId, name: `${wanted.app}/${wanted.env}`, environmentId: made.id }
   await session.history.reading.made(named, key.bytes)
+  await noteKeyMade(session, { orgId, envId: made.id }, key)
   note(`created ${missing.join(' and ')} in ${orgSlug}`)
   return missing
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { gateway } from '../kms/gateway.ts'
 import { create, disable, enable, grant, list, remove, revoke, rotate, show, trust } from '../kms/keys.ts'
 import { dataKey, decrypt, encrypt, sign, verify } from '../kms/use.ts'
-import { confirmable, gather, leaf } from '../options.ts'
+import { accepting, confirmable, gather, leaf } from '../options.ts'
 
 export function register(command: Command): void {
   registerKeys(command)
@@ -67,7 +67,7 @@ function registerKeys(command: Command): void {
     .option('--user <member>', 'by e-mail address or id')
     .option('--token <id>', 'by id')
     .action(revoke)
-  confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one')).action(rotate)
+  accepting(confirmable(leaf(command, 'rotate <key>', 'Add a version, for everyone who holds one'))).action(rotate)
   confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(disable)
   leaf(command, 'enable <key>', 'Let a disabled key be used again').action(enable)
   confirmable(leaf(command, 'rm <key>', 'Delete a key; what it has encrypted is lost')).action(remove)

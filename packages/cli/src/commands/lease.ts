@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { create } from '../leases/create.ts'
 import { forget, list, revoke } from '../leases/ledger.ts'
-import { add, list as listTargets, remove, replace, verify } from '../leases/targets.ts'
-import { confirmable, gather, leaf } from '../options.ts'
+import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
+import { accepting, confirmable, gather, leaf } from '../options.ts'
 
 export function register(command: Command): void {
   registerTargets(command.command('target').description('Databases, hosts and clouds on which leases are made'))
@@ -49,7 +49,8 @@ function registerTargets(command: Command): void {
     .action(add)
   leaf(command, 'list', 'List targets').action(listTargets)
   leaf(command, 'verify <target>', 'Sign in to a target again, and tell what it says').action(verify)
-  confirmable(leaf(command, 'replace <target>', 'Replace a target’s admin credential'))
+  confirmable(leaf(command, 'trust <target>', 'Accept that a target has other settings than it had')).action(trust)
+  accepting(confirmable(leaf(command, 'replace <target>', 'Replace a target’s admin credential')))
     .option('--file <path>', 'file that holds the credential; - for stdin')
     .action(replace)
   confirmable(leaf(command, 'rm <target>', 'Remove a target'))

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { Failure } from '../failure.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
+import { forgetReader } from '../known-readers.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { canonical, findPin, type PinState, pin, pinState } from '../pins.ts'
@@ -94,6 +95,7 @@ async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<vo
   // Asked for first: their grants go with them.
   const held = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
+  forgetReader(session, orgId, userId)
   note(`removed ${label}`)
   hintRekey(label, held)
   if (flags.json) writeJson({ removed: userId, held: held ?? null })

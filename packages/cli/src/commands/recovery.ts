@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { confirmable, gather, leaf } from '../options.ts'
+import { accepting, confirmable, gather, leaf } from '../options.ts'
 import { cancel, complete, contribute, drill, request, share } from '../recovery/ceremony.ts'
 import { cover, disable, rotate, setup, status, trust } from '../recovery/configure.ts'
 
@@ -18,8 +18,8 @@ person whom they have compared words with. Forgot the passphrase? \`skerry keys 
   )
   planned(leaf(command, 'setup', 'Make a recovery key, and give each custodian a share')).action(setup)
   leaf(command, 'status', 'The recovery key, what it covers, and what waits').action(status)
-  planned(leaf(command, 'rotate', 'Make another recovery key, with other shares')).action(rotate)
-  leaf(command, 'cover', 'Cover what you can read and is not covered yet').action(cover)
+  accepting(planned(leaf(command, 'rotate', 'Make another recovery key, with other shares'))).action(rotate)
+  accepting(leaf(command, 'cover', 'Cover what you can read and is not covered yet')).action(cover)
   confirmable(leaf(command, 'trust', 'Accept another recovery key, once its words were compared')).action(trust)
   confirmable(leaf(command, 'disable', 'End recovery')).action(disable)
   leaf(command, 'share', 'Whether your share opens, and is one of the recovery key').action(share)

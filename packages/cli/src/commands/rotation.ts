@@ -3,6 +3,8 @@ import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { openPlace } from '../grants.ts'
+import { checkTarget } from '../leases/known-target.ts'
+import { targetOf } from '../leases/targets.ts'
 import { addressed, confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
@@ -68,7 +70,7 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
     await confirmOrRefuse(`let the server read ${label}, to rotate ${secretName} there`, flags)
   }
-  const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, orgId, flags.target) }
+  const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, flags.target) }
   const now = flags.now ? { rotateNow: true } : {}
   const settings = { orgId, environmentId: envId, secretName, config, intervalSeconds, ...target, ...now }
   const { rotation, version } = await configureRotation(session.client, settings, key, rotator)
@@ -79,11 +81,11 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   else writeLine(rotation.id)
 }
 
-async function findTargetId(session: Session, orgId: string, wanted: string): Promise<string> {
-  const { targets } = await session.client.leases.targets({ params: { orgId } })
-  const found = targets.find(({ id, name }) => id === wanted || name === wanted)
-  if (!found) throw new Failure('notFound', `there is no lease target '${wanted}'`)
-  return found.id
+/** The rotated password is for this target: it is the one that this machine knows. */
+async function findTargetId(session: Session, wanted: string): Promise<string> {
+  const target = await targetOf(session, wanted)
+  await checkTarget(session, target)
+  return target.id
 }
 
 async function list(flags: Flags): Promise<void> {

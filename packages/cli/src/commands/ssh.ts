@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { mint } from '../leases/create.ts'
+import { checkTarget } from '../leases/known-target.ts'
 import { privateFolder } from '../leases/private-folder.ts'
 import { whileLeased } from '../leases/running.ts'
 import { targetOf } from '../leases/targets.ts'
@@ -44,6 +45,7 @@ async function ssh(wanted: string, destination: string, more: string[], flags: O
     )
   const session = await openSession(flags)
   const target = await targetOf(session, wanted)
+  await checkTarget(session, target)
   if (target.provider !== 'ssh')
     throw usage(`${target.name} is no target for SSH`, `run \`skerry lease create ${target.name}\``)
   const { user } = (target.config as { connection?: { user?: string } }).connection ?? {}

@@ -6,6 +6,7 @@ import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
@@ -174,6 +175,7 @@ async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   const token = await find(session, id)
   await confirmOrRefuse(`revoke token ${token.id} (${token.name})`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
+  forgetReader(session, token.orgId, token.id)
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
   hintRekey(token.id, await heldByIfKnown(session, token.id))
   if (flags.json) writeJson({ revoked: token.id })
@@ -188,6 +190,7 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   // Between the two: it works no longer, and its grants are still there to be seen.
   const held = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
+  forgetReader(session, token.orgId, token.id)
   note(`deleted token ${token.id}`)
   hintRekey(token.id, held)
   if (flags.json) writeJson({ deleted: token.id })

@@ -5,10 +5,11 @@ import type { Grantee } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { findGrantee } from '../grants.ts'
+import { forgetReader, noteReaders } from '../known-readers.ts'
 import { note, warn, writeJson, writeTable } from '../output.ts'
-import { checkKeys } from '../pins.ts'
 import { findApp, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
@@ -91,6 +92,7 @@ export async function grant(wanted: string, flags: WhoOptions): Promise<void> {
   const grantee = await findGrantee(session, who(flags))
   const { key, opened } = await openKey(session, wanted)
   await opened.grantTo(grantee)
+  await noteReaders(session, { orgId: (await session.org()).id, id: key.id }, [grantee])
   const { principalType, principalId } = grantee
   note(
     `granted version ${opened.currentVersion} of ${key.name} to ${principalId}; earlier ones stay with who holds them`,
@@ -114,6 +116,7 @@ export async function revoke(wanted: string, flags: WhoOptions): Promise<void> {
       : await personOf(session, orgId, named.user)
   await confirmOrRefuse(`revoke managed key ${key.name} from ${holder.principalId}`, flags)
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
+  forgetReader(session, orgId, holder.principalId, key.id)
   note(
     `revoked ${key.name} from ${holder.principalId}; it may have been kept: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
   )
@@ -128,7 +131,7 @@ async function personOf(session: Session, orgId: string, named: string) {
 }
 
 /** The new version goes to everyone who holds a version now, as far as they can still open it. */
-export async function rotate(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+export async function rotate(wanted: string, flags: Flags & ReaderFlags & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, key } = await findKey(session, wanted)
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
@@ -136,8 +139,9 @@ export async function rotate(wanted: string, flags: Flags & { yes?: boolean }): 
   const named = usable.map(({ name, principalId }) => name ?? principalId)
   for (const id of gone) warn(`${id} cannot be given the new version: revoked, expired, or without a key`)
   if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
+  const given = { orgId, id: key.id, what: `the next version of managed key ${key.name}` }
+  await acceptReaders(session, given, usable, flags)
   await confirmOrRefuse(`add a version to ${key.name}, for ${named.join(', ')}`, flags)
-  await checkKeys(session, usable)
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
   note(`version ${rotated.key.currentVersion} of ${key.name} is the current one, held by ${named.join(', ')}`)

@@ -11,6 +11,7 @@ import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { checkTarget } from './known-target.ts'
 import { privateFolder } from './private-folder.ts'
 import { whileLeased } from './running.ts'
 import { targetOf } from './targets.ts'
@@ -32,6 +33,7 @@ export async function create(wanted: string, program: string[], flags: Options):
   const file = program[0] === undefined ? undefined : findProgram(program[0], env.PATH)
   const session = await openSession(flags)
   const target = await targetOf(session, wanted)
+  await checkTarget(session, target)
   if (target.provider === 'ssh')
     throw usage(`${target.name} signs certificates of SSH`, `run \`skerry ssh ${target.name} user@host\``)
   const ttlSeconds = asked ?? ttlOf(target)

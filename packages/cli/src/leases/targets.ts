@@ -10,12 +10,15 @@ import {
 import { provisionerOf } from '@skerry/sdk/provisioned-leases'
 import { Failure, usage } from '../failure.ts'
 import { readValue } from '../input.ts'
+import { noteReaders } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { buildConfig, type ConfigOptions } from './config.ts'
+import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
 interface AddOptions extends Flags, ConfigOptions {
   yes?: boolean
@@ -28,6 +31,11 @@ export async function add(name: string, flags: AddOptions): Promise<void> {
   const config = buildConfig(adminSecret, flags)
   const provisionerKeyJwk = await warnAndConfirm(session, { name, provider: config.provider, config }, flags)
   const target = await createLeaseTarget(session.client, { orgId, name, config, adminSecret, provisionerKeyJwk })
+  // As it was asked for here, and not as it was answered.
+  await session.history.writing.madeTarget({ orgId, id: target.id, name, provider: config.provider, config })
+  const tokenId = provisionerOf(config)
+  if (tokenId !== null && provisionerKeyJwk !== undefined)
+    await noteReaders(session, { orgId, id: target.id }, [{ principalId: tokenId, publicKeyJwk: provisionerKeyJwk }])
   tell(target, flags)
   note(`added target ${target.name}: ${target.server ?? target.status}`)
 }
@@ -42,22 +50,32 @@ async function readAdminSecret({ file }: { file?: string | undefined }): Promise
 /** The admin credential is one of the few things that the server can read, so the person who gives it must know. */
 async function warnAndConfirm(
   session: Session,
-  { name, provider, config }: { name: string; provider: LeaseTarget['provider']; config: object },
-  flags: { yes?: boolean },
+  { id, name, provider, config }: { id?: string } & Pick<LeaseTarget, 'name' | 'provider'> & { config: object },
+  flags: ReaderFlags & { yes?: boolean },
 ): Promise<string | undefined> {
   const tokenId = provisionerOf(config)
-  if (tokenId !== null) return provisionerKey(session, name, tokenId, flags)
+  if (tokenId !== null) return provisionerKey(session, { id, name }, tokenId, flags)
   warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
   await confirmOrRefuse(`give the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
   return undefined
 }
 
-/** Compared with the key that was seen before: the holder of its private half can read the credential. */
-async function provisionerKey(session: Session, name: string, tokenId: string, flags: { yes?: boolean }) {
+/**
+ * Compared with the key that was seen before: the holder of its private half can read the credential. The person names the
+ * token for a new target; for one that is there (`id`), the server does.
+ */
+async function provisionerKey(
+  session: Session,
+  { id, name }: { id: string | undefined; name: string },
+  tokenId: string,
+  flags: ReaderFlags & { yes?: boolean },
+) {
   const { id: orgId } = await session.org()
   const token = await findProvisioner(session.client, orgId, tokenId)
   const { name: tokenName, publicKeyJwk } = token
-  await checkKeys(session, [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }])
+  const readers = [{ principalId: tokenId, principalType: 'service_token', name: tokenName, publicKeyJwk }]
+  if (id === undefined) await checkKeys(session, readers)
+  else await acceptReaders(session, { orgId, id, what: `the admin credential of ${name}` }, readers, flags)
   note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
   await confirmOrRefuse(`give the provisioner ${tokenName} the admin credential of ${name}`, flags)
   return publicKeyJwk
@@ -101,10 +119,28 @@ export async function verify(wanted: string, flags: Flags): Promise<void> {
   for (const one of target.notes) note(one)
 }
 
-export async function replace(wanted: string, flags: Flags & { file?: string; yes?: boolean }): Promise<void> {
+/** A target that was removed and added anew is accepted here, once somebody has said that they did it. */
+export async function trust(wanted: string, flags: Flags & { yes?: boolean }): Promise<void> {
+  const session = await openSession(flags)
+  const found = await targetOf(session, wanted)
+  const changes = await changesOfTarget(session, found)
+  if (changes === undefined) note(`lease target ${found.name} is as it was`)
+  else {
+    note(changes)
+    await confirmOrRefuse(`accept lease target ${found.name} as it is now`, flags)
+    await acceptTarget(session, found)
+  }
+  if (flags.json) writeJson({ target: { id: found.id, name: found.name }, accepted: changes ?? null })
+}
+
+export async function replace(
+  wanted: string,
+  flags: Flags & ReaderFlags & { file?: string; yes?: boolean },
+): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const found = await targetOf(session, wanted)
+  await checkTarget(session, found)
   const adminSecret = await readAdminSecret(flags)
   const provisionerKeyJwk = await warnAndConfirm(session, found, flags)
   tell(await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk }), flags)

@@ -11,13 +11,13 @@ import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
 import { findGrantee } from '../grants.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
-import { canonical } from '../pins.ts'
+import { canonical, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import { openSession, ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { notSetUp } from './configure.ts'
-import { checkRecoveryKey, wordsOf } from './key.ts'
+import { checkRecoveryKey } from './key.ts'
 
 async function knownKey(session: Session, orgId: string): Promise<string> {
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })

@@ -2,14 +2,17 @@ import { limits } from '@skerry/contract/limits'
 import { coverEnvironments, newRecoveryKey } from '@skerry/sdk/recovery'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { everyOpenPlace, findGrantee, type OpenPlace } from '../grants.ts'
+import { noteReaders, type Shared } from '../known-readers.ts'
 import { note, warn, writeJson, writeLine } from '../output.ts'
+import { type PinnedGrantee, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { checkRecoveryKey, isKnown, keepRecoveryKey, wordsOf } from './key.ts'
+import { acceptRecoveryKey, isAccepted, isKnown, keepRecoveryKey } from './key.ts'
 
-export interface Plan extends Flags {
+export interface Plan extends Flags, ReaderFlags {
   custodian?: string[]
   threshold?: string
   yes?: boolean
@@ -29,6 +32,7 @@ export async function setup(flags: Plan): Promise<void> {
   await confirmPlan(`set recovery up`, threshold, custodians, places, flags)
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
+  await noteReaders(session, sharesOf(orgId, threshold), custodians)
   await tellMade(session, flags, body, coverage)
 }
 
@@ -41,6 +45,11 @@ export async function rotate(flags: Plan): Promise<void> {
   const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
   const threshold = parseThreshold(flags.threshold ?? String(recovery.threshold), names.length)
   const custodians = await findCustodians(session, names)
+  if (flags.custodian === undefined) {
+    // The server lists them. It also says how many shares are enough, unless --threshold does.
+    const shares = sharesOf(orgId, flags.threshold === undefined ? threshold : undefined)
+    await acceptReaders(session, { ...shares, what: 'a share of the recovery key' }, custodians, flags)
+  }
   const places = await everyOpenPlace(session)
   const opened = new Set(places.map(({ envId }) => envId))
   const lost = before.protectedEnvIds.filter((id) => !opened.has(id))
@@ -57,6 +66,7 @@ export async function rotate(flags: Plan): Promise<void> {
   )
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
+  await noteReaders(session, sharesOf(orgId, threshold), custodians)
   await tellMade(session, flags, body, coverage)
 }
 
@@ -69,12 +79,24 @@ function parseThreshold(text: string | undefined, custodians: number): number {
   return threshold
 }
 
+interface Custodian extends PinnedGrantee {
+  userId: string
+  label: string
+}
+
+/** Shares of the recovery key, of which so many open it; undefined: however many. */
+const sharesOf = (orgId: string, threshold: number | undefined): Shared => ({
+  orgId,
+  id: 'recovery shares',
+  key: threshold === undefined ? undefined : `any ${threshold}`,
+})
+
 async function findCustodians(session: Session, names: string[]) {
-  const found: { userId: string; publicKeyJwk: string; label: string }[] = []
+  const found: Custodian[] = []
   for (const user of names) {
     const { principalId: userId, publicKeyJwk } = await findGrantee(session, { user })
     if (found.some((one) => one.userId === userId)) throw usage(`${user} is named twice`)
-    found.push({ userId, publicKeyJwk, label: user })
+    found.push({ userId, principalId: userId, name: null, publicKeyJwk, label: user })
   }
   return found
 }
@@ -115,12 +137,12 @@ async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage):
 }
 
 /** Everything that this credential can read and that is not covered yet. */
-export async function cover(flags: Flags): Promise<void> {
+export async function cover(flags: Flags & ReaderFlags): Promise<void> {
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
-  await checkRecoveryKey(session, recovery.recoveryPublicKeyJwk)
+  await acceptRecoveryKey(session, recovery.recoveryPublicKeyJwk, flags)
   const wanted = new Set(before.unprotectedEnvIds)
   const places = (await everyOpenPlace(session)).filter(({ envId }) => wanted.has(envId))
   const grants = await coverEnvironments(environmentsOf(places), recovery.recoveryPublicKeyJwk)
@@ -146,7 +168,7 @@ export async function trust(flags: Flags & { yes?: boolean }): Promise<void> {
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   if (recoveryPublicKeyJwk === null) throw notSetUp()
   const words = await wordsOf(recoveryPublicKeyJwk)
-  if (!(await isKnown(session, recoveryPublicKeyJwk))) {
+  if (!(await isAccepted(session, recoveryPublicKeyJwk))) {
     note(`shown by the server now: ${words}`)
     await confirmOrRefuse(
       'has the person who made the recovery key told you these words, other than through this server, and take it',

@@ -155,6 +155,7 @@ export const lines: Record<string, string> = {
   'lease target add': 'more-{n} --file ca --yes',
   'lease target list': '',
   'lease target verify': 'hosts-{n}',
+  'lease target trust': 'hosts-{n} --yes',
   'lease target replace': 'hosts-{n} --file ca --yes',
   // A target for SSH makes no account, which it is told with its name.
   'lease create': 'hosts-{n}',

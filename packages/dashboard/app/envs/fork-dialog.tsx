@@ -6,14 +6,17 @@ import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
 import { isFresh, queryClient } from '../queries.ts'
-import { knownRecoveryKey } from '../recovery/covering.ts'
+import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
 import { slugOf } from '../slug.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { reloadBranches } from './branch-queries.ts'
+import { nameOfReader } from './grantees.ts'
+import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
 import { branchesOf, checkMeanings, noteMade } from './meanings.ts'
 import { type Checked, checkKeys, remember } from './pins.ts'
 
@@ -37,6 +40,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
     ...values,
     slug: slugOf(values.slug),
   }))
+  const nameOf = useNameOf(org.id)
   const typed = form.values.slug
   const becomes = slugOf(typed)
   const query = useQuery({
@@ -53,9 +57,13 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
   const { readers = [], leftOut = [] } = query.data ?? {}
   const fork = async ({ slug, lifetime }: { slug: string; lifetime: string }) => {
     await checkMeanings([environment.id])
+    const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
+    const { wrappedDek: parentKey } = await api.grants.own({ params: { orgId: org.id, envId: environment.id } })
+    const parent = await environmentShared(environment.id, parentKey)
+    const named = readers.map((one) => ({ ...one, shownAs: nameOfReader(one, nameOf) }))
+    await acceptReaders(parent, `the key of a branch of ${environment.name}`, named)
     remember(readers)
     const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
-    const recoveryPublicKeyJwk = await knownRecoveryKey(org.id)
     const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })
     const grants = readers.map(({ principalType, principalId }, i) => ({
       principalType,
@@ -69,6 +77,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       body: { slug, ttlSeconds, ...own, grants },
     })
     noteMade(org.id, branchesOf(environment.id), branch)
+    await noteReaders(await environmentShared(branch.id, own.wrappedDek), readers)
     await reloadBranches(org.id, environment)
     showToast(`Forked ${branch.slug} from ${environment.name}.`)
   }

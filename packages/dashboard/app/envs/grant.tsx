@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { keyring } from '../keyring.ts'
 import { isFresh } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -16,6 +15,7 @@ import { type Grantee, reloadGrants } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
 import { pin } from './pins.ts'
+import { wrapEnvironmentKey } from './wrap-key.ts'
 
 /** Wraps the environment's key to someone, in the keyring's worker, after their key's words were compared. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
@@ -70,12 +70,8 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
 /** A principal who holds the key already keeps it. */
 async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
   const params = { orgId, envId }
-  const { principalType, principalId, publicKeyJwk } = to
-  const own = await api.grants.own({ params })
-  const [wrappedDek = ''] = await keyring.call('wrapForOthers', {
-    wrappedDek: own.wrappedDek,
-    publicKeyJwks: [publicKeyJwk],
-  })
+  const { principalType, principalId } = to
+  const wrappedDek = await wrapEnvironmentKey(orgId, envId, to)
   try {
     await api.grants.create({ params, body: { principalType, principalId, wrappedDek } })
   } catch (error) {

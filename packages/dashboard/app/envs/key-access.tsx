@@ -16,6 +16,7 @@ import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { type Grantee, reloadGrants } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
+import { forgetReader } from './known-readers.ts'
 import { type Checked, useChecked } from './pins.ts'
 
 // Loaded when first asked for.
@@ -110,6 +111,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
     const { grants } = await api.grants.list({ params })
     const grant = grants.find(({ principalId }) => principalId === revoking?.principalId)
     if (grant) await api.grants.delete({ params: { ...params, grantId: grant.id } })
+    if (revoking) forgetReader(revoking.principalId, environment.id)
     await reloadGrants(org.id, environment.id)
   }
   const isSelf = ({ principalId }: Grantee) => principalId === me.user?.id

@@ -1,12 +1,12 @@
 import { Alert, Checkbox, Group, List, Stack, Text } from '@mantine/core'
-import { isReader, readerWords } from '@skerry/contract/readers'
+import { isReader, type readerWords } from '@skerry/contract/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, isFresh } from '../queries.ts'
-import { knownRecoveryKey } from '../recovery/covering.ts'
+import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery, protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
@@ -14,8 +14,9 @@ import { reloadSealed } from '../secrets/write.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
-import type { Grantee } from './grantees.ts'
+import { type Grantee, nameOfReader } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
+import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
 import { checkMeanings } from './meanings.ts'
 import { type Checked, remember, useChecked } from './pins.ts'
 
@@ -29,15 +30,16 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
+  const nameOf = useNameOf(org.id)
   const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.status === 'changed'
   const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
   const rekey = async () => {
     const others = grantees
-      .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' }))
+      .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '', shownAs: nameOfReader(one, nameOf) }))
       .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
-    remember(others)
     const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
     await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
+    remember(others)
     await invalidate({ queryKey: ['orgs', org.id, 'envs', environment.id] })
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     showToast(`${environment.name} has another key. ${who} access.`)
@@ -123,8 +125,7 @@ function Keeper(props: {
       onChange={onToggle}
       label={
         <Group gap="xs">
-          {one.name ??
-            (isReader(one) ? `The ${readerWords[one.principalType]}, which can read it` : nameOf(one.principalId))}
+          {nameOfReader(one, nameOf)}
           <KeyStatus checked={checked} isSelf={isSelf} />
         </Group>
       }
@@ -141,7 +142,7 @@ async function replaceKey(
   orgId: string,
   environment: Environment,
   ownId: string,
-  others: Grantee[],
+  others: (Grantee & { shownAs: string })[],
   dropped: (Grantee & { principalType: keyof typeof readerWords })[],
 ): Promise<void> {
   await checkMeanings([environment.id])
@@ -149,7 +150,9 @@ async function replaceKey(
   const sealed = await reloadSealed(orgId, environment.id)
   if (!sealed) return
   const current = [...sealed.secrets.values()]
-  const recoveryPublicKeyJwk = await knownRecoveryKey(orgId)
+  const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
+  const before = await environmentShared(environment.id, sealed.wrappedDek)
+  await acceptReaders(before, `the new key of ${environment.name}`, others)
   const { secrets, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
     recoveryPublicKeyJwk,
     layer: {
@@ -175,4 +178,5 @@ async function replaceKey(
     ...(dropped.length > 0 ? { dropReaders } : {}),
   }
   await api.rekey.run({ params, body })
+  await noteReaders(await environmentShared(environment.id, wrappedDek), others)
 }

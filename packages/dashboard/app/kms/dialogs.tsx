@@ -6,6 +6,7 @@ import { api } from '../api.ts'
 import { type Candidate, useCandidates } from '../envs/candidates.ts'
 import { GranteeFields, useGrantee } from '../envs/grantee.tsx'
 import { KeyStatus } from '../envs/key-status.tsx'
+import { acceptReaders, noteReaders } from '../envs/known-readers.ts'
 import { pin, remember, useChecked } from '../envs/pins.ts'
 import { isFresh } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -39,6 +40,7 @@ function GrantDialog({ managed, onClose }: Props) {
   const grant = async () => {
     if (!to || !checked) return
     await grantKey(org.id, managed, to)
+    await noteReaders({ id: managed.id, key: '' }, [to])
     pin(to.principalId, checked.fingerprint)
     await reloadKeys(org.id)
     showToast(`${to.label} can use ${managed.name} now.`)
@@ -71,6 +73,8 @@ function RotateDialog({ managed, onClose }: Props) {
   const keeps = ({ principalId }: Candidate, i: number) => !out.has(principalId) && !isChanged(i)
   const rotate = async () => {
     const others = holders.map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '' })).filter(keeps)
+    const named = others.map((one) => ({ ...one, shownAs: one.label }))
+    await acceptReaders({ id: managed.id, key: '' }, `the next version of ${managed.name}`, named)
     remember(others)
     const version = await rotateKey(org.id, { userId }, managed, others)
     await reloadKeys(org.id)

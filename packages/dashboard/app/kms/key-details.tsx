@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { forgetReader } from '../envs/known-readers.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -30,6 +31,7 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
   const revoke = async ({ principalType, principalId }: KeyHolder) => {
     const query = { principalType: principalType as 'user', principalId }
     await api.kms.revoke({ params: { orgId: org.id, kmsKeyId: managed.id }, query })
+    forgetReader(principalId, managed.id)
     await reloadKeys(org.id)
   }
   const columns: ListColumn<KeyHolder>[] = [

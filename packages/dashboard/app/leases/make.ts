@@ -2,6 +2,7 @@ import type { MadeLease } from '@skerry/sdk/lease-making'
 import { madeLease } from '@skerry/sdk/provisioned-leases'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
+import { checkTarget } from './known-targets.ts'
 import type { LeaseTarget } from './queries.ts'
 
 export interface LeaseWish {
@@ -18,6 +19,7 @@ export interface LeaseWish {
  * lease that is not what was asked for, or that nobody could use any more, is revoked.
  */
 export async function makeLease(orgId: string, { target, ...wish }: LeaseWish): Promise<MadeLease> {
+  await checkTarget(orgId, target)
   const { id: targetId, provider, config } = target
   const made = await keyring.callLocked('prepareLease', { orgId, target: { id: targetId, provider, config }, ...wish })
   const body = { provider, targetId, ttlSeconds: wish.ttlSeconds, ...made }

@@ -12,6 +12,7 @@ import { invalidate } from '../queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { AdminSecretField } from './admin-secret.tsx'
+import { noteTarget } from './known-targets.ts'
 import { isProvisionable, ReaderField, ReaderNotice, useReader } from './reader.tsx'
 import { targetSchemas } from './schemas.ts'
 import { signedInTo } from './signed-in-to.ts'
@@ -65,6 +66,7 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     const named = name.trim() === '' ? {} : { name: name.trim() }
     const body = { ...named, config: settings, wrappedAdminSecret }
     const { target } = await api.leases.createTarget({ params: { orgId: org.id }, body })
+    noteTarget(org.id, { id: target.id, name: target.name, provider, config: settings })
     showToast(signedInTo(target))
     await invalidate({ queryKey: ['orgs', org.id, 'leases'] })
   }

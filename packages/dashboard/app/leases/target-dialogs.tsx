@@ -10,6 +10,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { AdminSecretField } from './admin-secret.tsx'
+import { checkTarget } from './known-targets.ts'
 import type { LeaseTarget } from './queries.ts'
 import { ReaderNotice, useReader } from './reader.tsx'
 import { signedInTo } from './signed-in-to.ts'
@@ -49,6 +50,7 @@ function ReplaceDialog({ target, onClose }: Props) {
   const reader = useReader(org.id, provisionerOf(target.config))
   const [secret, setSecret, wasCleared] = usePlaintext('')
   const replace = async () => {
+    await checkTarget(org.id, target)
     const wrappedAdminSecret = await reader.wrap(secret, target.config)
     const params = { orgId: org.id, targetId: target.id }
     const { target: after } = await api.leases.updateTarget({ params, body: { wrappedAdminSecret } })

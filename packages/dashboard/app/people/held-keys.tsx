@@ -2,6 +2,7 @@ import { Alert, List, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { forgetReader } from '../envs/known-readers.ts'
 import { queryClient } from '../queries.ts'
 import { IconRefresh } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
@@ -85,5 +86,6 @@ export async function endAccess(
 ): Promise<Ended> {
   const places = await queryClient.fetchQuery(heldKeysQuery(orgId, principal.id)).catch(() => undefined)
   await end()
+  forgetReader(principal.id)
   return { who: principal.name, places }
 }

@@ -1,5 +1,6 @@
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
+import { acceptReaders } from '../envs/known-readers.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
 
 // Keys of environments are wrapped to the recovery key. A server that could put its own in its place would be given all of
@@ -23,6 +24,23 @@ export async function knownRecoveryKey(orgId: string): Promise<string | null> {
     )
   remember([{ principalId: holder.principalId, fingerprint: checked.fingerprint }])
   return recoveryPublicKeyJwk
+}
+
+/**
+ * The recovery key, once the person has accepted it in this browser: to be called before something is wrapped to it.
+ *
+ * @throws Cancelled where the person does not.
+ */
+export async function acceptedRecoveryKey(orgId: string): Promise<string | null> {
+  const publicKeyJwk = await knownRecoveryKey(orgId)
+  if (publicKeyJwk === null) return null
+  const holder = recoveryHolder(orgId, publicKeyJwk)
+  const [checked] = await checkKeys([holder])
+  // The person has made it here, or compared its words.
+  if (checked?.status === 'verified') return publicKeyJwk
+  const reader = { ...holder, shownAs: 'The recovery key of this organization' }
+  await acceptReaders({ id: holder.principalId, key: '' }, 'the keys that you make', [reader])
+  return publicKeyJwk
 }
 
 /** The keys of these environments that this person holds, wrapped to them. */

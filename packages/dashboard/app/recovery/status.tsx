@@ -16,7 +16,7 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
-import { knownRecoveryKey, ownKeysOf, recoveryHolder } from './covering.ts'
+import { acceptedRecoveryKey, ownKeysOf, recoveryHolder } from './covering.ts'
 import type { RecoveryDialogKind } from './dialogs.tsx'
 import { type Configured, type Recovery, recoveryQuery, reloadRecovery } from './queries.ts'
 
@@ -147,7 +147,7 @@ function Coverage({ coverage }: { coverage: Configured['coverage'] }) {
   const labelOf = (id: string) => places?.find((place) => place.id === id)?.label ?? id
   const { unprotectedEnvIds, total } = coverage
   const cover = useAction(async () => {
-    const recoveryPublicKeyJwk = await knownRecoveryKey(org.id)
+    const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
     if (recoveryPublicKeyJwk === null) return
     const wrapped = await ownKeysOf(org.id, unprotectedEnvIds)
     const grants = await keyring.call('coverEnvironments', { wrapped, recoveryPublicKeyJwk })

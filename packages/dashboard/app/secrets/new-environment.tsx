@@ -2,7 +2,7 @@ import type { apps } from '@skerry/contract/apps'
 import type { Body } from '@skerry/contract/endpoint'
 import { useRouteContext } from '@tanstack/react-router'
 import { keyring } from '../keyring.ts'
-import { knownRecoveryKey } from '../recovery/covering.ts'
+import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { CreateDialog } from './create-dialog.tsx'
 
 /** An environment with a key of its own, made here and wrapped to this person and the recovery key. */
@@ -18,7 +18,7 @@ export function NewEnvironmentDialog(props: {
       placeholder="Production"
       onClose={onClose}
       onCreate={async (body) => {
-        const recoveryPublicKeyJwk = await knownRecoveryKey(org.id)
+        const recoveryPublicKeyJwk = await acceptedRecoveryKey(org.id)
         return onCreate({ ...body, ...(await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })) })
       }}
     />

@@ -30,10 +30,11 @@ export async function giveMissingKeys(orgId: string, connection: Connection, bin
   await reloadSync(orgId, ids)
 }
 
-async function keysFor(orgId: string, { publicKeyJwk }: Connection, environmentIds: string[]) {
+async function keysFor(orgId: string, { id: principalId, publicKeyJwk }: Connection, environmentIds: string[]) {
   await checkMeanings(environmentIds)
+  const reader = { principalId, publicKeyJwk }
   const wrappedDeks = []
   for (const environmentId of environmentIds)
-    wrappedDeks.push({ environmentId, wrappedDek: await wrapEnvironmentKey(orgId, environmentId, publicKeyJwk) })
+    wrappedDeks.push({ environmentId, wrappedDek: await wrapEnvironmentKey(orgId, environmentId, reader) })
   return { wrappedDeks, acknowledgedDecryption: true }
 }

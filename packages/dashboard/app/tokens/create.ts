@@ -30,9 +30,10 @@ export interface Made {
 export async function createServiceToken(orgId: string, wanted: NewServiceToken): Promise<Made> {
   await checkMeanings(wanted.environmentIds)
   const { token, tokenId, tokenHash, publicKeyJwk } = await keyring.callLocked('newToken', { format: wanted.format })
+  const reader = { principalId: tokenId, publicKeyJwk }
   const grants = []
   for (const envId of wanted.environmentIds)
-    grants.push({ envId, wrappedDek: await wrapEnvironmentKey(orgId, envId, publicKeyJwk) })
+    grants.push({ envId, wrappedDek: await wrapEnvironmentKey(orgId, envId, reader) })
   const { name, role, bound, expiresAt } = wanted
   const environmentId = bound ? (wanted.environmentIds[0] ?? null) : null
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }

@@ -2,6 +2,7 @@ import type { Bytes } from '@skerry/crypto/base64url'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import { fingerprintOf } from '@skerry/sdk/history-compare'
 import { heldKey } from './held.ts'
 
 /** With the organization's recovery key, or null. */
@@ -19,6 +20,10 @@ export async function wrapNew(dek: Bytes, recoveryPublicKeyJwk: string | null) {
 export const grantOperations = {
   /** A new environment's key, wrapped to this person and to the recovery key, where there is one. */
   newEnvironmentKey: ({ recoveryPublicKeyJwk }: Covered) => wrapNew(newDek(), recoveryPublicKeyJwk),
+
+  /** Tells an environment's key from the one after a re-key, and nothing of it. */
+  environmentKeyId: async ({ wrappedDek }: { wrappedDek: string }) =>
+    fingerprintOf(await unwrapKey(wrappedDek, heldKey())),
 
   /** Wraps an environment's key to others, in their order. */
   wrapForOthers: async ({ wrappedDek, publicKeyJwks }: { wrappedDek: string; publicKeyJwks: string[] }) => {

@@ -1,0 +1,52 @@
+import type { LeaseTarget } from '@skerry/sdk/leases'
+import { RollbackError } from '@skerry/sdk/rollback'
+import { Failure } from '../failure.ts'
+import { isStrict, memoryHere } from '../history.ts'
+import { note } from '../output.ts'
+import { ask, canAsk } from '../prompt.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * To be called before a password is made for a target, or its admin credential is given: the target leads where it led before.
+ * Other settings are asked about on a terminal. Without one, and where strict, they are refused.
+ */
+export async function checkTarget(session: Session, target: LeaseTarget): Promise<void> {
+  try {
+    await session.history.writing.check({ targets: [await shownOf(session, target)] })
+  } catch (error) {
+    if (!(error instanceof RollbackError)) throw error
+    if (isStrict() || !canAsk())
+      throw new Failure(
+        'refused',
+        `${error.message}; nothing was done`,
+        `the server may be lying; if somebody meant it, accept it with \`skerry lease target trust ${target.name}\``,
+      )
+    note(`${error.message}. The server may be lying: ask who did it`)
+    if (!(await ask(`use lease target ${target.name} as it is now?`)))
+      throw new Failure('failure', 'nothing was done', 'ask who set the target up otherwise')
+    await acceptTarget(session, target)
+  }
+}
+
+/** What is otherwise than before, in words; undefined where nothing is. Nothing is remembered. */
+export async function changesOfTarget(session: Session, target: LeaseTarget): Promise<string | undefined> {
+  let words: string | undefined
+  const onRollback = ({ message }: RollbackError) => {
+    words = message
+  }
+  const store = { ...memoryHere(), write: async () => {} }
+  const looking = session.looking({ store, onRollback })
+  await looking.history.writing.check({ targets: [await shownOf(session, target)] })
+  return words
+}
+
+/** Takes the settings that the server shows now as what is to be expected. */
+export async function acceptTarget(session: Session, target: LeaseTarget): Promise<void> {
+  const accepting = session.looking({ onRollback: ({ message }) => note(`accepted: ${message}`) })
+  await accepting.history.writing.check({ targets: [await shownOf(session, target)] })
+}
+
+const shownOf = async (session: Session, { id, name, provider, config }: LeaseTarget) => {
+  const { id: orgId } = await session.org()
+  return { orgId, id, name, provider, config }
+}

@@ -1,0 +1,233 @@
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { newId } from '@skerry/crypto/random'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A server that adds readers of its own to the lists that clients wrap keys to. Each test says what a person sees.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+let bob: PersonMachine
+let mallory: string
+let envId: string
+const tokenId = newId('serviceToken')
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  mallory = (await generateKeyPair()).publicKeyJwk
+  alice = await newKeyHolder(server, 'alice@example.com', liar.url)
+  await alice.ok(`skerry keys unlock && skerry org create "Readers" && skerry init --yes`)
+  await alice.ok('skerry group create shared && skerry env create development --group shared')
+  await alice.ok('skerry kms create billing && skerry invite create bob@example.com --role admin')
+  bob = await newKeyHolder(server, 'bob@example.com')
+  await bob.ok('skerry invite accept')
+  await alice.ok('skerry grant --user bob@example.com')
+  envId = JSON.parse(await alice.ok('skerry env show development --json')).environment.id
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await alice.ok('skerry keys lock')
+  await Promise.all([alice.remove(), bob.remove()])
+  await liar.close()
+  await server.close()
+})
+
+const evil = () => ({ principalType: 'service_token', principalId: tokenId, name: null, publicKeyJwk: mallory })
+const addReader = () =>
+  liar.lie(new RegExp(`/envs/${envId}/grantees`), (body) => ({ ...body, grantees: [...body.grantees, evil()] }))
+/** What is sent counts from here. */
+const countFromHere = () => liar.lie(/^$/, (body) => body)
+const listed = (body: Json) => ({ ...body, tokens: [...body.tokens, tokenOfMallory()] })
+const tokenOfMallory = () => ({
+  id: tokenId,
+  name: 'deploy',
+  role: 'member',
+  publicKeyJwk: mallory,
+  environmentId: null,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+})
+const showRecoveryKey = (publicKeyJwk: string) =>
+  liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: publicKeyJwk }))
+
+/** Refused, and nothing was asked of the server but questions. */
+const refused = async (command: string, env: Record<string, string> = {}) => {
+  const { code, stdout, stderr } = await alice.shell(command, { env })
+  expect([code, stdout], stderr).toEqual([3, ''])
+  expect(liar.sent()).toEqual([])
+  return stderr
+}
+const idOf = async (person: PersonMachine) => JSON.parse(await person.ok('skerry whoami --json')).principal.id
+const custodians = '--custodian alice@example.com --custodian bob@example.com'
+const isNew = 'new to this machine'
+
+describe('a service token that the server adds to the readers of an environment', () => {
+  it.each([
+    ['a re-key', 'skerry env rekey --yes', '0'],
+    ['a re-key, where strict', 'skerry env rekey --yes', '1'],
+    ['a branch', 'skerry branch create pr-1', '0'],
+    ['a branch, where strict', 'skerry branch create pr-1', '1'],
+    ['a composed group', 'skerry compose set shared --grant --yes', '0'],
+  ])('is given no key by %s', async (_, command, strict) => {
+    addReader()
+    liar.lie(/\/tokens/, listed)
+    const told = await refused(command, { SKERRY_STRICT: strict })
+    expect(told).toContain(await fingerprintWords(mallory))
+    expect(told).toContain(`${isNew}: deploy (${tokenId}); nothing was changed`)
+    expect(told).toContain(`run again with --reader ${tokenId}`)
+    expect(told).not.toContain(bob.email)
+  })
+
+  it('is asked about on a terminal, whatever --yes says', async () => {
+    addReader()
+    const question = 'give the new key of shop/development to this reader'
+    const { stdout, code } = await alice.terminal('skerry env rekey --yes', [[question, 'n']])
+    expect([code, liar.sent()]).toEqual([1, []])
+    expect(stdout.replace(/\s+/g, ' ')).toContain(await fingerprintWords(mallory))
+    expect(stdout).toContain('nothing was changed')
+  })
+
+  it('is refused on a terminal where strict', async () => {
+    addReader()
+    const { stdout, code } = await alice.terminal('env SKERRY_STRICT=1 skerry env rekey --yes')
+    expect([code, liar.sent()]).toEqual([3, []])
+    expect(stdout).toContain(`--reader ${tokenId}`)
+  })
+
+  it('is given no key where it appears between the question and the answer', async () => {
+    let asked = 0
+    liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: [...body.grantees, evil()] }))
+    const { code, stderr } = await alice.shell('skerry env rekey --yes')
+    expect([code, liar.sent()], stderr).toEqual([5, []])
+    expect(stderr).toContain(`${tokenId} was not there a moment ago`)
+  })
+
+  it('is not asked about by a branch that is for its maker alone', async () => {
+    addReader()
+    const { code, stderr } = await alice.shell('skerry branch create mine --private')
+    expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
+    const { grantees } = JSON.parse(await alice.ok('skerry env show development --branch mine --json'))
+    expect(grantees.map(({ name }: Json) => name)).toEqual([alice.email])
+  })
+
+  it('is given no next version of a managed key', async () => {
+    liar.lie(/\/tokens/, listed)
+    const { principalType, principalId } = evil()
+    liar.lie(/\/kms\/keys\/[^/]+\/grants/, (body) => ({
+      ...body,
+      grants: [...body.grants, { principalType, principalId, versions: [1], createdAt: '2026-01-01T00:00:00.000Z' }],
+    }))
+    const told = await refused('skerry kms rotate billing --yes')
+    expect(told).toContain(`1 reader that would get the next version of managed key billing is ${isNew}`)
+  })
+})
+
+describe('a reader that this machine took the key from', () => {
+  it('is not given the next one because the server lists it again', async () => {
+    await alice.ok('skerry env create staging && skerry grant --user bob@example.com --env staging')
+    const { principalId, publicKeyJwk } = JSON.parse(await alice.ok('skerry env show staging --json')).grantees.find(
+      ({ name }: Json) => name === bob.email,
+    )
+    await alice.ok(`skerry grant revoke ${principalId} --env staging --yes`)
+    liar.lie(/\/grantees/, (body) => ({
+      ...body,
+      grantees: [...body.grantees, { principalType: 'user', principalId, name: bob.email, publicKeyJwk }],
+    }))
+    expect(await refused('skerry env rekey --env staging --yes')).toContain(`${isNew}: ${bob.email} (${principalId})`)
+  })
+
+  it('nor because somebody else replaced the key, and the server lists it still', async () => {
+    await alice.ok('skerry env create shown && skerry grant --user bob@example.com --env shown')
+    await bob.ok(`skerry env rekey --app shop --env shown --yes --reader ${await idOf(alice)}`)
+    await alice.ok('skerry env trust --env shown --yes')
+    countFromHere()
+    expect(await refused('skerry env rekey --env shown --yes')).toContain(`${isNew}: ${bob.email} (`)
+  })
+})
+
+describe('readers that a new machine sees for the first time', () => {
+  it('are one list; named or accepted once, they are known from then on', async () => {
+    await alice.ok('skerry env create preview && skerry grant --user bob@example.com --env preview')
+    await alice.ok('skerry token create --name ci --app shop --env preview')
+    expect((await alice.shell('skerry env rekey --env preview --yes')).stderr).not.toContain(isNew)
+    await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
+    countFromHere()
+    const told = await refused('skerry env rekey --env preview --yes')
+    expect(told).toMatch(/^2 readers that would get the new key of shop\/preview are new to this machine:$/m)
+    expect(told).toContain((await bob.ok('skerry keys fingerprint')).trim())
+    const options = /run again with (.*)/.exec(told)![1]
+    expect((await alice.shell(`skerry env rekey --env preview --yes ${options}`)).code).toBe(0)
+    const { code, stderr } = await alice.shell('skerry env rekey --env preview --yes')
+    expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
+    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
+  })
+
+  it('of an environment that was made here are none', async () => {
+    await alice.ok('skerry env create fresh')
+    const { code, stderr } = await alice.shell('skerry env rekey --env fresh --yes')
+    expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
+  })
+})
+
+describe('a recovery key of the server’s own', () => {
+  it.each([
+    ['a new environment', 'skerry env create more', '0'],
+    ['a new environment, where strict', 'skerry env create more', '1'],
+    ['a new application', 'skerry init --yes --app more', '0'],
+    ['a re-key', 'skerry env rekey --yes', '0'],
+    ['a re-key, where strict', 'skerry env rekey --yes', '1'],
+    ['a branch', 'skerry branch create pr-2', '0'],
+    ['a branch, where strict', 'skerry branch create pr-2', '1'],
+  ])('is accepted by none of the commands that make keys: %s', async (_, command, strict) => {
+    showRecoveryKey(mallory)
+    const told = await refused(command, { SKERRY_STRICT: strict })
+    expect(told).toContain('the recovery key of this organization is new to this machine; nothing was changed')
+    expect(told).toContain(await fingerprintWords(mallory))
+    expect(told).toContain('--reader recovery')
+  })
+
+  it('is asked about on a terminal', async () => {
+    showRecoveryKey(mallory)
+    const answers: [string, string][] = [['give new keys to this recovery key', 'n']]
+    const { stdout, code } = await alice.terminal('skerry env create more', answers)
+    expect([code, liar.sent()], stdout).toEqual([1, []])
+  })
+})
+
+describe('a custodian that the server adds', () => {
+  it('is given no share of the next recovery key', async () => {
+    await alice.ok(`skerry recovery setup --threshold 2 ${custodians} --yes`)
+    const userId = newId('user')
+    liar.lie(/\/recovery$/, (body) => {
+      const { recovery } = body
+      return { ...body, recovery: { ...recovery, custodians: [...recovery.custodians, { userId, shareIndex: 3 }] } }
+    })
+    const member = { userId, email: 'carol@example.com', name: null, role: 'member', publicKeyJwk: mallory }
+    const joinedAt = '2026-01-01T00:00:00.000Z'
+    liar.lie(/\/members/, (body) => ({ ...body, members: [...body.members, { ...member, joinedAt }] }))
+    const told = await refused('skerry recovery rotate --yes')
+    expect(told).toContain(`1 reader that would get a share of the recovery key is ${isNew}`)
+    expect(told).toContain(await fingerprintWords(mallory))
+    liar.repent()
+    await alice.ok('skerry recovery rotate --yes')
+  })
+})
+
+describe('a recovery key that this machine has seen and nobody has accepted', () => {
+  it('covers nothing until a person names it or accepts it', async () => {
+    await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
+    countFromHere()
+    expect(await refused('skerry recovery cover')).toContain('--reader recovery')
+    await alice.ok('skerry recovery cover --reader recovery')
+    expect((await alice.shell('skerry recovery cover')).stderr).not.toContain(isNew)
+    await alice.ok('mv ~/aside ~/.config/skerry/known-readers.json')
+  })
+})

@@ -1,0 +1,74 @@
+import { newToken } from '@skerry/crypto/token'
+import { expect, test } from 'vitest'
+import type { Cache } from '../../src/cache.ts'
+import { createClient } from '../../src/client.ts'
+import { createHistory, type HistorySettings } from '../../src/history.ts'
+import { createLease, replaceAdminSecret } from '../../src/leases.ts'
+import { startServer } from '../server.ts'
+import { ids } from '../world.ts'
+
+// A server that shows another address for a lease target. Each test says what the program is told.
+
+const { orgId } = ids
+const me = await newToken('skerry')
+const connection = { host: 'db.example.com', port: 5432, database: 'shop', tls: 'verify-full' }
+const config = { provider: 'postgres', executor: 'in_broker', connection, accessLevel: 'readonly', schema: 'public' }
+const target = { id: 'ltg_0000000000000000000001', name: 'shop', provider: 'postgres', config } as const
+type Target = Parameters<typeof createLease>[1]['target']
+const honest = target as unknown as Target
+const at = (more: object, id: string = target.id) =>
+  ({ ...target, id, config: { ...config, connection: { ...connection, ...more } } }) as unknown as Target
+
+function memory(): Cache {
+  const kept = new Map<string, string>()
+  return {
+    read: async (key) => kept.get(key),
+    write: async (key, text) => void kept.set(key, text),
+    delete: async (key) => void kept.delete(key),
+  }
+}
+
+async function world(more: Partial<HistorySettings> = {}) {
+  const server = await startServer(`Bearer ${me.bearer}`)
+  const { baseUrl } = server
+  const client = createClient({ baseUrl, credential: { bearer: me.bearer } })
+  const history = createHistory({ store: memory(), baseUrl, principalId: me.tokenId, ...more })
+  await history.madeTarget({ orgId, ...target })
+  const make = (shown: Target) => createLease(client, { orgId, target: shown, ttlSeconds: 600, history })
+  return { server, client, history, make }
+}
+
+test.each([
+  ['host', { host: 'evil.example.com' }, 'connection.host is evil.example.com (was db.example.com)'],
+  ['port', { port: 1 }, 'connection.port is 1 (was 5432)'],
+  ['TLS mode', { tls: 'disable' }, 'connection.tls is disable (was verify-full)'],
+])('a target with another %s is asked for no lease', async (_, changed, told) => {
+  const { server, make } = await world()
+  const message = `lease target shop has other settings than before: ${told}`
+  for (const id of [target.id, 'ltg_0000000000000000000002'])
+    await expect(make(at(changed, id))).rejects.toMatchObject({ code: 'rollback', message })
+  expect(server.requests).toEqual([])
+})
+
+test('nor is it given an admin credential', async () => {
+  const { server, client, history } = await world()
+  const settings = { orgId, adminSecret: 'postgres://a:b@h/d', history }
+  await expect(replaceAdminSecret(client, at({ host: 'evil.example.com' }), settings)).rejects.toMatchObject({
+    code: 'rollback',
+  })
+  expect(server.requests).toEqual([])
+})
+
+test('a target is the same under another name and in another order of its settings; what was accepted is known', async () => {
+  const told: string[] = []
+  const { history } = await world({ onRollback: ({ message }) => void told.push(message) })
+  const { host, ...rest } = connection
+  await history.check({
+    targets: [{ orgId, ...target, name: 'renamed', config: { ...config, connection: { ...rest, host } } }],
+  })
+  expect(told).toEqual([])
+  for (let i = 0; i < 2; i++) await history.check({ targets: [{ orgId, ...at({ port: 1 }) }] })
+  expect(told).toHaveLength(1)
+  await history.check({ targets: [{ orgId, ...honest }] })
+  expect(told).toHaveLength(2)
+})
