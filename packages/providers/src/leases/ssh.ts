@@ -4,6 +4,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { nothingLeft } from './removal.ts'
 import { newSerial, signUserCertificate } from './ssh-certificate.ts'
 import { type CaKey, readCaKey, readPublicKey } from './ssh-keys.ts'
 
@@ -25,7 +26,7 @@ export async function open(target: LeaseTarget<'ssh'>, outside: Outside): Promis
   return {
     verify: async () => verify(config, ca),
     create: async (lease) => create(config, ca, lease, outside.now()),
-    revoke: async () => {},
+    revoke: async () => nothingLeft,
     list: async () => [],
     close: async () => {},
   }

@@ -51,6 +51,7 @@ const fields: Record<string, readonly string[]> = {
   dropUser: ['writeConcern'],
   usersInfo: ['showCredentials', 'showCustomData', 'showPrivileges', 'filter'],
   killAllSessions: [],
+  rolesInfo: ['showAuthenticationRestrictions', 'showBuiltinRoles', 'showPrivileges'],
   ping: [],
   buildInfo: [],
   find: ['filter'],
@@ -183,6 +184,7 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   if ($db !== 'admin') throw new Refusal(13, 'accounts of this suite live in admin')
   if (name === 'usersInfo') return { users: users(fake, command) }
   if (name === 'killAllSessions') return {}
+  if (name === 'rolesInfo') return { roles: (command.rolesInfo as { role: string }[]).filter(isRole) }
   if (fake.secondary) throw new Refusal(10107, 'not primary')
   return name === 'createUser' ? createUser(fake, command) : dropUser(fake, command)
 }
@@ -212,6 +214,8 @@ const hello = (fake: MongodbFake): Doc => ({
   helloOk: true,
 })
 
+const isRole = ({ role }: { role: string }) => ['read', 'readWrite', 'reporting'].includes(role)
+
 function users(fake: MongodbFake, { usersInfo, showCustomData }: Doc): Doc[] {
   const wanted = typeof usersInfo === 'object' ? (usersInfo as Doc).user : undefined
   return [...fake.accounts.values()]
@@ -231,7 +235,7 @@ function createUser(fake: MongodbFake, command: Doc): Doc {
   if (typeof user !== 'string' || typeof pwd !== 'string' || !Array.isArray(roles)) throw new Refusal(2, 'bad value')
   if (fake.accounts.has(user)) throw new Refusal(51_003, `User "${user}@admin" already exists`)
   for (const { role, db } of roles as { role: string; db: string }[])
-    if (!['read', 'readWrite', 'reporting'].includes(role)) throw new Refusal(31, `Could not find role: ${role}@${db}`)
+    if (!isRole({ role })) throw new Refusal(31, `Could not find role: ${role}@${db}`)
   if ((mechanisms as string[] | undefined)?.join() !== 'SCRAM-SHA-256') throw new Refusal(2, 'mechanisms')
   if ((writeConcern as Doc | undefined)?.w !== 'majority') throw new Refusal(2, 'writeConcern')
   fake.accounts.set(user, {

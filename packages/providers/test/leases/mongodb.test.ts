@@ -34,6 +34,29 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(unknown.create(mint().lease)).rejects.toMatchObject({ reason: 'invalid' })
   })
 
+  it('an account ends though its holder has changed what it says of itself', async () => {
+    const { lease, name, ref } = mint()
+    const session = await open()
+    await session.create(lease)
+    Object.assign(scene().fake.accounts.get(name)!, { customData: { skerryLease: 'lse_another' } })
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a role that does not exist is refused when the target is registered', async () => {
+    const roles = [
+      { role: 'reporting', db: 'stats' },
+      { role: 'unknown', db: 'shop' },
+    ]
+    const session = await open({ accessLevel: 'custom', roles })
+    await expect(session.verify()).rejects.toMatchObject({
+      reason: 'invalid',
+      message: 'roles[1]: there is no role unknown in the database shop',
+    })
+    scene().fake.forbidden.add('rolesInfo')
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('viewRole')])
+  })
+
   it('ends what runs before it removes the account', async () => {
     const { fake } = scene()
     const { lease, ref } = mint()
