@@ -33,7 +33,14 @@ export async function open(target: LeaseTarget<'redis'>, outside: Outside): Prom
   checkConfig(config)
   const { host, port } = config.connection
   const protocols = ['redis:', 'rediss:']
-  const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 6379, database: null })
+  const admin = parseAdmin(credential, {
+    protocols,
+    host,
+    port,
+    defaultPort: 6379,
+    database: null,
+    isUserOptional: true,
+  })
   const client = await connectRedis(config.connection, admin, outside)
   return new RedisSession(config, admin, client)
 }

@@ -26,6 +26,10 @@ export interface MongodbFake {
   /** Commands that the admin account may not run. */
   forbidden: Set<string>
   secondary: boolean
+  /** What it says that accounts may sign in with. */
+  mechanisms?: string[]
+  /** What clients have begun to sign in with. */
+  begun: string[]
   stop(): Promise<void>
 }
 
@@ -77,7 +81,12 @@ interface Admin {
 /** Under TLS where it is given a certificate, and then under nothing else. */
 export async function startMongodbFake(admin: Admin, tls?: { cert: string; key: string }): Promise<MongodbFake> {
   const open = new Set<Socket>()
-  const fake = { accounts: new Map<string, Account>(), commands: [] as string[], forbidden: new Set<string>() }
+  const fake = {
+    accounts: new Map<string, Account>(),
+    commands: [] as string[],
+    forbidden: new Set<string>(),
+    begun: [] as string[],
+  }
   const state = Object.assign(fake, { secondary: false, port: 0, stop })
   const take = (socket: Socket) => {
     open.add(socket)
@@ -113,6 +122,7 @@ function converse(socket: Socket, fake: MongodbFake, admin: Admin): void {
       let command: Doc = {}
       try {
         command = opcode === OP_QUERY ? readQuery(message) : readMsg(message)
+        if (command.saslStart) fake.begun.push(String(command.mechanism))
         if (command.saslStart) body = scram.first(command)
         else if (command.saslContinue) {
           body = scram.last(command)
@@ -212,6 +222,7 @@ const hello = (fake: MongodbFake): Doc => ({
   logicalSessionTimeoutMinutes: 30,
   readOnly: false,
   helloOk: true,
+  ...(fake.mechanisms ? { saslSupportedMechs: fake.mechanisms } : {}),
 })
 
 const isRole = ({ role }: { role: string }) => ['read', 'readWrite', 'reporting'].includes(role)

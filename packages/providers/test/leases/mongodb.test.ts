@@ -10,6 +10,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
   afterEach(() => {
     const { fake } = scene()
     fake.forbidden.clear()
+    delete fake.mechanisms
     fake.secondary = false
   })
 
@@ -90,6 +91,15 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported' })
     const connection = { host: 'shop.abcde.mongodb.net', port: 27_017, database: 'shop' }
     await expect(open({ connection })).rejects.toMatchObject({ reason: 'unsupported' })
+  })
+
+  it('a server that offers PLAIN alone gets no password', async () => {
+    const { fake } = scene()
+    fake.mechanisms = ['PLAIN']
+    fake.begun.splice(0)
+    await expect(open()).rejects.toMatchObject({ reason: 'denied' })
+    expect(fake.begun).not.toContain('PLAIN')
+    expect(fake.begun).not.toEqual([])
   })
 
   it('a missing right is denied', async () => {
