@@ -135,6 +135,18 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await root.query('DROP VIEW my_shop.left_behind')
   })
 
+  it('an admin without a password signs in where its account has none', async () => {
+    const { root } = scene()
+    const { config, credential } = scene().target('readonly')
+    await root.query(`CREATE USER skerry_open@'%' IDENTIFIED BY ''`)
+    await root.query(`GRANT ALL ON *.* TO skerry_open@'%' WITH GRANT OPTION`)
+    const open = { config, credential: credential.replace('skerry_admin:adminpassword', 'skerry_open') }
+    const session = await openLeaseTarget('mysql', open, testOutside())
+    await session.create(mint().lease)
+    await session.close()
+    await root.query(`DROP USER skerry_open@'%'`)
+  })
+
   it('a grant is for the one database, whose name is no pattern', async () => {
     const { root } = scene()
     await root.query('CREATE DATABASE myXshop')

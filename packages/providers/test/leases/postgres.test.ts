@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { missingPostgres } from '../../../server/test/services/postgres.ts'
+import { openLeaseTarget } from '../../src/leases/registry.ts'
+import { testOutside } from '../outside.ts'
 import { databaseConformance } from './conformance.ts'
 import { postgresScene } from './postgres-scene.ts'
 import { stuckStatements } from './stuck.ts'
@@ -109,6 +111,41 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     expect(await scene().exists(name)).toBe(false)
   })
 
+  it('a statement may hold JSON that ends in two braces', async () => {
+    const { root } = scene()
+    await root.query('CREATE TABLE app.settings (value jsonb); ALTER TABLE app.settings OWNER TO skerry_admin')
+    const value = `INSERT INTO app.settings VALUES ('{"lease":{"name":"{{roleName}}","more":{}}}')`
+    const { lease, name } = mint()
+    await (await custom([create, value])).create(lease)
+    const { rows } = await root.query('SELECT value FROM app.settings')
+    expect(rows).toEqual([{ value: { lease: { name, more: {} } } }])
+  })
+
+  it('an admin without a password signs in where the server asks for none, and is told where it does', async () => {
+    const { port } = scene()
+    const target = scene().target('readonly')
+    const credential = `postgres://skerry_admin@localhost:${port}/shop`
+    // What the driver would take for an empty password.
+    process.env.PGPASSWORD = 'adminpassword'
+    try {
+      const refused = openLeaseTarget('postgres', { ...target, credential }, testOutside())
+      await expect(refused).rejects.toMatchObject({ reason: 'denied', message: expect.stringMatching(/has none/) })
+    } finally {
+      delete process.env.PGPASSWORD
+    }
+    await expect(
+      openLeaseTarget('postgres', { ...target, credential: `postgres://localhost:${port}/shop` }, testOutside()),
+    ).rejects.toMatchObject({ reason: 'invalid', message: expect.stringMatching(/names no account/) })
+    // `trust` for this account alone, as the suite's own.
+    const session = await openLeaseTarget(
+      'postgres',
+      { ...target, credential: `postgres://postgres@localhost:${port}/shop` },
+      testOutside(),
+    )
+    await session.create(mint().lease)
+    await session.close()
+  })
+
   it('an end that failed at its last statement is done when it is asked for again', async () => {
     const { root } = scene()
     await root.query(`CREATE TABLE app.of_root (id int); CREATE TABLE app.ended (name text);
@@ -151,7 +188,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     [{ createStatements: ['CREATE ROLE {{name}} {{roleName}} {{verifier}}'] }, '{{name}} is no placeholder'],
     [{ createStatements: ['CREATE ROLE {{roleName}}'] }, '{{verifier}} is in none'],
     [{ createStatements: ['{{ roleName }} {{verifier}}'] }, 'is no placeholder'],
-    [{ createStatements: ['{{roleName}} {{verifier}} }}'] }, 'braces'],
+    [{ createStatements: ['{{roleName}} {{verifier}} {{'] }, '{{ without a placeholder'],
     [{}, 'needed for the level custom'],
     [{ accessLevel: 'readonly', createStatements: [create] }, 'only for the level custom'],
     [{ schema: 'app"; DROP SCHEMA app' }, 'schema'],

@@ -88,6 +88,31 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     await scene().root.call('ACL', 'SETUSER', 'skerry_admin', '+config|get')
   })
 
+  it('an admin without a password signs in where its account has none', async () => {
+    const { config, credential } = scene().target('readonly')
+    await scene().root.call(
+      'ACL',
+      'SETUSER',
+      'skerry_open',
+      'on',
+      'nopass',
+      '-@all',
+      '+acl',
+      '+info',
+      '+config|get',
+      '+ping',
+    )
+    const url = new URL(credential)
+    const session = await openLeaseTarget(
+      'redis',
+      { config, credential: `redis://skerry_open@localhost:${url.port}/1` },
+      testOutside(),
+    )
+    await session.create(mint().lease)
+    await session.close()
+    await scene().root.call('ACL', 'DELUSER', 'skerry_open')
+  })
+
   it.each(['nopass', '>password', `#${'0'.repeat(64)}`, 'on', 'reset', '~a b', '+{{verifier}}', '~{{verifier}}'])(
     'refuses the rule %s',
     async (rule) => {
