@@ -7,11 +7,11 @@ export const addressFamily = (text: string): number => isIP(text)
 export function isNetwork(address: string, bits: number): boolean {
   const size = isIP(address) === 6 ? 128 : 32
   const host = size - bits
-  return host === 0 || (valueOf(address) & ((1n << BigInt(host)) - 1n)) === 0n
+  return host === 0 || (numberOf(address) & ((1n << BigInt(host)) - 1n)) === 0n
 }
 
 /** An address as a number. */
-function valueOf(address: string): bigint {
+function numberOf(address: string): bigint {
   if (isIP(address) === 4) return address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n)
   // The URL parser writes the last 32 bits, which may be dotted, in hexadecimal.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
