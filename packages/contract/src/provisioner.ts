@@ -77,6 +77,6 @@ export const provisioner = {
     }),
     responses: { 200: Ok },
     refuses: ['not_found'],
-    audits: ['lease.created', 'lease.failed', 'lease.cleaned_up', 'lease_target.verified'],
+    audits: ['lease.created', 'lease.failed', 'lease_target.verified'],
   }),
 }
