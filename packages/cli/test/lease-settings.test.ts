@@ -53,6 +53,12 @@ describe('the settings of a target', () => {
       { connection: { host: 'db', port: 3306, database: 'my_shop' }, userHost: '10.0.%' },
     ],
     [
+      'MariaDB that may read passwords',
+      'mysql://skerry:p@db/shop',
+      { allowCleartextPassword: true },
+      { connection: { host: 'db', port: 3306, database: 'shop', allowCleartextPassword: true }, userHost: '%' },
+    ],
+    [
       'Redis',
       'redis://skerry:p@cache/3',
       { caFile: file('authority.pem', certificate) },

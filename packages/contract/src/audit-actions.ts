@@ -99,6 +99,7 @@ export const auditActions = {
   'lease.failed': { about: 'lease', evicts: 'none' },
   'lease.revoked': { about: 'lease', evicts: 'none' },
   'lease.expired': { about: 'lease', evicts: 'none' },
+  'lease.cleaned_up': { about: 'lease', evicts: 'none' },
   'lease.orphaned': { about: 'lease', evicts: 'none' },
   'lease.forgotten': { about: 'lease', evicts: 'none' },
   'recovery.enabled': { about: 'recovery', evicts: 'none' },

@@ -97,6 +97,12 @@ export const SqlConnection = Strict({
   database: Database,
   tls: Type.Optional(Tls),
   caCertificate: Type.Optional(CaCertificate),
+  allowCleartextPassword: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the server may ask for passwords in a form that it can read, over a connection whose certificate is not verified. Anyone between can then read them, too. Default: false.',
+    }),
+  ),
 })
 
 /** A credential that only the holder of the recipient’s private key can read. */

@@ -6,15 +6,15 @@ export type LeasePlaceholder = (typeof leasePlaceholders)[number]
 const braces = /\{\{([^{}]*)\}\}/g
 
 /**
- * Why a statement is not a template, or null when it is one: placeholders alone may stand in double braces, written
- * exactly as in `leasePlaceholders`.
+ * Why a statement is not a template, or null when it is one: placeholders alone may follow `{{`, written exactly as in
+ * `leasePlaceholders`. A `}}` that closes none is text, as JSON has it.
  *
  * @example templateProblem('CREATE ROLE {{name}}', leasePlaceholders) // '{{name}} is no placeholder'
  */
 export function templateProblem(template: string, allowed: readonly string[]): string | null {
   for (const [whole, name] of template.matchAll(braces))
     if (!allowed.includes(name as string)) return `${whole} is no placeholder here`
-  return /\{\{|\}\}/.test(template.replace(braces, '')) ? 'has braces that do not pair' : null
+  return template.replace(braces, '').includes('{{') ? 'has {{ without a placeholder; write { {' : null
 }
 
 /** Replaces each placeholder by its value. The template has passed `templateProblem`. */

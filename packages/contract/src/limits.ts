@@ -13,6 +13,8 @@ export const limits = {
   wrappedCredentialCharacters: 16_384,
   /** What a provisioner tells of a target or a failure. */
   provisionerTextCharacters: 500,
+  /** Objects of an ended lease that its audit entry names, of each kind. */
+  leaseObjectsNamedMax: 100,
   /** Balancers often cut a request off after 30 seconds without an answer. */
   provisionerWaitSecondsMax: 25,
   sealedPrivateKeyCharacters: 4096,

@@ -13,6 +13,9 @@ const Told = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
 })
 
+const Objects = (description: string) =>
+  Type.Optional(Type.Array(Told, { maxItems: limits.leaseObjectsNamedMax, description }))
+
 const ProvisionerLease = Strict({
   id: Id('lease'),
   resourceRef: Type.String({ description: 'name of the account' }),
@@ -74,6 +77,8 @@ export const provisioner = {
       ),
       server: Type.Optional(Told),
       notes: Type.Optional(Type.Array(Told, { maxItems: 20 })),
+      dropped: Objects('objects of the account that ran with its rights, and were dropped'),
+      reassigned: Objects('objects of the account that passed to a role which cannot sign in'),
     }),
     responses: { 200: Ok },
     refuses: ['not_found'],

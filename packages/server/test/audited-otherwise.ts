@@ -20,7 +20,8 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import { refresh } from '../src/features/billing/jobs.ts'
 import { expireBranches } from '../src/features/branches/jobs.ts'
 import { recordTrips } from '../src/features/honey-tokens/trips.ts'
-import { endDue } from '../src/features/leases/ending.ts'
+import { endDue, recordObjects } from '../src/features/leases/ending.ts'
+import { type Ending, findEnding } from '../src/features/leases/ledger-store.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
@@ -161,6 +162,12 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
               ending_since = created_at - interval '2 days' where id = $1`,
         [lease.id],
       )
+      // Only a database has objects: databases.test.ts asserts the rest of the entry.
+      const ending = (await findEnding(db, { orgId, id: lease.id })) as Ending
+      const objects = { dropped: ['function app.elevated()'], reassigned: [] }
+      expect(await actionsOf(() => recordObjects(world.server.context, ending, objects))).toEqual([
+        ['lease.cleaned_up', 'system'],
+      ])
       expect(await actionsOf(() => endDue(world.server.context, orgId, targetId))).toEqual([
         ['lease.orphaned', 'system'],
       ])

@@ -41,6 +41,7 @@ function registerTargets(command: Command): void {
     .option('--user-host <pattern>', 'MySQL: hosts from which a lease may sign in; % unless given')
     .option('--tls <mode>', 'disable, require or verify-full')
     .option('--ca-file <path>', 'certificates of the authority of the server’s certificate')
+    .option('--allow-cleartext-password', 'PostgreSQL, MySQL: the server may read passwords without verified TLS')
     .option('--ca-public-key <path>', 'SSH: public key of the authority; <file>.pub unless given')
     .option('--principal <name>', 'SSH: login name that a lease may ask for; repeatable', gather)
     .option('--max-ttl <duration>', 'longest lifetime of a lease')

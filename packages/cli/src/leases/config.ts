@@ -14,6 +14,7 @@ export interface ConfigOptions {
   userHost?: string
   tls?: string
   caFile?: string
+  allowCleartextPassword?: boolean
   caPublicKey?: string
   principal?: string[]
   maxTtl?: string
@@ -83,7 +84,8 @@ const defaults: Partial<Record<LeaseTag, (adminSecret: string, options: ConfigOp
   },
 }
 
-function database(provider: keyof typeof ports, secret: string, { level = 'readonly', tls, caFile }: ConfigOptions) {
+function database(provider: keyof typeof ports, secret: string, options: ConfigOptions) {
+  const { level = 'readonly', tls, caFile, allowCleartextPassword } = options
   const url = parseUrl(secret)
   if (!url) throw usage('the admin credential is no connection string', leaseFacts[provider].adminSecret)
   const name = decodeURIComponent(url.pathname.slice(1))
@@ -92,6 +94,7 @@ function database(provider: keyof typeof ports, secret: string, { level = 'reado
   const security = {
     ...(tls === undefined ? {} : { tls }),
     ...(caFile === undefined ? {} : { caCertificate: readTextFile(caFile) }),
+    ...(allowCleartextPassword === undefined ? {} : { allowCleartextPassword }),
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const address = { host, port: Number(url.port || ports[provider]), ...place }
@@ -115,6 +118,7 @@ const meant = {
   userHost: ['mysql'],
   tls: ['postgres', 'mysql', 'redis', 'mongodb'],
   caFile: ['postgres', 'mysql', 'redis', 'mongodb'],
+  allowCleartextPassword: ['postgres', 'mysql'],
   caPublicKey: ['ssh'],
   principal: ['ssh'],
 } as const

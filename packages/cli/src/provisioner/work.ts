@@ -64,8 +64,10 @@ const works: Record<Job['kind'], (session: RemoteSession, job: Job, progress: Pr
   },
 
   async revoke(session, { lease }) {
-    await removeOwn(session, needed(lease))
-    return { ok: true }
+    const { dropped, reassigned, problem } = await session.revoke(needed(lease))
+    const objects = { dropped: dropped.map(printed), reassigned: reassigned.map(printed) }
+    if (problem === null) return { ok: true, ...objects }
+    return { ok: false, error: { message: printed(problem), changedNothing: false }, ...objects }
   },
 }
 

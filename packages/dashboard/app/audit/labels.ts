@@ -94,6 +94,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'lease.failed': 'Lease failed',
   'lease.revoked': 'Lease revoked',
   'lease.expired': 'Lease expired',
+  'lease.cleaned_up': 'Objects of a lease dropped or reassigned',
   'lease.orphaned': 'Lease orphaned',
   'lease.forgotten': 'Lease forgotten',
   'recovery.enabled': 'Recovery set up',

@@ -1,6 +1,7 @@
 /** How fields are called where their name is no good label. */
 const labels: Record<string, string> = {
   accessLevel: 'What a lease may do',
+  allowCleartextPassword: 'Let the server read passwords without verified TLS',
   allowedPrincipals: 'Allowed login names',
   alphabet: 'Characters',
   alternateUsername: 'Second account',

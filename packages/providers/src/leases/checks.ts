@@ -3,11 +3,13 @@ import { leaseConfigProblem } from '@skerry/contract/lease-config'
 import { roleNamePattern } from '@skerry/contract/lease-facts'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
+import { idPattern } from '@skerry/contract/prefixes'
 import { Value } from 'typebox/value'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 
 const roleName = new RegExp(roleNamePattern)
+const leaseId = new RegExp(idPattern('lease'))
 
 /** How long a target may take for one answer, to connect or to a statement. */
 const answerMs = 10_000
@@ -48,6 +50,11 @@ export function checkName(name: string, adminUser: string): void {
   if (!roleName.test(name)) throw new ProviderError('invalid', 'roleName: is not of the form [a-z_][a-z0-9_]{0,30}')
   if (name.startsWith('pg_') || name === 'default' || name === 'root' || name === adminUser.toLowerCase())
     throw new ProviderError('invalid', 'roleName: is reserved')
+}
+
+/** A lease's id stands in the statements that mark its account. */
+export function checkLeaseId(id: string): void {
+  if (!leaseId.test(id)) throw new ProviderError('invalid', 'id: is not the id of a lease')
 }
 
 /** What a ledger keeps instead of a verifier, with which some could sign in. */

@@ -11,6 +11,7 @@ import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { nothingLeft } from './removal.ts'
 
 // AWS STS AssumeRole. No session can be taken back: only a policy on the role ends sessions, and then all of them.
 
@@ -39,7 +40,7 @@ export async function open(target: LeaseTarget<'cloud-a'>, outside: Outside): Pr
   return {
     verify: () => verify(client, config, secrets),
     create: (lease) => create(client, config, lease, secrets),
-    revoke: async () => {},
+    revoke: async () => nothingLeft,
     list: async () => [],
     close: async () => client.destroy(),
   }

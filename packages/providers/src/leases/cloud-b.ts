@@ -5,6 +5,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
 import { checkConfig, patience } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { nothingLeft } from './removal.ts'
 
 // Google IAM Credentials generateAccessToken. No token can be taken back.
 
@@ -19,7 +20,7 @@ export async function open(target: LeaseTarget<'cloud-b'>, outside: Outside): Pr
   return {
     verify: () => session.verify(),
     create: (lease) => session.create(lease),
-    revoke: async () => {},
+    revoke: async () => nothingLeft,
     list: async () => [],
     close: async () => {},
   }

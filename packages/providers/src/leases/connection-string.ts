@@ -2,6 +2,7 @@ import { ProviderError } from '../provider-error.ts'
 
 export interface Admin {
   user: string
+  /** Empty where the server knows the account otherwise, for example by the address that it comes from. */
   password: string
 }
 
@@ -12,6 +13,8 @@ interface Expected {
   defaultPort: number
   /** Null where the string need not name one. */
   database: string | null
+  /** Whether there is an account without a name. */
+  isUserOptional?: boolean
   /** What it may say beside, with the only values that are right. */
   parameters?: Readonly<Record<string, string>>
 }
@@ -40,7 +43,8 @@ export function parseAdmin(connectionString: string, expected: Expected): Admin 
     throw refuse('names another database than the target’s connection')
   const [user, password] = [decode(url.username), decode(url.password)]
   if (user === null || password === null || database === null) throw refuse('is not percent-encoded correctly')
-  if (password === '') throw refuse('has no password')
+  // Drivers would take a name from the environment of this process.
+  if (user === '' && !expected.isUserOptional) throw refuse('names no account')
   return { user, password }
 }
 

@@ -13,9 +13,11 @@ import type {
   LeaseAccountRef,
   LeaseSession,
   LeaseTarget,
+  Removal,
   TargetFacts,
 } from './provider.ts'
 import { openRelay, type Relay } from './relay.ts'
+import { nothingLeft } from './removal.ts'
 import { secured, tlsSettings } from './tls.ts'
 
 type Config = LeaseTarget<'mongodb'>['config']
@@ -117,12 +119,30 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     if (!hello.isWritablePrimary)
       throw new ProviderError('unsupported', `${server}: this server is a secondary; name the primary`)
     await this.command({ usersInfo: { user: this.admin.user, db: this.source } })
-    const notes = []
+    const notes = await this.checkRoles()
     if (hello.msg === 'isdbgrid')
       notes.push('Routers of a sharded cluster may honour an account for up to 30 seconds after it was removed.')
     if (hello.setName !== undefined)
       notes.push('Only this member of the replica set is used: after a failover leases wait until it is primary again.')
     return { server, notes }
+  }
+
+  /** Whoever may create accounts need not be allowed to see the roles of other databases. */
+  private async checkRoles(): Promise<string[]> {
+    const wanted = this.roles()
+    try {
+      const { roles: found } = await this.command({ rolesInfo: wanted })
+      const isThere = new Set((found as Document[]).map(({ role, db }) => `${db}.${role}`))
+      const missing = wanted.findIndex(({ role, db }) => !isThere.has(`${db}.${role}`))
+      if (missing === -1) return []
+      const { role, db } = wanted[missing] as (typeof wanted)[number]
+      throw new ProviderError('invalid', `roles[${missing}]: there is no role ${role} in the database ${db}`)
+    } catch (error) {
+      if (!(error instanceof MongodbFailure && error.code === codes.unauthorized)) throw error
+      return [
+        'The admin account may not look roles up (viewRole): whether those of leases exist shows the first lease.',
+      ]
+    }
   }
 
   async create(lease: Lease<'mongodb'>): Promise<Issued<'mongodb'>> {
@@ -156,23 +176,25 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     return [{ role: roles[accessLevel], db: connection.database }]
   }
 
-  /** Ends what is running first: a dropped account’s connections stay open, and are refused from their next operation on. */
-  async revoke({ id, resourceRef }: LeaseAccountRef): Promise<void> {
-    const { users } = await this.command({ usersInfo: { user: resourceRef, db: this.source }, showCustomData: true })
-    const [found] = users as UserInfo[]
-    if (!found) return
-    if (resourceRef !== mongodbUserName(id) || found.customData?.skerryLease !== id)
-      throw new ProviderError('foreign', `the account ${resourceRef} was not created by this lease`)
+  /**
+   * Ends what is running first: a dropped account’s connections stay open, and are refused from their next operation on. The
+   * name tells that the account is the lease’s own: it follows from the lease’s id, and only the ledger gives it out.
+   */
+  async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
+    if (resourceRef !== mongodbUserName(id))
+      throw new ProviderError('foreign', `the account ${resourceRef} does not have the name of this lease`)
+    const { users } = await this.command({ usersInfo: { user: resourceRef, db: this.source } })
+    if ((users as UserInfo[]).length === 0) return nothingLeft
     await this.command({ killAllSessions: [{ user: resourceRef, db: this.source }] }).catch(allow(codes.unauthorized))
     await this.command({ dropUser: resourceRef, writeConcern: { w: 'majority' } }).catch(allow(codes.userNotFound))
+    return nothingLeft
   }
 
   async list(): Promise<LeaseAccount[]> {
-    const { users } = await this.command({ usersInfo: 1, showCustomData: true })
-    return (users as UserInfo[]).flatMap(({ user, customData }) =>
-      customData?.skerryLease === undefined
-        ? []
-        : [{ name: user, leaseId: String(customData.skerryLease), verifierDigest: null }],
+    const { users } = await this.command({ usersInfo: 1 })
+    const prefix = mongodbUserName('')
+    return (users as UserInfo[]).flatMap(({ user }) =>
+      user.startsWith(prefix) ? [{ name: user, leaseId: user.slice(prefix.length), verifierDigest: null }] : [],
     )
   }
 
@@ -204,7 +226,6 @@ class MongodbSession implements LeaseSession<'mongodb'> {
 
 interface UserInfo {
   user: string
-  customData?: { skerryLease?: unknown }
 }
 
 const reasons: Readonly<Record<number, ProviderError['reason']>> = {

@@ -1,8 +1,10 @@
+import { type AuthPlugin, authPlugins } from 'mysql2'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { addressFamily } from '../address.ts'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { patience } from './checks.ts'
+import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { tlsSettings } from './tls.ts'
@@ -22,6 +24,8 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
     verifyIdentity: tls.rejectUnauthorized,
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
   }
+  const mayRead = mayReadPassword(target)
+  const guard = guardPassword()
   try {
     const socket = await outside.connect({ host, port, timeoutMs: answerMs })
     const connection = await createConnection({
@@ -33,12 +37,39 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
       stream: socket,
       connectTimeout: answerMs,
       ...(secure ? { ssl: secure } : {}),
+      ...(mayRead ? { enableCleartextPlugin: true } : { authPlugins: guard.plugins }),
     })
     // A connection that breaks between two statements is told by the next one; without a listener it ends the process.
     connection.on('error', () => {})
     return connection
   } catch (error) {
-    throw mysqlFailure(error, [password])
+    throw mysqlFailure(guard.refusal() ?? error, [password])
+  }
+}
+
+/** `perform full authentication` of caching_sha2_password: the server asks for the password, or offers a key of its own. */
+const fullAuthentication = Buffer.from([4])
+
+/**
+ * The driver's ways to sign in, without those by which a server can read the password. A key that the server sends to encrypt
+ * it with protects nothing: anyone between could send one.
+ */
+function guardPassword(): { plugins: Record<string, AuthPlugin>; refusal: () => ProviderError | undefined } {
+  let refusal: ProviderError | undefined
+  const refuse = (plugin: string): Promise<Buffer> => {
+    refusal = cleartextRefusal(`the password itself (${plugin})`)
+    return Promise.reject(refusal)
+  }
+  return {
+    refusal: () => refusal,
+    plugins: {
+      mysql_clear_password: () => () => refuse('mysql_clear_password'),
+      sha256_password: () => () => refuse('sha256_password'),
+      caching_sha2_password: (metadata) => {
+        const answer = authPlugins.caching_sha2_password()(metadata)
+        return (data) => (fullAuthentication.equals(data) ? refuse('caching_sha2_password') : answer(data))
+      },
+    },
   }
 }
 

@@ -2,9 +2,18 @@ import { fillTemplate } from '@skerry/contract/lease-templates'
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
-import { checkAccount, checkConfig, checkName, patience, verifierDigest } from './checks.ts'
+import { checkAccount, checkConfig, checkLeaseId, checkName, patience, verifierDigest } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
 import { cannotCreateUser, connectMysqlAdmin, MysqlFailure, mysqlFailure, noSuchThread } from './mysql-client.ts'
+import { type Marks, marksOf, type StoredAccount, storedAccount } from './mysql-marks.ts'
+import {
+  type DefinedObject,
+  definedBy,
+  definedObject,
+  dropStatement,
+  labelOf,
+  rightsOnObjects,
+} from './mysql-objects.ts'
 import type {
   Issued,
   Lease,
@@ -12,12 +21,16 @@ import type {
   LeaseAccountRef,
   LeaseSession,
   LeaseTarget,
+  Removal,
   TargetFacts,
 } from './provider.ts'
+import { nothingLeft, removalOf } from './removal.ts'
 
 type Config = LeaseTarget<'mysql'>['config']
 
 const PLUGIN = 'mysql_native_password'
+
+const isGrantee = `grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')`
 
 const privileges = {
   readonly: 'SELECT, SHOW VIEW',
@@ -39,6 +52,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
   private readonly admin: Admin
   private readonly connection: Connection
   private readonly outside: Outside
+  private foundMarks: Marks | undefined
 
   constructor(config: Config, admin: Admin, connection: Connection, outside: Outside) {
     this.config = config
@@ -52,7 +66,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
       `SELECT VERSION() AS version, @@global.read_only AS replica,
          (SELECT plugin_status FROM information_schema.plugins WHERE plugin_name = '${PLUGIN}') AS plugin`,
     )
-    const mariadb = /mariadb/i.test(server?.version)
+    const mariadb = isMariadb(server?.version)
     const number = /(?:5\.5\.5-)?(\d+\.\d+(?:\.\d+)?)/.exec(server?.version)?.[1] ?? ''
     const name = `${mariadb ? 'MariaDB' : 'MySQL'} ${number}`
     const problem = pluginProblem(mariadb, number, server?.plugin === 'ACTIVE')
@@ -67,14 +81,29 @@ class MysqlSession implements LeaseSession<'mysql'> {
         notes.push(
           `The anonymous account ''@'${host}' comes before leases that sign in from ${host}, and they fail there: drop it.`,
         )
+    if (this.config.accessLevel === 'custom') notes.push(...(await this.lacksOnObjects()))
     return { server: name, notes }
+  }
+
+  private async lacksOnObjects(): Promise<string[]> {
+    const { database } = this.config.connection
+    const rows = await this.query(
+      `SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}
+       UNION SELECT privilege_type FROM information_schema.schema_privileges
+       WHERE ${isGrantee} AND REPLACE(table_schema, '\\\\', '') = '${database}'`,
+    )
+    const held = new Set(rows.map(({ name }) => String(name)))
+    const lacking = rightsOnObjects.filter((right) => !held.has(right))
+    if (lacking.length === 0) return []
+    return [
+      `The admin account lacks ${lacking.join(', ')} on ${database}. It cannot remove views, routines, triggers and events that leases define there: a later lease of the same name would lend them its rights.`,
+    ]
   }
 
   /** A session that nobody may end, or an account that nobody may look for, would show itself only at the first revocation. */
   private async checkRights(mariadb: boolean): Promise<void> {
     const rows = await this.query(
-      `SELECT privilege_type AS name FROM information_schema.user_privileges
-       WHERE grantee = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')`,
+      `SELECT privilege_type AS name FROM information_schema.user_privileges WHERE ${isGrantee}`,
     )
     const held = new Set(rows.map(({ name }) => String(name).replace('_', ' ')))
     const lacks = (...names: string[]) => !names.some((name) => held.has(name))
@@ -90,30 +119,46 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
   async create(lease: Lease<'mysql'>): Promise<Issued<'mysql'>> {
     checkAccount('mysql', lease, this.admin.user)
-    const exists = new ProviderError('exists', `an account ${lease.roleName} exists already`)
-    // At any host: of two accounts of a name the server takes the one whose host is more specific.
-    if ((await this.accounts(lease.roleName)).length > 0) throw exists
+    checkLeaseId(lease.id)
     const { config } = this
+    const { roleName } = lease
+    await this.checkUnused(roleName)
     try {
       if (config.accessLevel === 'custom') await this.createCustom(lease, config.createStatements ?? [])
-      else {
-        await this.query(
-          `CREATE USER ${this.account(lease.roleName)} IDENTIFIED WITH ${PLUGIN} AS '${lease.verifier}' PASSWORD EXPIRE NEVER`,
-          [lease.verifier],
-        )
-        await this.query(
-          `GRANT ${privileges[config.accessLevel]} ON ${await this.grantedDatabase()} TO ${this.account(lease.roleName)}`,
-        )
-      }
+      else await this.createStandard(lease, privileges[config.accessLevel])
     } catch (error) {
-      if (error instanceof MysqlFailure && error.errno === cannotCreateUser) throw exists
+      if (error instanceof MysqlFailure && error.errno === cannotCreateUser) throw existing(roleName)
       const digest = verifierDigest(lease.verifier)
-      await this.undo({ id: lease.id, resourceRef: lease.roleName, verifierDigest: digest }, error).catch(() => {})
+      await this.undo({ id: lease.id, resourceRef: roleName, verifierDigest: digest }, error).catch(() => {})
       throw error
     }
     const { host, port, database } = config.connection
     const expiresAt = lease.expiresAt.toISOString()
-    return { resourceRef: lease.roleName, result: { host, port, database, username: lease.roleName, expiresAt } }
+    return { resourceRef: roleName, result: { host, port, database, username: roleName, expiresAt } }
+  }
+
+  /** At any host: of two accounts of a name the server takes the one whose host is more specific. */
+  private async checkUnused(name: string): Promise<void> {
+    if ((await this.accounts(name)).length > 0) throw existing(name)
+    const [object] = await this.objectsOf(`${name}@${this.host}`, this.config.connection.database)
+    if (object)
+      throw new ProviderError('exists', `the ${labelOf(object)} would run with the rights of ${name}: drop it first`)
+  }
+
+  /** Nobody can sign in, and change the verifier, before the account carries its mark. */
+  private async createStandard({ id, roleName, verifier }: Lease<'mysql'>, rights: string): Promise<void> {
+    const account = this.account(roleName)
+    await this.query(
+      `CREATE USER ${account} IDENTIFIED WITH ${PLUGIN} AS '${verifier}' PASSWORD EXPIRE NEVER ACCOUNT LOCK`,
+      [verifier],
+    )
+    await this.mark(id, roleName)
+    await this.query(`GRANT ${rights} ON ${await this.grantedDatabase()} TO ${account}`)
+    await this.query(`ALTER USER ${account} ACCOUNT UNLOCK`)
+  }
+
+  private async mark(leaseId: string, name: string): Promise<void> {
+    for (const statement of (await this.marks()).set(leaseId, this.account(name))) await this.query(statement)
   }
 
   /**
@@ -121,7 +166,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
    * wait for a lock, where it would be done as soon as that is free: it is ended first, from a connection that works.
    */
   private async undo(lease: LeaseAccountRef, error: unknown): Promise<void> {
-    if (!isUnanswered(error)) return this.revoke(lease)
+    if (!isUnanswered(error)) return void (await this.revoke(lease))
     const { config, admin, outside } = this
     const session = new MysqlSession(config, admin, await connectMysqlAdmin(config.connection, admin, outside), outside)
     try {
@@ -139,31 +184,67 @@ class MysqlSession implements LeaseSession<'mysql'> {
       expiresAt: lease.expiresAt.toISOString(),
     }
     for (const statement of statements) await this.query(fillTemplate(statement, values), [lease.verifier])
-    const [account] = await this.accounts(lease.roleName)
-    if (account?.digest !== verifierDigest(lease.verifier))
-      throw new ProviderError('invalid', `createStatements: they did not create ${lease.roleName} with {{verifier}}`)
+    const wrong = `createStatements: they did not create ${lease.roleName} with {{verifier}}`
+    // There was no account of this name, so that this one is the lease's whatever its verifier is by now.
+    const account = (await this.accounts(lease.roleName)).find(({ host }) => host === this.host)
+    if (account) await this.mark(lease.id, lease.roleName)
+    if (account?.digest !== verifierDigest(lease.verifier)) throw new ProviderError('invalid', wrong)
   }
 
   private values(roleName: string) {
-    const { connection, userHost } = this.config
-    return { roleName, verifier: '', expiresAt: '', database: connection.database, userHost }
+    return { roleName, verifier: '', expiresAt: '', database: this.config.connection.database, userHost: this.host }
   }
 
   /** LOCK first, or a client that reconnects is faster than the end of its sessions; DROP USER ends none of them. */
-  async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<void> {
+  async revoke(lease: LeaseAccountRef): Promise<Removal> {
+    const { id, resourceRef, verifierDigest: digest } = lease
     checkName(resourceRef, this.admin.user)
-    await this.endThreads(`statements of ${resourceRef}`, ({ Info }) => createsFrom(digest, Info))
+    checkLeaseId(id)
+    await this.endThreads(`statements of ${resourceRef}`, ({ Info }) => makesLease(id, digest, Info))
     const accounts = await this.accounts(resourceRef)
-    if (accounts.length === 0) return
-    const own = accounts.find((account) => account.host === this.config.userHost && account.digest === digest)
-    if (!own || digest === null)
-      throw new ProviderError('foreign', `the account ${resourceRef} does not have this lease’s verifier`)
-    const account = this.account(resourceRef)
+    const host = accounts.find((account) => this.isOwn(account, lease))?.host
+    if (accounts.length > 0 && host === undefined)
+      throw new ProviderError('foreign', `the account ${resourceRef} does not carry the mark of this lease`)
+    return host === undefined ? await this.forget(id) : await this.remove(id, { name: resourceRef, host })
+  }
+
+  /** An account without a mark has the verifier yet, because nobody could sign in with it. */
+  private isOwn({ host, leaseId, digest }: StoredAccount, lease: LeaseAccountRef): boolean {
+    if (leaseId !== null) return leaseId === lease.id
+    return host === this.host && digest === lease.verifierDigest
+  }
+
+  private async remove(id: string, { name, host }: { name: string; host: string }): Promise<Removal> {
+    const account = `'${name}'@'${host}'`
     await this.query(`ALTER USER ${account} ACCOUNT LOCK`)
-    await this.endThreads(`sessions of ${resourceRef}`, ({ User }) => User === resourceRef)
+    await this.endThreads(`sessions of ${name}`, ({ User }) => User === name)
     for (const statement of this.config.revokeStatements ?? [])
-      await this.query(fillTemplate(statement, this.values(resourceRef)))
-    await this.query(`DROP USER IF EXISTS ${account}`)
+      await this.query(fillTemplate(statement, this.values(name)))
+    const dropped: string[] = []
+    try {
+      for (const object of await this.objectsOf(`${name}@${host}`, this.searchedDatabase())) {
+        await this.query(dropStatement(object))
+        dropped.push(labelOf(object))
+      }
+      await this.query(`DROP USER IF EXISTS ${account}`)
+      await this.forget(id)
+      return removalOf(dropped, [], null)
+    } catch (error) {
+      if (dropped.length === 0 || !(error instanceof ProviderError)) throw error
+      return removalOf(dropped, [], error.message)
+    }
+  }
+
+  /** Only a custom level can let a lease define something, in any database. */
+  private searchedDatabase(): string | null {
+    return this.config.accessLevel === 'custom' ? null : this.config.connection.database
+  }
+
+  /** Takes away the mark, where a crash has left it without its account. */
+  private async forget(id: string): Promise<Removal> {
+    const { beside } = await this.marks()
+    if (beside && (await this.query(beside.find(id))).length > 0) await this.query(beside.remove(id))
+    return nothingLeft
   }
 
   private async endThreads(what: string, isOne: (thread: RowDataPacket) => boolean): Promise<void> {
@@ -181,31 +262,37 @@ class MysqlSession implements LeaseSession<'mysql'> {
   }
 
   async list(): Promise<LeaseAccount[]> {
-    const rows = await this.query(
-      `SELECT User AS name, authentication_string AS verifier FROM mysql.user
-       WHERE Host = '${this.config.userHost}' AND plugin = '${PLUGIN}' ORDER BY 1`,
-    )
-    // The server has no room for a mark of ours: what tells is the verifier, which nobody else knows.
-    return rows.map(({ name, verifier }) => ({
-      name: String(name),
-      leaseId: null,
-      verifierDigest: verifierDigest(String(verifier)),
-    }))
+    const rows = await this.query((await this.marks()).find(null))
+    return rows.map(({ name, leaseId }) => ({ name: String(name), leaseId: String(leaseId), verifierDigest: null }))
   }
 
   async close(): Promise<void> {
     this.connection.destroy()
   }
 
-  private async accounts(name: string): Promise<{ host: string; digest: string }[]> {
-    const rows = await this.query(`SELECT Host AS host, authentication_string AS verifier FROM mysql.user
-       WHERE User = '${name}'`)
-    return rows.map(({ host, verifier }) => ({ host: String(host), digest: verifierDigest(String(verifier)) }))
+  private async accounts(name: string): Promise<StoredAccount[]> {
+    return (await this.query((await this.marks()).find(name))).map(storedAccount)
+  }
+
+  private async objectsOf(definer: string, database: string | null): Promise<DefinedObject[]> {
+    return (await this.query(definedBy(definer, database))).map(definedObject)
+  }
+
+  private async marks(): Promise<Marks> {
+    if (this.foundMarks) return this.foundMarks
+    const [server] = await this.query('SELECT VERSION() AS version')
+    this.foundMarks = marksOf(isMariadb(server?.version))
+    return this.foundMarks
+  }
+
+  /** As the server stores it. */
+  private get host(): string {
+    return this.config.userHost.toLowerCase()
   }
 
   /** Both parts have a grammar without quotes and backslashes. */
   private account(name: string): string {
-    return `'${name}'@'${this.config.userHost}'`
+    return `'${name}'@'${this.host}'`
   }
 
   /** In a grant `_` and `%` of a database’s name are wildcards, unless the server keeps partial revokes. */
@@ -231,15 +318,22 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
 const isUnanswered = (error: unknown) => mysqlFailure(error, []).reason === 'unreachable'
 
-/** Whether a statement that runs now would create the account: it holds the verifier, which nobody else has. */
-const createsFrom = (digest: string | null, statement: unknown): boolean =>
+/** Whether a statement that runs now makes a part of the lease: it holds its verifier or its id. */
+const makesLease = (id: string, digest: string | null, statement: unknown): boolean =>
+  String(statement ?? '').includes(id) ||
   (String(statement ?? '').match(/\*[0-9A-F]{40}/g) ?? []).some((verifier) => verifierDigest(verifier) === digest)
+
+const existing = (name: string) => new ProviderError('exists', `an account ${name} exists already`)
+
+const isMariadb = (version: unknown): boolean => /mariadb/i.test(String(version))
 
 /** Verifiers need the plugin that MariaDB has by default, MySQL 8.4 when told to, and MySQL 9 no more. */
 function pluginProblem(mariadb: boolean, version: string, active: boolean): string | null {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (mariadb && (major < 10 || (major === 10 && minor < 5))) return 'versions before 10.5 are not supported'
-  if (!mariadb && major < 8) return 'versions before 8.0 are not supported'
+  // Attributes of accounts came with it.
+  if (!mariadb && (major < 8 || (major === 8 && minor === 0 && patch < 21)))
+    return 'versions before 8.0.21 are not supported'
   if (active) return null
   if (!mariadb && major >= 9)
     return `this version no longer has ${PLUGIN}, without which an account cannot be created from a verifier; use MySQL 8.0 or 8.4, or MariaDB`

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Outside, OutsideError } from '../outside.ts'
 import { fromOutside, ProviderError, safeText } from '../provider-error.ts'
 import { patience } from './checks.ts'
+import { cleartextRefusal, mayReadPassword } from './cleartext.ts'
 import type { Admin } from './connection-string.ts'
 import type { LeaseTarget } from './provider.ts'
 import { tlsSettings } from './tls.ts'
@@ -29,7 +30,8 @@ export async function connectPostgres(
     host,
     port,
     user,
-    password,
+    // A function, because the driver would look for an empty password in PGPASSWORD and in ~/.pgpass.
+    password: () => password,
     database,
     ssl: tlsSettings(connection),
     stream: () => socket,
@@ -39,14 +41,42 @@ export async function connectPostgres(
   })
   // A connection that breaks between two statements is told by the next one; without a listener it ends the process.
   client.on('error', () => {})
+  const refusal = refuseCleartext(client, connection)
   try {
     await client.connect()
     return client
   } catch (error) {
     socket.destroy()
-    throw postgresFailure(error, [password])
+    if (error instanceof Error && password === '' && /password must be a(?: non-empty)? string/.test(error.message))
+      throw new ProviderError('denied', 'the server asks for a password, and the connection string has none')
+    throw postgresFailure(refusal() ?? error, [password])
   }
 }
+
+const readable = {
+  authenticationCleartextPassword: 'the password itself',
+  authenticationMD5Password: 'an MD5 hash of the password',
+} as const
+
+/** Closes the connection where the server asks for a password that it, or anyone on the way, could read. */
+function refuseCleartext(client: pg.Client, connection: Connection): () => ProviderError | undefined {
+  let refusal: ProviderError | undefined
+  if (mayReadPassword(connection)) return () => refusal
+  // Added before `connect` adds the driver's own listeners: the driver then answers on a closed connection.
+  for (const [event, what] of Object.entries(readable))
+    client.connection.prependListener(event, () => {
+      refusal = cleartextRefusal(what)
+      client.connection.stream.destroy()
+    })
+  return () => refusal
+}
+
+/**
+ * Statements of the admin find functions, operators and types in PostgreSQL's own schema alone. A lease that may create a
+ * function elsewhere could otherwise have the admin call it, because a closer match of argument types wins over an earlier
+ * schema. Statements say `pg_catalog.` as well.
+ */
+export const CATALOG_ONLY = 'SET search_path = pg_catalog, pg_temp'
 
 /**
  * Signs in as the account that changes others. The server itself gives up before we do: a statement that waits must not be
@@ -57,6 +87,7 @@ export async function connectPostgresAdmin(...to: Parameters<typeof connectPostg
   const [, , { password }, outside] = to
   const { statementMs } = patience(outside)
   try {
+    await client.query(CATALOG_ONLY)
     await client.query(`SET statement_timeout = ${statementMs}; SET lock_timeout = ${statementMs * 0.75}`)
     return client
   } catch (error) {

@@ -22,14 +22,18 @@ export async function groupRole(client: pg.Client, config: Config, level: Level,
   const { schema } = config
   const key = JSON.stringify([admin, config.connection.database, schema])
   const group = `skerry_${level}_${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
-  if ((await exists(client, group)) && (await ungranted(client, group, schema, level)).length === 0) return group
+  if ((await roleExists(client, group)) && (await ungranted(client, group, schema, level)).length === 0) return group
   await setUp(client, group, config, level)
   return group
 }
 
 /** Read from the table: `to_regrole` may answer from a cache that does not have what others committed just now. */
-const exists = async (client: pg.Client, role: string) =>
-  (await client.query('SELECT FROM pg_roles WHERE rolname = $1', [role])).rowCount === 1
+export const roleExists = async (client: pg.Client, role: string): Promise<boolean> =>
+  (await client.query('SELECT FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1', [role])).rowCount === 1
+
+/** Of two sessions that create the same role, the second waits for the end of the first one's transaction. */
+export const lockRole = (client: pg.Client, role: string) =>
+  client.query('SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::pg_catalog.int8))', [role])
 
 interface Relation {
   name: string
@@ -40,14 +44,17 @@ interface Relation {
 async function ungranted(client: pg.Client, group: string, schema: string, level: Level): Promise<Relation[]> {
   const { tables, sequences } = privileges[level]
   const { rows } = await client.query(
-    `SELECT format('%I.%I', n.nspname, c.relname) AS name, c.relkind = 'S' AS sequence
-     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid, pg_roles g
-     WHERE n.nspname = $1 AND g.rolname = $2 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
-       AND pg_has_role(c.relowner, 'USAGE')
-       AND CASE WHEN c.relkind = 'S'
-         THEN EXISTS (SELECT FROM unnest($4::text[]) p WHERE NOT has_sequence_privilege(g.oid, c.oid, p))
-         ELSE EXISTS (SELECT FROM unnest($3::text[]) p WHERE NOT has_table_privilege(g.oid, c.oid, p)) END`,
-    [schema, group, tables, sequences],
+    `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, c.relkind OPERATOR(pg_catalog.=) 'S' AS sequence
+     FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid,
+       pg_catalog.pg_roles g
+     WHERE n.nspname OPERATOR(pg_catalog.=) $1 AND g.rolname OPERATOR(pg_catalog.=) $2
+       AND c.relkind OPERATOR(pg_catalog.=) ANY ($5::pg_catalog."char"[]) AND pg_catalog.pg_has_role(c.relowner, 'USAGE')
+       AND CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'S'
+         THEN EXISTS (SELECT FROM pg_catalog.unnest($4::pg_catalog.text[]) p
+           WHERE NOT pg_catalog.has_sequence_privilege(g.oid, c.oid, p))
+         ELSE EXISTS (SELECT FROM pg_catalog.unnest($3::pg_catalog.text[]) p
+           WHERE NOT pg_catalog.has_table_privilege(g.oid, c.oid, p)) END`,
+    [schema, group, tables, sequences, ['r', 'p', 'v', 'm', 'f', 'S']],
   )
   return rows
 }
@@ -59,8 +66,8 @@ async function setUp(client: pg.Client, group: string, config: Config, level: Le
   await client.query('BEGIN')
   try {
     // Two leases at once would both create it, or update one catalog row at once.
-    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [group])
-    if (!(await exists(client, group))) await client.query(`CREATE ROLE ${role} NOLOGIN`)
+    await lockRole(client, group)
+    if (!(await roleExists(client, group))) await client.query(`CREATE ROLE ${role} NOLOGIN`)
     await grantEntrance(client, group, config)
     for (const { name, sequence } of await ungranted(client, group, config.schema, level)) {
       const what = sequence ? `${sequences.join(', ')} ON SEQUENCE` : `${tables.join(', ')} ON TABLE`
@@ -83,9 +90,9 @@ async function grantEntrance(client: pg.Client, group: string, config: Config): 
   const { schema, connection } = config
   const may = async () => {
     const { rows } = await client.query(
-      `SELECT has_database_privilege($1, current_database(), 'CONNECT') AS connect, n.oid AS schema,
-         has_schema_privilege($1, n.oid, 'USAGE') AS usage
-       FROM (SELECT) one LEFT JOIN pg_namespace n ON n.nspname = $2`,
+      `SELECT pg_catalog.has_database_privilege($1, pg_catalog.current_database(), 'CONNECT') AS connect, n.oid AS schema,
+         pg_catalog.has_schema_privilege($1, n.oid, 'USAGE') AS usage
+       FROM (SELECT) one LEFT JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) $2`,
       [group, schema],
     )
     return rows[0] as { connect: boolean; schema: number | null; usage: boolean }
@@ -103,10 +110,12 @@ async function grantEntrance(client: pg.Client, group: string, config: Config): 
 /** Whose new tables the group must be able to use: default privileges hold for what one named role creates. */
 async function owners(client: pg.Client, schema: string): Promise<string[]> {
   const { rows } = await client.query(
-    `SELECT r.rolname AS name FROM pg_roles r, pg_namespace n
-     WHERE n.nspname = $1 AND pg_has_role(r.oid, 'USAGE') AND r.rolname NOT LIKE 'pg\\_%'
-       AND (r.oid = n.nspowner OR r.rolname = current_user
-         OR EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND c.relowner = r.oid))`,
+    `SELECT r.rolname AS name FROM pg_catalog.pg_roles r, pg_catalog.pg_namespace n
+     WHERE n.nspname OPERATOR(pg_catalog.=) $1 AND pg_catalog.pg_has_role(r.oid, 'USAGE')
+       AND NOT pg_catalog.starts_with(r.rolname::pg_catalog.text, 'pg_')
+       AND (r.oid OPERATOR(pg_catalog.=) n.nspowner OR r.rolname OPERATOR(pg_catalog.=) current_user
+         OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace OPERATOR(pg_catalog.=) n.oid
+           AND c.relowner OPERATOR(pg_catalog.=) r.oid))`,
     [schema],
   )
   return (rows as { name: string }[]).map(({ name }) => name)

@@ -4,8 +4,9 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkAccount, checkConfig, checkName } from './checks.ts'
 import { type Admin, parseAdmin } from './connection-string.ts'
-import { connectPostgresAdmin, postgresFailure } from './postgres-client.ts'
-import { groupRole } from './postgres-group.ts'
+import { CATALOG_ONLY, connectPostgresAdmin, postgresFailure } from './postgres-client.ts'
+import { groupRole, roleExists } from './postgres-group.ts'
+import { moveObjects } from './postgres-objects.ts'
 import type {
   Issued,
   Lease,
@@ -13,8 +14,10 @@ import type {
   LeaseAccountRef,
   LeaseSession,
   LeaseTarget,
+  Removal,
   TargetFacts,
 } from './provider.ts'
+import { nothingLeft, removalOf } from './removal.ts'
 
 type Config = LeaseTarget<'postgres'>['config']
 
@@ -44,6 +47,20 @@ interface VerifyRow {
   open_schema: boolean
 }
 
+interface FoundRole {
+  oid: number
+  mark: string | null
+  superuser: boolean
+  version: number
+}
+
+/** Who may create roles is not thereby a member of them, which ending sessions and taking over objects needs. */
+function joinOf({ superuser, version }: FoundRole): (role: string) => string {
+  if (superuser) return () => ''
+  const options = version >= 160_000 ? ' WITH INHERIT TRUE, SET TRUE' : ''
+  return (role) => `GRANT ${role} TO CURRENT_USER${options}`
+}
+
 class PostgresSession implements LeaseSession<'postgres'> {
   private readonly config: Config
   private readonly admin: Admin
@@ -60,13 +77,16 @@ class PostgresSession implements LeaseSession<'postgres'> {
   async verify(): Promise<TargetFacts> {
     const { schema } = this.config
     const { rows } = await this.query(
-      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-         pg_is_in_recovery() AS replica, r.rolcreaterole OR r.rolsuper AS creates, n.oid AS schema,
-         (SELECT count(*)::int FROM pg_class c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-            AND NOT pg_has_role(c.relowner, 'USAGE')) AS foreign_tables,
-         has_schema_privilege('public', n.oid, 'CREATE') AS open_schema
-       FROM pg_roles r LEFT JOIN pg_namespace n ON n.nspname = $1 WHERE r.rolname = current_user`,
-      [schema],
+      `SELECT pg_catalog.current_setting('server_version') AS version,
+         pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS number,
+         pg_catalog.pg_is_in_recovery() AS replica, r.rolcreaterole OR r.rolsuper AS creates, n.oid AS schema,
+         (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_class c
+            WHERE c.relnamespace OPERATOR(pg_catalog.=) n.oid AND c.relkind OPERATOR(pg_catalog.=) ANY ($2::pg_catalog."char"[])
+            AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')) AS foreign_tables,
+         pg_catalog.has_schema_privilege('public', n.oid, 'CREATE') AS open_schema
+       FROM pg_catalog.pg_roles r LEFT JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) $1
+       WHERE r.rolname OPERATOR(pg_catalog.=) current_user`,
+      [schema, ['r', 'p', 'v', 'm', 'f']],
     )
     const facts = rows[0] as VerifyRow
     const unsupported = (why: string) => new ProviderError('unsupported', `PostgreSQL ${facts.version}: ${why}`)
@@ -113,14 +133,15 @@ class PostgresSession implements LeaseSession<'postgres'> {
 
   private async createCustom(lease: Lease<'postgres'>, statements: readonly string[]): Promise<void> {
     const role = identifier(lease.roleName)
-    const exists = async () => (await this.query('SELECT FROM pg_roles WHERE rolname = $1', [lease.roleName])).rowCount
+    const exists = () => roleExists(this.client, lease.roleName)
     // Statements may change a role as well as create one: that of somebody else is left alone.
     if (await exists()) throw new ProviderError('exists', `the role ${lease.roleName} exists already`)
     const run = (statement: string) => this.query(statement, undefined, [lease.verifier])
     await run('BEGIN')
     try {
       for (const statement of statements) await run(fillTemplate(statement, this.values(lease)))
-      if (!(await exists())) throw new ProviderError('invalid', 'createStatements: they did not create {{roleName}}')
+      await run(CATALOG_ONLY)
+      await this.checkCreated(lease.roleName)
       await run(`ALTER ROLE ${role} VALID UNTIL ${literal(lease.expiresAt.toISOString())}`)
       await run(`COMMENT ON ROLE ${role} IS ${literal(mark(lease.id))}`)
       await run('COMMIT')
@@ -128,6 +149,19 @@ class PostgresSession implements LeaseSession<'postgres'> {
       await this.client.query('ROLLBACK').catch(() => {})
       throw error
     }
+  }
+
+  /** A lease that creates roles could make an account that outlives it, and could remove its own mark. */
+  private async checkCreated(name: string): Promise<void> {
+    const { rows } = await this.query(
+      `SELECT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE (r.rolcreaterole OR r.rolsuper)
+         AND pg_catalog.pg_has_role(lease.oid, r.oid, 'MEMBER')) AS creates
+       FROM pg_catalog.pg_roles lease WHERE lease.rolname OPERATOR(pg_catalog.=) $1`,
+      [name],
+    )
+    if (!rows[0]) throw new ProviderError('invalid', 'createStatements: they did not create {{roleName}}')
+    if (rows[0].creates)
+      throw new ProviderError('invalid', 'createStatements: a lease may have neither CREATEROLE nor SUPERUSER')
   }
 
   private values(lease: Pick<Lease<'postgres'>, 'roleName'> & Partial<Lease<'postgres'>>) {
@@ -140,40 +174,58 @@ class PostgresSession implements LeaseSession<'postgres'> {
    * The order that works. Without NOLOGIN first, a client that reconnects is faster than the end of its sessions; dropping a
    * role ends none of them; and a role that owns or was granted something in any database cannot be dropped.
    */
-  async revoke({ id, resourceRef }: LeaseAccountRef): Promise<void> {
+  async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     checkName(resourceRef, this.admin.user)
     const found = await this.findRole(resourceRef)
-    if (!found) return
+    if (!found) return nothingLeft
     if (found.mark !== mark(id))
-      throw new ProviderError('foreign', `the role ${resourceRef} was not created by this lease`)
+      throw new ProviderError('foreign', `the role ${resourceRef} does not carry the comment of this lease`)
     const role = identifier(resourceRef)
-    // Who may create roles is not thereby a member of them, which ending sessions and taking over objects needs.
-    const join = found.superuser
-      ? ''
-      : `GRANT ${role} TO CURRENT_USER${found.version >= 160_000 ? ' WITH INHERIT TRUE, SET TRUE' : ''};`
-    await this.query(`${join} ALTER ROLE ${role} NOLOGIN`)
+    await this.query(`${joinOf(found)(role)}; ALTER ROLE ${role} NOLOGIN`)
     await this.endSessions(found.oid, resourceRef)
     const values = this.values({ roleName: resourceRef })
     for (const statement of this.config.revokeStatements ?? []) await this.query(fillTemplate(statement, values))
-    await this.dropOwned(found.oid, role)
-    await this.query(`DROP ROLE IF EXISTS ${role}`)
+    await this.query(CATALOG_ONLY)
+    return await this.remove(found, resourceRef)
+  }
+
+  /** Objects that were moved are reported even where the role cannot be dropped, since nobody can name them later. */
+  private async remove(found: FoundRole, name: string): Promise<Removal> {
+    const [dropped, reassigned]: [string[], string[]] = [[], []]
+    try {
+      for (const database of await this.databasesOf(found.oid)) {
+        const owner = { oid: found.oid, name, admin: this.admin.user, join: joinOf(found) }
+        const moved = await this.onDatabase(database, (client) => moveObjects(client, owner))
+        const prefix = database === this.config.connection.database ? '' : `${database}: `
+        dropped.push(...moved.dropped.map((label) => `${prefix}${label}`))
+        reassigned.push(...moved.reassigned.map((label) => `${prefix}${label}`))
+      }
+      await this.query(`DROP ROLE IF EXISTS ${identifier(name)}`)
+      return removalOf(dropped, reassigned, null)
+    } catch (error) {
+      const failure = this.failure(error)
+      if (dropped.length + reassigned.length === 0) throw failure
+      return removalOf(dropped, reassigned, failure.message)
+    }
   }
 
   private async findRole(name: string) {
     const { rows } = await this.query(
-      `SELECT r.oid, shobj_description(r.oid, 'pg_authid') AS mark, me.rolsuper AS superuser,
-         current_setting('server_version_num')::int AS version
-       FROM pg_roles r, pg_roles me WHERE r.rolname = $1 AND me.rolname = current_user`,
+      `SELECT r.oid, pg_catalog.shobj_description(r.oid, 'pg_authid') AS mark, me.rolsuper AS superuser,
+         pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version
+       FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me
+       WHERE r.rolname OPERATOR(pg_catalog.=) $1 AND me.rolname OPERATOR(pg_catalog.=) current_user`,
       [name],
     )
-    return rows[0] as { oid: number; mark: string | null; superuser: boolean; version: number } | undefined
+    return rows[0] as FoundRole | undefined
   }
 
   private async endSessions(oid: number, name: string): Promise<void> {
     // A session that began before NOLOGIN may show itself only now.
     for (let attempt = 0; attempt < 5; attempt++) {
       const { rowCount } = await this.query(
-        'SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity WHERE usesysid = $1',
+        `SELECT pg_catalog.pg_terminate_backend(pid, 2000::pg_catalog.int8) FROM pg_catalog.pg_stat_activity
+         WHERE usesysid OPERATOR(pg_catalog.=) $1`,
         [oid],
       )
       if (!rowCount) return
@@ -181,27 +233,24 @@ class PostgresSession implements LeaseSession<'postgres'> {
     throw new ProviderError('failed', `sessions of ${name} do not end`)
   }
 
-  private async dropOwned(oid: number, role: string): Promise<void> {
+  private async databasesOf(oid: number): Promise<string[]> {
     const { rows } = await this.query(
-      `SELECT DISTINCT coalesce(d.datname, current_database()) AS name FROM pg_shdepend s
-         LEFT JOIN pg_database d ON d.oid = s.dbid
-       WHERE s.refclassid = 'pg_authid'::regclass AND s.refobjid = $1`,
+      `SELECT DISTINCT coalesce(d.datname, pg_catalog.current_database()) AS name FROM pg_catalog.pg_shdepend s
+         LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.dbid
+       WHERE s.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass
+         AND s.refobjid OPERATOR(pg_catalog.=) $1`,
       [oid],
     )
-    const statement = `REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP OWNED BY ${role}`
-    for (const { name } of rows as { name: string }[]) {
-      if (name === this.config.connection.database) await this.query(statement)
-      else await this.queryElsewhere(name, statement)
-    }
+    return rows.map(({ name }) => String(name))
   }
 
   /** What a role owns can be given away only from within the database that has it. */
-  private async queryElsewhere(database: string, statement: string): Promise<void> {
-    const client = await connectPostgresAdmin(this.config.connection, database, this.admin, this.outside)
+  private async onDatabase<T>(database: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+    const { connection } = this.config
+    if (database === connection.database) return await use(this.client)
+    const client = await connectPostgresAdmin(connection, database, this.admin, this.outside)
     try {
-      await client.query(statement)
-    } catch (error) {
-      throw postgresFailure(error, this.secrets())
+      return await use(client)
     } finally {
       await client.end()
     }
@@ -209,9 +258,10 @@ class PostgresSession implements LeaseSession<'postgres'> {
 
   async list(): Promise<LeaseAccount[]> {
     const { rows } = await this.query(
-      `SELECT r.rolname AS name, d.description AS mark FROM pg_roles r
-         JOIN pg_shdescription d ON d.objoid = r.oid AND d.classoid = 'pg_authid'::regclass
-       WHERE starts_with(d.description, $1) ORDER BY 1`,
+      `SELECT r.rolname AS name, d.description AS mark FROM pg_catalog.pg_roles r
+         JOIN pg_catalog.pg_shdescription d ON d.objoid OPERATOR(pg_catalog.=) r.oid
+           AND d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass
+       WHERE pg_catalog.starts_with(d.description, $1) ORDER BY 1`,
       [MARK],
     )
     return (rows as { name: string; mark: string }[]).map(({ name, mark }) => ({

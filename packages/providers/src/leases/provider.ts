@@ -29,7 +29,7 @@ export interface LeaseSession<T extends LeaseTag> {
    * Removes the account and ends its sessions. What is gone already, or was half made, is no error. An account of the name
    * that is not the lease’s own is refused with `foreign` and left alone. Without effect where nothing can be taken back.
    */
-  revoke(lease: LeaseAccountRef): Promise<void>
+  revoke(lease: LeaseAccountRef): Promise<Removal>
   /** The accounts on the target that may be leases, so that a ledger can be compared with it. */
   list(): Promise<LeaseAccount[]>
   close(): Promise<void>
@@ -55,6 +55,19 @@ export interface Issued<T extends LeaseTag> {
   result: Omit<LeaseResult<T>, 'wrappedCredential'>
   /** The plaintext to wrap to the recipient’s key, where the target made the credential. */
   credential?: string
+}
+
+/**
+ * What became of the objects of an account: labels such as `table app.notes`, cut to `limits.leaseObjectsNamedMax`. The last
+ * then says how many more there are.
+ */
+export interface Removal {
+  /** Objects that ran with the rights of the account. */
+  dropped: string[]
+  /** Objects that passed to a role which cannot sign in. */
+  reassigned: string[]
+  /** Why the account itself is still there. Null once it is gone. */
+  problem: string | null
 }
 
 /** What a ledger knows of a lease that has to end. */

@@ -11,15 +11,20 @@ import type {
   LeaseAccountRef,
   LeaseSession,
   LeaseTarget,
+  Removal,
   TargetFacts,
 } from './provider.ts'
 import { connectRedis, redisFailure, saveAccounts } from './redis-client.ts'
+import { nothingLeft } from './removal.ts'
 
 type Config = LeaseTarget<'redis'>['config']
 
-/** Rules apply from left to right. `+@read` alone would refuse SELECT, PING and MULTI, without which no client works. */
+/**
+ * Rules apply from left to right. `+@read` alone would refuse SELECT, PING and MULTI, without which no client works, and
+ * clients ask for INFO first.
+ */
 const levels = {
-  readonly: ['+@read', '+@connection', '+@transaction', '-@dangerous'],
+  readonly: ['+@read', '+@connection', '+@transaction', '-@dangerous', '+info'],
   readwrite: ['~*', '+@all', '-@admin', '-@dangerous', '+info'],
 } as const
 
@@ -28,7 +33,14 @@ export async function open(target: LeaseTarget<'redis'>, outside: Outside): Prom
   checkConfig(config)
   const { host, port } = config.connection
   const protocols = ['redis:', 'rediss:']
-  const admin = parseAdmin(credential, { protocols, host, port, defaultPort: 6379, database: null })
+  const admin = parseAdmin(credential, {
+    protocols,
+    host,
+    port,
+    defaultPort: 6379,
+    database: null,
+    isUserOptional: true,
+  })
   const client = await connectRedis(config.connection, admin, outside)
   return new RedisSession(config, admin, client)
 }
@@ -56,14 +68,28 @@ class RedisSession implements LeaseSession<'redis'> {
       throw unsupported('a cluster is not supported: an account would have to be kept alike on every node')
     if (info.get('redis_mode') === 'sentinel') throw unsupported('this is a sentinel; name the primary')
     await this.call('ACL', 'LIST')
+    await this.checkDatabase()
     const notes: string[] = []
-    if ((await this.aclFile()) === '')
+    if ((await this.setting('aclfile')) === '')
       notes.push('The server has no ACL file: its accounts live in memory, and a restart ends all leases.')
     if (Number(info.get('connected_slaves')) > 0)
       notes.push('Accounts are not replicated: after a failover the leases are gone, and replicas never have them.')
     if (this.config.connection.db !== undefined)
       notes.push('Redis does not keep an account out of other logical databases; only key patterns do.')
     return { server, notes }
+  }
+
+  /** An admin that may not read the setting tries the database. One that may do neither leaves it to the first client. */
+  private async checkDatabase(): Promise<void> {
+    const { db = 0 } = this.config.connection
+    const count = await this.setting('databases')
+    const refuse = (many: string) => new ProviderError('invalid', `connection.db: the server has ${many}`)
+    if (count !== null && db >= Number(count)) throw refuse(`${count} databases, 0 to ${Number(count) - 1}`)
+    if (count !== null) return
+    await this.call('SELECT', `${db}`).catch((error) => {
+      if (error instanceof ProviderError && error.reason === 'denied') return
+      throw refuse(`no database ${db}`)
+    })
   }
 
   async create(lease: Lease<'redis'>): Promise<Issued<'redis'>> {
@@ -86,15 +112,17 @@ class RedisSession implements LeaseSession<'redis'> {
 
   private async rules(roleName: string): Promise<readonly string[]> {
     const { accessLevel, rules = [] } = this.config
-    if (accessLevel === 'custom') return rules.map((rule) => fillTemplate(rule, { roleName }))
-    if (accessLevel === 'readwrite') return levels.readwrite
-    // Before 7 a pattern gives access of both kinds, and the commands alone keep a lease from writing.
-    const version = Number.parseInt((await this.info()).get('redis_version') ?? '', 10)
-    return [version >= 7 ? '%R~*' : '~*', ...levels.readonly]
+    // An account that a lease made would outlive it, and a lease could change the verifier that tells whose it is.
+    if (accessLevel === 'custom') return [...rules.map((rule) => fillTemplate(rule, { roleName })), '-acl']
+    // Before 7 there are no functions, and a pattern gives access of both kinds: the commands alone keep a lease from writing.
+    const isNew = Number.parseInt((await this.info()).get('redis_version') ?? '', 10) >= 7
+    // A function stays after the lease, and runs with the rights of whoever calls it.
+    if (accessLevel === 'readwrite') return isNew ? [...levels.readwrite, '-function'] : levels.readwrite
+    return [isNew ? '%R~*' : '~*', ...levels.readonly]
   }
 
   /** DELUSER closes the account’s connections. `off` or another password would leave open ones as they are. */
-  async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<void> {
+  async revoke({ resourceRef, verifierDigest: digest }: LeaseAccountRef): Promise<Removal> {
     checkName(resourceRef, this.admin.user)
     const passwords = await this.passwords(resourceRef)
     if (passwords !== null) {
@@ -104,6 +132,7 @@ class RedisSession implements LeaseSession<'redis'> {
     }
     // Also where the account is gone already: the last try may have failed here, and a restart would bring it back.
     await this.save()
+    return nothingLeft
   }
 
   async list(): Promise<LeaseAccount[]> {
@@ -134,9 +163,9 @@ class RedisSession implements LeaseSession<'redis'> {
   }
 
   /** Null where the admin account may not ask. */
-  private async aclFile(): Promise<string | null> {
+  private async setting(name: string): Promise<string | null> {
     try {
-      return ((await this.call('CONFIG', 'GET', 'aclfile')) as string[])[1] ?? ''
+      return ((await this.call('CONFIG', 'GET', name)) as string[])[1] ?? ''
     } catch (error) {
       if (error instanceof ProviderError && error.reason === 'denied') return null
       throw error

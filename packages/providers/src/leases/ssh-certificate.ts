@@ -23,7 +23,8 @@ export const newSerial = () => randomBytes(8).readBigUInt64BE()
 /** The certificate as one line: `<type>-cert-v01@openssh.com <base64> <key id>`. */
 export function signUserCertificate(ca: CaKey, certificate: UserCertificate): string {
   const { key, keyId } = certificate
-  const type = `${key.type}-cert-v01@openssh.com`
+  // The types of security keys have the domain already.
+  const type = `${key.type.replace('@openssh.com', '')}-cert-v01@openssh.com`
   const body = Buffer.concat([
     text(type),
     text(randomBytes(32)),

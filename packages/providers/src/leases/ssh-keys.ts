@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import sshpk from 'sshpk'
 import { ProviderError } from '../provider-error.ts'
+import { readSecurityKey, securityKeyTypes } from './ssh-security-keys.ts'
 
 export interface PublicKey {
   /** As in RFC 4253: `ssh-ed25519`. */
@@ -20,9 +21,14 @@ const rsaBitsMin = 3072
 /** Reads `type base64 comment`. A certificate is no key here: what it says would be signed once more, and DSA is broken. */
 export function readPublicKey(text: string, field: string): PublicKey {
   const refuse = (why: string) => new ProviderError('invalid', `${field}: ${why}`)
-  const type = text.split(' ', 1)[0] ?? ''
+  const [type = '', base64 = ''] = text.split(' ')
   if (/-cert-v\d/.test(type)) throw refuse('is a certificate; send the key itself')
-  if (!types.includes(type)) throw refuse(`is no key of the types ${types.join(', ')}`)
+  if (securityKeyTypes.includes(type)) {
+    const blob = readSecurityKey(type, base64)
+    if (!blob) throw refuse('cannot be read')
+    return { type, blob }
+  }
+  if (!types.includes(type)) throw refuse(`is no key of the types ${[...types, ...securityKeyTypes].join(', ')}`)
   const key = attempt(() => sshpk.parseKey(text, 'ssh'))
   if (!key) throw refuse('cannot be read')
   const blob = key.toBuffer('rfc4253')

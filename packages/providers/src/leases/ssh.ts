@@ -1,9 +1,10 @@
 import { sshPrincipalPattern } from '@skerry/contract/lease-targets'
-import { addressFamily } from '../address.ts'
+import { addressFamily, isNetwork } from '../address.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { checkConfig } from './checks.ts'
 import type { Issued, Lease, LeaseSession, LeaseTarget, TargetFacts } from './provider.ts'
+import { nothingLeft } from './removal.ts'
 import { newSerial, signUserCertificate } from './ssh-certificate.ts'
 import { type CaKey, readCaKey, readPublicKey } from './ssh-keys.ts'
 
@@ -25,7 +26,7 @@ export async function open(target: LeaseTarget<'ssh'>, outside: Outside): Promis
   return {
     verify: async () => verify(config, ca),
     create: async (lease) => create(config, ca, lease, outside.now()),
-    revoke: async () => {},
+    revoke: async () => nothingLeft,
     list: async () => [],
     close: async () => {},
   }
@@ -76,10 +77,13 @@ function checkPrincipals(principals: readonly string[], allowed: readonly string
 }
 
 function checkSources(sources: readonly string[]): void {
-  for (const source of sources) {
+  for (const [index, source] of sources.entries()) {
+    const refuse = (why: string) => new ProviderError('invalid', `sourceAddresses[${index}]: ${source} ${why}`)
     const [address = '', bits] = source.split('/')
     const most = addressFamily(address) === 6 ? 128 : 32
-    if (!addressFamily(address) || (bits !== undefined && Number(bits) > most))
-      throw new ProviderError('invalid', `sourceAddresses: ${source} is no address or network`)
+    if (!addressFamily(address) || (bits !== undefined && Number(bits) > most)) throw refuse('is no address or network')
+    // OpenSSH then refuses every certificate of the target.
+    if (bits !== undefined && !isNetwork(address, Number(bits)))
+      throw refuse(`names a host; write the network's own address before /${bits}, or the address alone`)
   }
 }

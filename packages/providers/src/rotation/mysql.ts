@@ -14,7 +14,8 @@ const PLUGIN = 'mysql_native_password'
 const replaceable = [PLUGIN, 'caching_sha2_password', '']
 
 export async function verify(account: Account<'mysql'>, outside: Outside): Promise<void> {
-  const { username, config } = account
+  const { username } = account
+  const userHost = hostOf(account)
   await asAdmin(account, outside, async (query) => {
     const [active] = await query(
       `SELECT plugin_status AS status FROM information_schema.plugins WHERE plugin_name = '${PLUGIN}'`,
@@ -24,8 +25,8 @@ export async function verify(account: Account<'mysql'>, outside: Outside): Promi
         'unsupported',
         `this server has not loaded ${PLUGIN}, without which no verifier can be set`,
       )
-    const rows = await query(`SELECT plugin FROM mysql.user WHERE User = '${username}' AND Host = '${config.userHost}'`)
-    const name = `'${username}'@'${config.userHost}'`
+    const rows = await query(`SELECT plugin FROM mysql.user WHERE User = '${username}' AND Host = '${userHost}'`)
+    const name = `'${username}'@'${userHost}'`
     if (!rows[0]) throw new ProviderError('missing', `there is no account ${name}`)
     if (!replaceable.includes(String(rows[0].plugin)))
       throw new ProviderError(
@@ -35,10 +36,13 @@ export async function verify(account: Account<'mysql'>, outside: Outside): Promi
   })
 }
 
+/** As the server stores it. */
+const hostOf = ({ config }: Account<'mysql'>): string => config.userHost.toLowerCase()
+
 /** Sessions that are open stay. The account holds one password, so the one before ends here. */
 export async function change(account: Account<'mysql'>, password: string, _: string | null, outside: Outside) {
   const { username, config } = account
-  const { userHost } = config
+  const userHost = hostOf(account)
   const verifier = nativePasswordHash(password)
   const usual = [`ALTER USER '${username}'@'${userHost}' IDENTIFIED WITH ${PLUGIN} AS '${verifier}'`]
   await asAdmin(

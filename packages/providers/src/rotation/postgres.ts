@@ -13,7 +13,10 @@ const { escapeIdentifier: identifier, escapeLiteral: literal } = pg
 export async function verify(account: Account<'postgres'>, outside: Outside): Promise<void> {
   const { username } = account
   await asAdmin(account, outside, async (query) => {
-    const { rows } = await query('SELECT rolcanlogin AS login FROM pg_roles WHERE rolname = $1', [username])
+    const { rows } = await query(
+      'SELECT rolcanlogin AS login FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) $1',
+      [username],
+    )
     if (rows.length === 0) throw new ProviderError('missing', `there is no account ${username}`)
     if (!rows[0].login) throw new ProviderError('unsupported', `the account ${username} may not sign in (NOLOGIN)`)
   })

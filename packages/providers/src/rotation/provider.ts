@@ -7,11 +7,14 @@ export interface RotationProvider<K extends AccountKind> {
   /** Signs in as the admin and looks whether the account is there and can be given a password. Changes nothing. */
   verify(account: Account<K>, outside: Outside): Promise<void>
   /**
-   * Gives the account another password, as a verifier: the target never sees the password itself. Again is fine.
+   * Gives the account another password, as a verifier: no statement holds the password itself. Again is fine.
    * @param keep a password that is to stay good beside it, where the target can hold two; null where none is known
    */
   change(account: Account<K>, password: string, keep: string | null, outside: Outside): Promise<void>
-  /** Whether the account signs in with this password. Throws `ProviderError` where the target did not say. */
+  /**
+   * Whether the account signs in with this password. Throws `ProviderError` where the target did not say. Redis receives the
+   * password here. PostgreSQL and MySQL answer a challenge, and are refused where they ask for it over unverified TLS.
+   */
   signsIn(account: Account<K>, password: string, outside: Outside): Promise<boolean>
 }
 

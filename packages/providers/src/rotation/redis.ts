@@ -75,5 +75,12 @@ async function asAdmin(
 function adminOf({ target }: Account<'redis'>): Admin {
   const { host, port } = target.config.connection
   const protocols = ['redis:', 'rediss:']
-  return parseAdmin(target.credential, { protocols, host, port, defaultPort: 6379, database: null })
+  return parseAdmin(target.credential, {
+    protocols,
+    host,
+    port,
+    defaultPort: 6379,
+    database: null,
+    isUserOptional: true,
+  })
 }

@@ -134,14 +134,16 @@ export function databaseConformance<T extends DatabaseTag, S extends Scene<T>>(
       await (await scene.signIn(name, secret)).close()
     })
 
-    it('an account that is not the lease’s own is neither changed nor removed', async () => {
-      const session = await open()
-      const { lease, name, ref } = mint()
-      await scene.createForeign(name)
-      expect(await reasonOf(session.create(lease))).toBe('exists')
-      expect(await reasonOf(session.revoke(ref))).toBe('foreign')
-      expect(await scene.exists(name)).toBe(true)
-    })
+    // MongoDB's account is named by the ledger: nobody else has the name.
+    if (tag !== 'mongodb')
+      it('an account that is not the lease’s own is neither changed nor removed', async () => {
+        const session = await open()
+        const { lease, name, ref } = mint()
+        await scene.createForeign(name)
+        expect(await reasonOf(session.create(lease))).toBe('exists')
+        expect(await reasonOf(session.revoke(ref))).toBe('foreign')
+        expect(await scene.exists(name)).toBe(true)
+      })
 
     it('what a crash left half made can be ended', async () => {
       const { name, verifier, ref } = mint()

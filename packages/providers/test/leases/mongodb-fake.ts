@@ -26,6 +26,10 @@ export interface MongodbFake {
   /** Commands that the admin account may not run. */
   forbidden: Set<string>
   secondary: boolean
+  /** What it says that accounts may sign in with. */
+  mechanisms?: string[]
+  /** What clients have begun to sign in with. */
+  begun: string[]
   stop(): Promise<void>
 }
 
@@ -51,6 +55,7 @@ const fields: Record<string, readonly string[]> = {
   dropUser: ['writeConcern'],
   usersInfo: ['showCredentials', 'showCustomData', 'showPrivileges', 'filter'],
   killAllSessions: [],
+  rolesInfo: ['showAuthenticationRestrictions', 'showBuiltinRoles', 'showPrivileges'],
   ping: [],
   buildInfo: [],
   find: ['filter'],
@@ -76,7 +81,12 @@ interface Admin {
 /** Under TLS where it is given a certificate, and then under nothing else. */
 export async function startMongodbFake(admin: Admin, tls?: { cert: string; key: string }): Promise<MongodbFake> {
   const open = new Set<Socket>()
-  const fake = { accounts: new Map<string, Account>(), commands: [] as string[], forbidden: new Set<string>() }
+  const fake = {
+    accounts: new Map<string, Account>(),
+    commands: [] as string[],
+    forbidden: new Set<string>(),
+    begun: [] as string[],
+  }
   const state = Object.assign(fake, { secondary: false, port: 0, stop })
   const take = (socket: Socket) => {
     open.add(socket)
@@ -112,6 +122,7 @@ function converse(socket: Socket, fake: MongodbFake, admin: Admin): void {
       let command: Doc = {}
       try {
         command = opcode === OP_QUERY ? readQuery(message) : readMsg(message)
+        if (command.saslStart) fake.begun.push(String(command.mechanism))
         if (command.saslStart) body = scram.first(command)
         else if (command.saslContinue) {
           body = scram.last(command)
@@ -183,6 +194,7 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   if ($db !== 'admin') throw new Refusal(13, 'accounts of this suite live in admin')
   if (name === 'usersInfo') return { users: users(fake, command) }
   if (name === 'killAllSessions') return {}
+  if (name === 'rolesInfo') return { roles: (command.rolesInfo as { role: string }[]).filter(isRole) }
   if (fake.secondary) throw new Refusal(10107, 'not primary')
   return name === 'createUser' ? createUser(fake, command) : dropUser(fake, command)
 }
@@ -210,7 +222,10 @@ const hello = (fake: MongodbFake): Doc => ({
   logicalSessionTimeoutMinutes: 30,
   readOnly: false,
   helloOk: true,
+  ...(fake.mechanisms ? { saslSupportedMechs: fake.mechanisms } : {}),
 })
+
+const isRole = ({ role }: { role: string }) => ['read', 'readWrite', 'reporting'].includes(role)
 
 function users(fake: MongodbFake, { usersInfo, showCustomData }: Doc): Doc[] {
   const wanted = typeof usersInfo === 'object' ? (usersInfo as Doc).user : undefined
@@ -231,7 +246,7 @@ function createUser(fake: MongodbFake, command: Doc): Doc {
   if (typeof user !== 'string' || typeof pwd !== 'string' || !Array.isArray(roles)) throw new Refusal(2, 'bad value')
   if (fake.accounts.has(user)) throw new Refusal(51_003, `User "${user}@admin" already exists`)
   for (const { role, db } of roles as { role: string; db: string }[])
-    if (!['read', 'readWrite', 'reporting'].includes(role)) throw new Refusal(31, `Could not find role: ${role}@${db}`)
+    if (!isRole({ role })) throw new Refusal(31, `Could not find role: ${role}@${db}`)
   if ((mechanisms as string[] | undefined)?.join() !== 'SCRAM-SHA-256') throw new Refusal(2, 'mechanisms')
   if ((writeConcern as Doc | undefined)?.w !== 'majority') throw new Refusal(2, 'writeConcern')
   fake.accounts.set(user, {

@@ -10,6 +10,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
   afterEach(() => {
     const { fake } = scene()
     fake.forbidden.clear()
+    delete fake.mechanisms
     fake.secondary = false
   })
 
@@ -32,6 +33,29 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect(scene().fake.accounts.get(name)?.roles).toEqual(roles)
     const unknown = await open({ accessLevel: 'custom', roles: [{ role: 'unknown', db: 'shop' }] })
     await expect(unknown.create(mint().lease)).rejects.toMatchObject({ reason: 'invalid' })
+  })
+
+  it('an account ends though its holder has changed what it says of itself', async () => {
+    const { lease, name, ref } = mint()
+    const session = await open()
+    await session.create(lease)
+    Object.assign(scene().fake.accounts.get(name)!, { customData: { skerryLease: 'lse_another' } })
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a role that does not exist is refused when the target is registered', async () => {
+    const roles = [
+      { role: 'reporting', db: 'stats' },
+      { role: 'unknown', db: 'shop' },
+    ]
+    const session = await open({ accessLevel: 'custom', roles })
+    await expect(session.verify()).rejects.toMatchObject({
+      reason: 'invalid',
+      message: 'roles[1]: there is no role unknown in the database shop',
+    })
+    scene().fake.forbidden.add('rolesInfo')
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('viewRole')])
   })
 
   it('ends what runs before it removes the account', async () => {
@@ -67,6 +91,15 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     await expect(session.verify()).rejects.toMatchObject({ reason: 'unsupported' })
     const connection = { host: 'shop.abcde.mongodb.net', port: 27_017, database: 'shop' }
     await expect(open({ connection })).rejects.toMatchObject({ reason: 'unsupported' })
+  })
+
+  it('a server that offers PLAIN alone gets no password', async () => {
+    const { fake } = scene()
+    fake.mechanisms = ['PLAIN']
+    fake.begun.splice(0)
+    await expect(open()).rejects.toMatchObject({ reason: 'denied' })
+    expect(fake.begun).not.toContain('PLAIN')
+    expect(fake.begun).not.toEqual([])
   })
 
   it('a missing right is denied', async () => {

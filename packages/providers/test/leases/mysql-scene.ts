@@ -11,6 +11,8 @@ export const missingMariadb = () => missing(['mariadbd', 'mariadb-install-db'], 
 
 export interface MysqlScene extends Scene<'mysql'>, Blockable {
   root: Connection
+  /** As the holder of an account may at any time. */
+  setOwnPassword(name: string, secret: string, next: string): Promise<void>
 }
 
 /** MariaDB with an admin account as docs/leases.md asks for it. */
@@ -68,6 +70,11 @@ export async function mariadbScene(): Promise<MysqlScene> {
         `SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for%lock'`,
       )
       return (rows as unknown[]).length
+    },
+    async setOwnPassword(name, secret, next) {
+      const client = await createConnection({ ...address, user: name, password: secret })
+      await client.query(`SET PASSWORD = PASSWORD('${next}')`)
+      await client.end()
     },
     server: /^MariaDB \d+\.\d+/,
     target: (accessLevel) => ({

@@ -1,3 +1,4 @@
+import { createConnection } from 'mysql2/promise'
 import { expect, it } from 'vitest'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
 import { testOutside } from '../outside.ts'
@@ -37,6 +38,113 @@ databaseConformance('mysql', skip, mariadbScene, ({ scene, open, mint }) => {
     await refused
     await stuck.unblock()
     expect(await scene().exists(left.name)).toBe(false)
+  })
+
+  const holderOf = async (name: string, secret: string) => {
+    const { host, port } = { ...scene().target('readonly').config.connection, host: '127.0.0.1' }
+    return await createConnection({ host, port, user: name, password: secret })
+  }
+
+  it('a lease whose holder has set another password ends all the same', async () => {
+    const { lease, name, secret, ref } = mint()
+    const session = await open()
+    await session.create(lease)
+    const holder = await holderOf(name, secret)
+    holder.on('error', () => {})
+    await holder.query(`SET PASSWORD = PASSWORD('another')`)
+    await expect(holder.query(`REVOKE '${lease.id}' FROM CURRENT_USER`)).rejects.toThrow(/denied/)
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+    const [roles] = await scene().root.query('SELECT 1 FROM mysql.user WHERE User = ?', [lease.id])
+    expect(roles).toEqual([])
+  })
+
+  it('a host in upper case is the host that the server stores', async () => {
+    const { lease, name, ref } = mint()
+    const session = await open({ userHost: 'Client.Example' })
+    await session.create(lease)
+    const [rows] = await scene().root.query('SELECT Host FROM mysql.user WHERE User = ?', [name])
+    expect(rows).toEqual([{ Host: 'client.example' }])
+    await session.revoke(ref)
+    expect(await scene().exists(name)).toBe(false)
+  })
+
+  it('a holder cannot sign in before the account carries its mark', async () => {
+    const { root } = scene()
+    const { lease, name, secret, ref } = mint()
+    const session = await open()
+    // The mark cannot be given by somebody who is not its administrator.
+    await root.query(`CREATE ROLE '${lease.id}'`)
+    await expect(session.create(lease)).rejects.toBeInstanceOf(Error)
+    await expect(scene().signIn(name, secret)).rejects.toThrow()
+    expect(await scene().exists(name)).toBe(false)
+    await session.revoke(ref)
+  })
+
+  it('an account with the mark of another lease is foreign', async () => {
+    const [one, other] = [mint(), mint()]
+    const session = await open()
+    await session.create(one.lease)
+    await expect(session.revoke({ ...other.ref, resourceRef: one.name })).rejects.toMatchObject({ reason: 'foreign' })
+    await session.revoke(one.ref)
+  })
+
+  it('what runs with the rights of a lease is dropped with it', async () => {
+    const { root } = scene()
+    await root.query('GRANT DROP, ALTER ROUTINE, TRIGGER, EVENT ON `my\\_shop`.* TO skerry_admin')
+    const create = `CREATE USER '{{roleName}}'@'{{userHost}}' IDENTIFIED VIA mysql_native_password USING '{{verifier}}'`
+    const session = await open({ accessLevel: 'custom', createStatements: [create] })
+    expect((await session.verify()).notes).toEqual([])
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    await root.query(`GRANT SELECT, INSERT, CREATE VIEW, CREATE ROUTINE, TRIGGER, EVENT ON my_shop.* TO \`${name}\``)
+    const holder = await holderOf(name, secret)
+    holder.on('error', () => {})
+    for (const statement of [
+      'CREATE VIEW my_shop.`peek``it` AS SELECT * FROM my_shop.notes',
+      'CREATE SQL SECURITY INVOKER VIEW my_shop.harmless AS SELECT 1',
+      'CREATE PROCEDURE my_shop.act() SELECT 1',
+      'CREATE FUNCTION my_shop.answer() RETURNS int DETERMINISTIC RETURN 1',
+      'CREATE TRIGGER my_shop.noticed BEFORE INSERT ON my_shop.notes FOR EACH ROW SET NEW.text = NEW.text',
+      'CREATE EVENT my_shop.later ON SCHEDULE EVERY 1 DAY DO SELECT 1',
+    ])
+      await holder.query(statement)
+    const { dropped, reassigned, problem } = await session.revoke(ref)
+    expect(dropped.toSorted()).toEqual([
+      'event my_shop.later',
+      'function my_shop.answer',
+      'procedure my_shop.act',
+      'trigger my_shop.noticed',
+      'view my_shop.peek`it',
+    ])
+    expect([reassigned, problem, await scene().exists(name)]).toEqual([[], null, false])
+    await root.query('DROP VIEW my_shop.harmless')
+    await root.query('REVOKE DROP, ALTER ROUTINE, TRIGGER, EVENT ON `my\\_shop`.* FROM skerry_admin')
+    const { notes } = await (await open({ accessLevel: 'custom', createStatements: [create] })).verify()
+    expect(notes).toEqual([expect.stringMatching(/lacks DROP, ALTER ROUTINE, TRIGGER, EVENT on my_shop/)])
+  })
+
+  it('a name under which somebody has left such objects is refused', async () => {
+    const { root } = scene()
+    const { lease, name } = mint()
+    await root.query(`CREATE DEFINER='${name}'@'%' VIEW my_shop.left_behind AS SELECT 1`)
+    await expect((await open()).create(lease)).rejects.toMatchObject({
+      reason: 'exists',
+      message: expect.stringMatching(/view my_shop\.left_behind would run with the rights/),
+    })
+    await root.query('DROP VIEW my_shop.left_behind')
+  })
+
+  it('an admin without a password signs in where its account has none', async () => {
+    const { root } = scene()
+    const { config, credential } = scene().target('readonly')
+    await root.query(`CREATE USER skerry_open@'%' IDENTIFIED BY ''`)
+    await root.query(`GRANT ALL ON *.* TO skerry_open@'%' WITH GRANT OPTION`)
+    const open = { config, credential: credential.replace('skerry_admin:adminpassword', 'skerry_open') }
+    const session = await openLeaseTarget('mysql', open, testOutside())
+    await session.create(mint().lease)
+    await session.close()
+    await root.query(`DROP USER skerry_open@'%'`)
   })
 
   it('a grant is for the one database, whose name is no pattern', async () => {
@@ -116,7 +224,7 @@ it.each([
     /^MySQL 8\.4\.3: mysql_native_password is not loaded; start the server with --mysql-native-password=ON$/,
   ],
   ['9.1.0', null, /^MySQL 9\.1\.0: this version no longer has mysql_native_password/],
-  ['5.7.44', 'ACTIVE', /^MySQL 5\.7\.44: versions before 8\.0/],
+  ['5.7.44', 'ACTIVE', /^MySQL 5\.7\.44: versions before 8\.0\.21/],
   ['5.5.5-10.4.34-MariaDB', 'ACTIVE', /^MariaDB 10\.4\.34: versions before 10\.5/],
 ])('a server of version %s with the plugin %s is refused with the reason', async (version, plugin, why) => {
   const fake = await mysqlFake({ version, plugin })

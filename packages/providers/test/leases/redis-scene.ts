@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from '../../../server/test/services/free-port.ts'
 import { certificateFor } from '../services/certificate.ts'
 import { findBinary, folderFor, missing, runAs, startDaemon } from '../services/process.ts'
@@ -9,6 +9,8 @@ export const missingRedis = () => missing(['redis-server'], 'redis-server')
 
 export interface RedisScene extends Scene<'redis'> {
   root: Redis
+  /** A client in the first database, as its users make one. */
+  driver(username: string, password: string, options?: RedisOptions): Promise<Redis>
   /** What a restart would bring back. */
   saved(): string
 }
@@ -40,6 +42,19 @@ export async function redisScene(): Promise<RedisScene> {
   await root.set('note', 'one')
   return {
     root,
+    async driver(username, password, options = {}) {
+      const client = new Redis({
+        ...address,
+        username,
+        password,
+        lazyConnect: true,
+        retryStrategy: () => null,
+        ...options,
+      })
+      client.on('error', () => {})
+      await client.connect()
+      return client
+    },
     saved: () => readFileSync(aclFile, 'utf8'),
     server: /^Redis \d+\.\d+/,
     target: (accessLevel) => ({

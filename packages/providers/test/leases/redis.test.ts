@@ -33,6 +33,86 @@ databaseConformance('redis', skip, redisScene, ({ scene, open, mint }) => {
     expect(await scene().root.call('ACL', 'DRYRUN', name, 'SET', 'other', 'b')).toMatch(/no permissions/)
   })
 
+  const levels: Parameters<typeof open>[0][] = [
+    { accessLevel: 'readonly' },
+    { accessLevel: 'readwrite' },
+    { accessLevel: 'custom', rules: ['~*', '+@all'] },
+  ]
+  it.each(levels)('a lease can neither change an account nor outlive its end: %j', async (config) => {
+    const session = await open(config)
+    const { lease, name, secret, ref } = mint()
+    await session.create(lease)
+    const holder = await scene().driver(name, secret)
+    for (const command of [
+      ['SETUSER', name, 'resetpass', '>another'],
+      ['SETUSER', 'heir', 'on', 'nopass', '~*', '+@all'],
+      ['DELUSER', name],
+    ])
+      await expect(holder.call('ACL', ...command)).rejects.toThrow(/NOPERM/)
+    holder.disconnect()
+    await session.revoke(ref)
+    expect([await scene().exists(name), await scene().exists('heir')]).toEqual([false, false])
+  })
+
+  it('a lease that writes leaves no function for others to call', async () => {
+    const session = await open({ accessLevel: 'readwrite' })
+    const { lease, name, secret } = mint()
+    await session.create(lease)
+    const holder = await scene().driver(name, secret)
+    const library = `#!lua name=shop\nredis.register_function('checkout', function() return 1 end)`
+    await expect(holder.call('FUNCTION', 'LOAD', 'REPLACE', library)).rejects.toThrow(/NOPERM/)
+    holder.disconnect()
+    expect(await scene().root.call('FUNCTION', 'LIST')).toEqual([])
+  })
+
+  it.each(['readonly', 'readwrite'] as const)('a client that asks for INFO first is ready: %s', async (accessLevel) => {
+    const session = await open({ accessLevel })
+    const { lease, name, secret } = mint()
+    await session.create(lease)
+    const client = await scene().driver(name, secret, { enableReadyCheck: true })
+    expect(await client.get('note')).toBe('one')
+    client.disconnect()
+  })
+
+  it('a logical database that the server does not have is refused, also where the admin may not read the setting', async () => {
+    const connection = { ...scene().target('readonly').config.connection, db: 4000 }
+    const refused = { reason: 'invalid', message: 'connection.db: the server has 16 databases, 0 to 15' }
+    await expect((await open({ connection })).verify()).rejects.toMatchObject(refused)
+    await scene().root.call('ACL', 'SETUSER', 'skerry_admin', '-config|get', '+select')
+    await expect((await open({ connection })).verify()).rejects.toMatchObject({
+      reason: 'invalid',
+      message: 'connection.db: the server has no database 4000',
+    })
+    await scene().root.call('ACL', 'SETUSER', 'skerry_admin', '-select')
+    await (await open({ connection })).verify()
+    await scene().root.call('ACL', 'SETUSER', 'skerry_admin', '+config|get')
+  })
+
+  it('an admin without a password signs in where its account has none', async () => {
+    const { config, credential } = scene().target('readonly')
+    await scene().root.call(
+      'ACL',
+      'SETUSER',
+      'skerry_open',
+      'on',
+      'nopass',
+      '-@all',
+      '+acl',
+      '+info',
+      '+config|get',
+      '+ping',
+    )
+    const url = new URL(credential)
+    const session = await openLeaseTarget(
+      'redis',
+      { config, credential: `redis://skerry_open@localhost:${url.port}/1` },
+      testOutside(),
+    )
+    await session.create(mint().lease)
+    await session.close()
+    await scene().root.call('ACL', 'DELUSER', 'skerry_open')
+  })
+
   it.each(['nopass', '>password', `#${'0'.repeat(64)}`, 'on', 'reset', '~a b', '+{{verifier}}', '~{{verifier}}'])(
     'refuses the rule %s',
     async (rule) => {

@@ -156,11 +156,56 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     await expect(ssh(key, 'true')).rejects.toThrow(/Permission denied/)
   })
 
+  it('networks without bits of a host are taken', async () => {
+    const sourceAddresses = ['10.0.0.0/24', '10.0.0.128/25', '10.0.0.5/32', '10.0.0.5', '0.0.0.0/0', '2001:db8::/32']
+    await open(ca, { sourceAddresses: [...sourceAddresses, '2001:db8::1/128', '2001:db8:0:8000::/49', '::/0'] })
+  })
+
+  it('keys that live in a security key are certified, with no-touch-required', async () => {
+    const field = (value: string | Buffer) => {
+      const bytes = Buffer.from(value as string)
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(bytes.length)
+      return Buffer.concat([length, bytes])
+    }
+    const line = (type: string, ...fields: (string | Buffer)[]) =>
+      `${type} ${Buffer.concat([type, ...fields].map(field)).toString('base64')}`
+    const { x, y } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
+    const point = Buffer.concat([Buffer.from([4]), Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
+    const ed25519 = 'sk-ssh-ed25519@openssh.com'
+    const ecdsa = 'sk-ecdsa-sha2-nistp256@openssh.com'
+    for (const publicKey of [line(ed25519, Buffer.alloc(32, 9), 'ssh:'), line(ecdsa, 'nistp256', point, 'ssh:')]) {
+      const file = `${scene.folder}/security-key-${publicKey.slice(3, 8)}`
+      const key = { file, privateKey: '', publicKey }
+      const { shown } = await certify(ca, key, { extensions: ['no-touch-required', 'permit-pty'] })
+      const type = publicKey.split(' ', 1)[0]!.replace('@', '-cert-v01@')
+      expect(shown).toContain(`Type: ${type} user certificate`)
+      expect(shown).toMatch(/Public key: (?:ED25519|ECDSA)-SK-CERT SHA256:/)
+      expect(shown).toMatch(/Extensions: \n\s+no-touch-required\n/)
+    }
+    const session = await open(ca)
+    for (const bad of [
+      line(ed25519, Buffer.alloc(31), 'ssh:'),
+      line(ed25519, Buffer.alloc(32)),
+      line(ecdsa, 'nistp256', Buffer.alloc(65, 4), 'ssh:'),
+      line(ed25519, Buffer.alloc(32), 'ssh:').slice(0, -8),
+    ])
+      await expect(session.create(lease(bad))).rejects.toMatchObject({ message: 'publicKey: cannot be read' })
+  })
+
   it('unknown extensions, networks that are none and a passphrase are refused', async () => {
     const other = await newKey('ed25519')
     const bad = [
       open(ca, { extensions: ['permit-everything' as 'permit-pty'] }),
       open(ca, { sourceAddresses: ['10.0.0.0/64'] }),
+      ...[
+        '10.0.0.5/24',
+        '10.0.0.128/24',
+        '0.0.0.1/0',
+        '2001:db8::1/64',
+        '2001:db8:0:8000::/48',
+        '::ffff:10.0.0.1/120',
+      ].map((source) => open(ca, { sourceAddresses: [source] })),
     ]
     for (const opened of bad) await expect(opened).rejects.toMatchObject({ reason: 'invalid' })
     await run('ssh-keygen', ['-q', '-p', '-N', 'passphrase', '-f', other.file])

@@ -9,7 +9,7 @@ import { wrappedForBroker } from '../../../test/lease-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { missingPostgres, startPostgres } from '../../../test/services/postgres.ts'
 import { startMailServer } from '../../../test/services/smtp.ts'
-import { mailsWritten } from '../../../test/state.ts'
+import { mailsWritten, newEntries } from '../../../test/state.ts'
 import { newMember } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 
@@ -143,14 +143,61 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     expect([(await read(body.lease.id)).status, await exists('half_made')]).toEqual(['failed', false])
   })
 
-  test('that never made its account leaves an account of the same name alone', async () => {
+  test('that never made its account leaves an account of the same name alone, and says so', async () => {
     const { body } = await mint('taken_later', 'x')
     await scene.root.query('DROP ROLE taken_later')
     await scene.root.query(`CREATE ROLE taken_later LOGIN PASSWORD 'of somebody else'`)
     await context.db.rows(`update leases set status = 'creating' where id = $1`, [body.lease.id])
     world.clock.advance(91)
     await endDue(context, orgId, targetId)
-    expect([(await read(body.lease.id)).status, await exists('taken_later')]).toEqual(['failed', true])
+    const lease = await read(body.lease.id)
+    expect([lease.status, lease.lastError, await exists('taken_later')]).toEqual([
+      'revoking',
+      'target: the role taken_later does not carry the comment of this lease',
+      true,
+    ])
+    await scene.root.query('DROP ROLE taken_later')
+    world.clock.advance(20)
+    await endDue(context, orgId, targetId)
+    expect((await read(body.lease.id)).status).toBe('failed')
+  })
+
+  test('whose account looks foreign stays in the ledger until an admin has mended it', async () => {
+    const { body } = await mint('renamed_mark', 'x', { ttlSeconds: 60 })
+    await scene.root.query(`COMMENT ON ROLE renamed_mark IS 'somebody was here'`)
+    world.clock.advance(61)
+    await endDue(context, orgId, targetId)
+    const { status, lastError } = await read(body.lease.id)
+    expect([status, lastError]).toEqual(['revoking', expect.stringContaining('does not carry the comment')])
+    await scene.root.query(`COMMENT ON ROLE renamed_mark IS 'skerry lease ${body.lease.id}'`)
+    world.clock.advance(20)
+    await endDue(context, orgId, targetId)
+    expect([(await read(body.lease.id)).status, await exists('renamed_mark')]).toEqual(['expired', false])
+  })
+
+  test('whose objects were dropped or reassigned has an audit entry that names them, once', async () => {
+    const { body } = await mint('builder', 'x')
+    await scene.root.query(`GRANT ALL ON SCHEMA app TO builder; SET ROLE builder; CREATE TABLE app.built (id int);
+      CREATE FUNCTION app.elevated() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; RESET ROLE;
+      CREATE TABLE app.of_root (id int); GRANT SELECT ON app.of_root TO builder`)
+    const entries = await newEntries(world, () => revoke(body.lease.id))
+    expect(entries.map(({ action }) => action)).toEqual(['lease.revoked', 'lease.cleaned_up'])
+    expect(entries[1]).toMatchObject({
+      actorType: 'system',
+      resourceId: body.lease.id,
+      metadata: {
+        targetId,
+        resourceRef: 'builder',
+        dropped: ['function app.elevated()'],
+        reassigned: ['table app.built'],
+      },
+    })
+    // A grant of somebody else's keeps the role, and the objects are told of all the same.
+    expect((await read(body.lease.id)).lastError).toMatch(/depend on it/)
+    await scene.root.query('DROP TABLE app.of_root')
+    world.clock.advance(20)
+    expect(await newEntries(world, () => endDue(context, orgId, targetId))).toEqual([])
+    expect([(await read(body.lease.id)).status, await exists('builder')]).toEqual(['revoked', false])
   })
 
   test('is revoked once its target answers again, and until then the ledger says so', async () => {

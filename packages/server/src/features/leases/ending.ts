@@ -82,14 +82,28 @@ async function removeAccount(context: Context, session: RemoteSession, lease: En
   const { id, resourceRef, verifierDigest } = lease
   if (resourceRef === null) return absent(context, lease)
   try {
-    await session.revoke({ id, resourceRef, verifierDigest })
+    const { problem, ...objects } = await session.revoke({ id, resourceRef, verifierDigest })
+    await recordObjects(context, lease, objects)
+    if (problem !== null) return failedTry(context, lease, `target: ${problem}`)
   } catch (error) {
+    // A foreign account stays as it is, and the lease stays `revoking`: an admin has to see why it looks foreign.
     if (!(error instanceof ProviderError) || error.reason === 'unreachable') throw error
-    // What stands there under this name is somebody else's: ours was never made.
-    if (error.reason === 'foreign') return absent(context, lease)
     return failedTry(context, lease, `target: ${error.message}`)
   }
   await absent(context, lease)
+}
+
+/** An entry of its own, because that of a revocation is older, and because objects may be gone before their account is. */
+export async function recordObjects(
+  context: Context,
+  { orgId, id, targetId, resourceRef }: Ending,
+  { dropped, reassigned }: { dropped: readonly string[]; reassigned: readonly string[] },
+): Promise<void> {
+  if (dropped.length + reassigned.length === 0) return
+  const metadata = { targetId, resourceRef, dropped, reassigned }
+  await unit(context, system, async (_, record) =>
+    record({ orgId, action: 'lease.cleaned_up', resourceId: id, metadata }),
+  )
 }
 
 /** It is not on the target now. While what would make it may still be on its way there, that is no end: it is looked for again. */

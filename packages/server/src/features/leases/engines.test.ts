@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { leases } from '@skerry/contract/leases'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { password, roleName, verifierOf } from '../../../../providers/test/leases/mint.ts'
-import { mariadbScene, missingMariadb } from '../../../../providers/test/leases/mysql-scene.ts'
+import { type MysqlScene, mariadbScene, missingMariadb } from '../../../../providers/test/leases/mysql-scene.ts'
 import { missingRedis, redisScene } from '../../../../providers/test/leases/redis-scene.ts'
 import { type Folder, folderFor } from '../../../../providers/test/services/process.ts'
 import { missingSshd, type Sshd, startSshd } from '../../../../providers/test/services/sshd.ts'
@@ -118,6 +118,17 @@ for (const { tag, skip, open } of engines) {
       const { lease } = (await world.call(leases.get, { as, params: { orgId, leaseId: body.lease.id } })).body
       expect([lease.status, await scene.exists(name)]).toEqual(['expired', false])
     })
+
+    if (tag === 'mysql')
+      test('whose holder has set another password ends all the same', async () => {
+        const [name, secret] = [roleName(), password()]
+        const { body } = await mint(name, secret)
+        await (scene as MysqlScene).setOwnPassword(name, secret, 'another')
+        world.clock.advance(61)
+        await endDue(world.server.context, orgId, targetId)
+        const { lease } = (await world.call(leases.get, { as, params: { orgId, leaseId: body.lease.id } })).body
+        expect([lease.status, lease.lastError, await scene.exists(name)]).toEqual(['expired', null, false])
+      })
 
     test('of a name that is there already is refused, and that account is left alone', async () => {
       const name = roleName()

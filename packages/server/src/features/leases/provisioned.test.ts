@@ -4,7 +4,7 @@ import { roleName, verifierOf } from '../../../../providers/test/leases/mint.ts'
 import { wrappedKey } from '../../../test/blobs.ts'
 import { provisionedConfig } from '../../../test/lease-steps.ts'
 import { failure, openProvisioner } from '../../../test/provisioner-scene.ts'
-import { auditRows } from '../../../test/state.ts'
+import { auditRows, newEntries } from '../../../test/state.ts'
 import { newToken, signUp } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 
@@ -180,6 +180,20 @@ describe('a lease that a provisioner makes', () => {
     expect(job).toMatchObject({ kind: 'revoke', lease: { id: lease.id, resourceRef: lease.resourceRef } })
     await report(job.id)
     expect((await answer).body.lease).toMatchObject({ status: 'revoked', lastError: null })
+  })
+
+  test('whose objects its provisioner dropped or reassigned has an audit entry that names them', async () => {
+    const lease = await made()
+    const answer = revoke(lease.id)
+    const job = await jobOf()
+    const objects = { dropped: ['function public.elevated()'], reassigned: ['table public.built'] }
+    const entries = await newEntries(world, async () => {
+      await report(job.id, { ...failure(false), ...objects })
+    })
+    expect(entries).toMatchObject([
+      { action: 'lease.cleaned_up', actorType: 'system', resourceId: lease.id, metadata: objects },
+    ])
+    expect((await waitOut(answer)).body.lease).toMatchObject({ status: 'revoking', lastError: 'target: it said no' })
   })
 
   test('that is revoked before anybody took it is not made', async () => {

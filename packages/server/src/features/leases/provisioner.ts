@@ -4,7 +4,7 @@ import type { In, Out } from '../../http/route.ts'
 import { type Context, newId } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { TokenPrincipal } from '../../kernel/principal.ts'
-import { absent, failedTry } from './ending.ts'
+import { absent, failedTry, recordObjects } from './ending.ts'
 import { absentFrom, beginEnd, delayEnd, type Ending, findEnding, lockLease, moveLease } from './ledger-store.ts'
 import { countChildFailure, endChildFailures } from './pause.ts'
 import { deleteJob, lockJob, type ProvisionerJob, releaseJob, takeJob } from './provisioner-store.ts'
@@ -163,5 +163,8 @@ async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, 
   audit('lease.failed', lease.id, { targetId, isClean }, { orgId })
 }
 
-const removed = (context: Context, ending: Ending, { error }: Report['body']) =>
-  error ? failedTry(context, ending, `target: ${error.message}`) : absent(context, ending)
+async function removed(context: Context, ending: Ending, { error, dropped = [], reassigned = [] }: Report['body']) {
+  await recordObjects(context, ending, { dropped, reassigned })
+  if (error) await failedTry(context, ending, `target: ${error.message}`)
+  else await absent(context, ending)
+}

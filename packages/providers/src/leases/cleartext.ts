@@ -1,0 +1,18 @@
+import { ProviderError } from '../provider-error.ts'
+import { tlsSettings } from './tls.ts'
+
+type Connection = Parameters<typeof tlsSettings>[0] & { allowCleartextPassword?: boolean }
+
+/** Whether a target may be sent a password that it can read: its certificate was checked, or its settings allow it. */
+export function mayReadPassword(connection: Connection): boolean {
+  const tls = tlsSettings(connection)
+  return connection.allowCleartextPassword === true || (tls !== false && tls.rejectUnauthorized)
+}
+
+/** Not `denied`: the password was not tried. */
+export const cleartextRefusal = (what: string) =>
+  new ProviderError(
+    'unsupported',
+    `the server asks for ${what}, which anyone between could read. Nothing was sent. ` +
+      'Use tls verify-full, or set connection.allowCleartextPassword',
+  )

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { ProviderError } from '../provider-error.ts'
+import { lockRole, roleExists } from './postgres-group.ts'
+
+const { escapeIdentifier: identifier } = pg
+
+/** A role whose objects have to go, in one database. */
+interface Owner {
+  oid: number
+  name: string
+  /** The admin account, which runs the statements. */
+  admin: string
+  /** `GRANT role TO CURRENT_USER` with the options that this server needs; '' where the admin is a superuser. */
+  join: (role: string) => string
+}
+
+interface OwnedObject {
+  /** `table app.notes`, for people. */
+  label: string
+  identity: string
+  /** Quoted; null for an object that is in no schema. */
+  schema: string | null
+  runsAsOwner: boolean
+  /** PostgreSQL asks whether the new owner may create in the schema, unless the role owns that as well. */
+  needsCreate: boolean
+}
+
+/**
+ * Takes from a role what it owns and what it was granted in one database. Functions that run with their owner's rights are
+ * dropped. The rest goes to a role that cannot sign in and has no rights: a view, an index or a trigger function of the lease
+ * would otherwise run with the rights of the admin.
+ *
+ * @returns labels of the objects that were dropped and reassigned
+ */
+export async function moveObjects(
+  client: pg.Client,
+  owner: Owner,
+): Promise<{ dropped: string[]; reassigned: string[] }> {
+  await client.query('BEGIN')
+  try {
+    const functions = (await ownedObjects(client, owner.oid)).filter(({ runsAsOwner }) => runsAsOwner)
+    const kept = await dropFunctions(client, functions)
+    const left = await ownedObjects(client, owner.oid)
+    if (left.length > 0) await reassign(client, owner, left)
+    await client.query(`DROP OWNED BY ${identifier(owner.name)}`)
+    await client.query('COMMIT')
+    const isKept = new Set(kept.map(({ label }) => label))
+    return {
+      dropped: functions.map(({ label }) => label).filter((label) => !isKept.has(label)),
+      reassigned: left.map(({ label }) => (isKept.has(label) ? `${label} (other objects depend on it)` : label)),
+    }
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+async function ownedObjects(client: pg.Client, oid: number): Promise<OwnedObject[]> {
+  const { rows } = await client.query(
+    `SELECT pg_catalog.concat(o.type, ' ', o.identity) AS label, o.identity, o.schema,
+       coalesce(p.prosecdef, false) AS "runsAsOwner",
+       o.schema IS NOT NULL AND n.nspowner OPERATOR(pg_catalog.<>) $1
+         AND NOT s.classid OPERATOR(pg_catalog.=) ANY (ARRAY[$2, $3]::pg_catalog.regclass[]) AS "needsCreate"
+     FROM pg_catalog.pg_shdepend s
+       LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.dbid
+       CROSS JOIN LATERAL pg_catalog.pg_identify_object(s.classid, s.objid, s.objsubid) o
+       LEFT JOIN pg_catalog.pg_namespace n ON pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.=) o.schema
+       LEFT JOIN pg_catalog.pg_proc p ON s.classid OPERATOR(pg_catalog.=) $4::pg_catalog.regclass
+         AND p.oid OPERATOR(pg_catalog.=) s.objid
+     WHERE s.refclassid OPERATOR(pg_catalog.=) $5::pg_catalog.regclass AND s.refobjid OPERATOR(pg_catalog.=) $1
+       AND s.deptype OPERATOR(pg_catalog.=) 'o'
+       AND (s.dbid OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())
+     ORDER BY s.objid`,
+    [oid, 'pg_catalog.pg_class', 'pg_catalog.pg_type', 'pg_catalog.pg_proc', 'pg_catalog.pg_authid'],
+  )
+  return rows as OwnedObject[]
+}
+
+/** `dependent_objects_still_exist` */
+const dependentObjects = '2BP01'
+
+/**
+ * @returns the functions that other objects depend on, such as a trigger of somebody else's table. Dropping those objects as
+ * well could take a column with its data.
+ */
+async function dropFunctions(client: pg.Client, functions: OwnedObject[]): Promise<OwnedObject[]> {
+  const tryToDrop = async (some: OwnedObject[]) => {
+    await client.query('SAVEPOINT before_drop')
+    try {
+      await client.query(`DROP ROUTINE ${some.map(({ identity }) => identity).join(', ')}`)
+      return true
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== dependentObjects) throw error
+      await client.query('ROLLBACK TO SAVEPOINT before_drop')
+      return false
+    }
+  }
+  // Together first, because they may depend on each other.
+  if (functions.length === 0 || (await tryToDrop(functions))) return []
+  const kept: OwnedObject[] = []
+  for (const one of functions) if (!(await tryToDrop([one]))) kept.push(one)
+  return kept
+}
+
+async function reassign(client: pg.Client, owner: Owner, objects: OwnedObject[]): Promise<void> {
+  const newOwner = identifier(await objectsRole(client, owner))
+  const schemas = [...new Set(objects.flatMap(({ needsCreate, schema }) => (needsCreate && schema ? [schema] : [])))]
+  for (const schema of schemas) await client.query(`GRANT CREATE ON SCHEMA ${schema} TO ${newOwner}`)
+  await client.query(`REASSIGN OWNED BY ${identifier(owner.name)} TO ${newOwner}`)
+  for (const schema of schemas) await client.query(`REVOKE CREATE ON SCHEMA ${schema} FROM ${newOwner}`)
+}
+
+/**
+ * The role that owns what ended leases of an admin account have left, made when it is first needed and kept. The admin is its
+ * member, so that it can use and drop those objects; the role itself is a member of nothing.
+ */
+async function objectsRole(client: pg.Client, { admin, join }: Owner): Promise<string> {
+  const role = `skerry_objects_${createHash('sha256').update(admin).digest('hex').slice(0, 16)}`
+  await lockRole(client, role)
+  if (!(await roleExists(client, role))) await client.query(`CREATE ROLE ${identifier(role)} NOLOGIN`)
+  const { rows } = await client.query(
+    `SELECT r.rolcanlogin OR r.rolsuper OR EXISTS (
+       SELECT FROM pg_catalog.pg_auth_members m WHERE m.member OPERATOR(pg_catalog.=) r.oid) AS powerful
+     FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) $1`,
+    [role],
+  )
+  if (rows[0]?.powerful)
+    throw new ProviderError('failed', `the role ${role} may sign in or is a member of other roles: take that from it`)
+  await client.query(join(identifier(role)))
+  return role
+}

@@ -1,0 +1,18 @@
+import { limits } from '@skerry/contract/limits'
+import { safeText } from '../provider-error.ts'
+import type { Removal } from './provider.ts'
+
+/** The account is gone, and had nothing. */
+export const nothingLeft: Removal = { dropped: [], reassigned: [], problem: null }
+
+/** Shortens what a target calls its objects: an account may own any number, and name them as it likes. */
+export function removalOf(dropped: readonly string[], reassigned: readonly string[], problem: string | null): Removal {
+  return { dropped: namesOf(dropped), reassigned: namesOf(reassigned), problem }
+}
+
+function namesOf(labels: readonly string[]): string[] {
+  const max = limits.leaseObjectsNamedMax
+  const shown = labels.length > max ? labels.slice(0, max - 1) : labels
+  const names = shown.map((label) => safeText(label, []) ?? '')
+  return labels.length > max ? [...names, `and ${labels.length - names.length} more`] : names
+}

@@ -1,0 +1,232 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { missingPostgres } from '../../../server/test/services/postgres.ts'
+import { openLeaseTarget } from '../../src/leases/registry.ts'
+import { loadRotation } from '../../src/rotation/registry.ts'
+import { testOutside } from '../outside.ts'
+import { mintFor } from './mint.ts'
+import { type PostgresScene, postgresScene } from './postgres-scene.ts'
+
+const skip = missingPostgres()
+
+/** Writes down whose rights it was called with. */
+const body = 'BEGIN INSERT INTO public.called VALUES (current_user); RETURN NULL; END'
+
+/** Texts that the driver sends while `work` runs. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const spy = vi.spyOn(pg.Client.prototype, 'query')
+  try {
+    await work()
+    return spy.mock.calls.map(([first]) => (typeof first === 'string' ? first : (first as { text: string }).text))
+  } finally {
+    spy.mockRestore()
+  }
+}
+
+const keyword = /^(?:IN|AND|NOT|OR|EXISTS|coalesce|ANY|ON|FROM|SELECT|WHERE|OPERATOR|LATERAL|CASE|ARRAY)$/i
+
+/** Calls, operators and casts whose schema a statement leaves to the search path. */
+function unqualified(statement: string): string[] {
+  const text = statement
+    .replace(/'[^']*'/g, "''")
+    .replace(/OPERATOR\(pg_catalog\.[^)]*\)/g, '')
+    .replace(/SET \w+ = [^;]*/g, '')
+  const calls = [...text.matchAll(/([\w.]+) ?\(/g)].map(([, name]) => name!)
+  return [
+    ...calls.filter((name) => !keyword.test(name) && !name.startsWith('pg_catalog.')),
+    ...(text.match(/(?: (?:[-=<>~|]+|I?LIKE|IN|BETWEEN) (?!ROLE|SCHEMA)|::(?!pg_catalog\.)).*/g) ?? []),
+  ]
+}
+
+describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objects', () => {
+  let scene: PostgresScene
+  const outside = testOutside()
+  const open = (config: object = {}) => {
+    const target = scene.target('readonly')
+    return openLeaseTarget('postgres', { ...target, config: { ...target.config, ...config } as never }, outside)
+  }
+  beforeAll(async () => {
+    scene = await postgresScene()
+    // The default of PostgreSQL 14, which a database keeps when it is upgraded.
+    await scene.root.query('GRANT ALL ON SCHEMA public TO PUBLIC; CREATE TABLE public.called (by name)')
+    await scene.root.query('GRANT INSERT ON public.called TO PUBLIC')
+  })
+  afterAll(() => scene?.stop())
+  beforeEach(() => scene.root.query('TRUNCATE public.called'))
+  const called = async () => (await scene.root.query('SELECT DISTINCT by FROM public.called')).rows
+
+  it('cannot have the admin call its functions and operators', async () => {
+    const { lease, ref, name, secret } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: scene.port,
+      database: 'shop',
+      user: name,
+      password: secret,
+    })
+    client.on('error', () => {})
+    await client.connect()
+    const define = (signature: string, returns: string) =>
+      client.query(`CREATE FUNCTION public.${signature} RETURNS ${returns} LANGUAGE plpgsql AS $$${body}$$`)
+    // Each is a closer match than PostgreSQL's own for the argument types of a literal, a name or an oid.
+    await define('pg_terminate_backend(integer, integer)', 'boolean')
+    await define('hashtextextended(text, integer)', 'bigint')
+    await define('pg_has_role(oid, text)', 'boolean')
+    await define('has_schema_privilege(text, oid, text)', 'boolean')
+    await define('has_database_privilege(text, name, text)', 'boolean')
+    await define('has_table_privilege(oid, oid, text)', 'boolean')
+    await define('format(text, name, name)', 'text')
+    await define('shobj_description(oid, text)', 'text')
+    await define('current_setting(unknown_text)'.replace('unknown_text', 'varchar'), 'text')
+    await define('starts_with(text, varchar)', 'boolean')
+    await define('same(name, varchar)', 'boolean')
+    await client.query('CREATE OPERATOR public.= (LEFTARG = name, RIGHTARG = varchar, FUNCTION = public.same)')
+    // What an admin has set for the account comes before the session's own setting, and not after it.
+    await scene.root.query('ALTER ROLE skerry_admin SET search_path = public, pg_catalog')
+    const later = await open({ schema: 'public' })
+    await later.verify()
+    await later.create(mintFor('postgres').lease)
+    await later.list()
+    await later.revoke(ref)
+    const rotation = await loadRotation('postgres')
+    const account = { target: scene.target('readonly'), username: 'app', config: { kind: 'postgres', username: 'app' } }
+    await expect(rotation.verify(account as never, outside)).rejects.toMatchObject({ reason: 'missing' })
+    await scene.root.query('ALTER ROLE skerry_admin RESET search_path')
+    expect(await called()).toEqual([])
+    expect(await scene.exists(name)).toBe(false)
+  })
+
+  it('every statement of the admin says the schema of each function, operator and type', async () => {
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open({ schema: 'public' })
+    const begun = await statementsOf(async () => {
+      await session.verify()
+      await session.create(lease)
+      await session.list()
+    })
+    await scene.root.query(`SET ROLE ${name}; CREATE TABLE public.mine (id int); RESET ROLE`)
+    const ended = await statementsOf(() => session.revoke(ref))
+    expect([begun.length > 4, ended.length > 10]).toEqual([true, true])
+    for (const statement of [...begun, ...ended]) expect(unqualified(statement)).toEqual([])
+  })
+
+  it('leaves nothing that runs with the rights of the admin: functions of its owner are dropped, the rest is nobody’s', async () => {
+    const { root } = scene
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await root.query(`SET ROLE ${name};
+      CREATE FUNCTION public.give_rights() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'GRANT skerry_admin TO PUBLIC';
+      CREATE FUNCTION public."Odd ""name"(int) RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
+      CREATE FUNCTION public.plain(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+      CREATE TABLE public.trap (id int); CREATE INDEX ON public.trap (public.plain(id));
+      CREATE VIEW public.peek AS SELECT * FROM public.called;
+      CREATE FUNCTION public.on_write() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NEW; END';
+      RESET ROLE;
+      CREATE TRIGGER planted BEFORE INSERT ON public.called FOR EACH ROW EXECUTE FUNCTION public.on_write()`)
+    const removal = await session.revoke(ref)
+    expect(removal).toEqual({
+      dropped: ['function public.give_rights()', 'function public."Odd ""name"(integer)'],
+      reassigned: expect.arrayContaining([
+        'function public.plain(integer)',
+        'table public.trap',
+        'view public.peek',
+        'function public.on_write() (other objects depend on it)',
+      ]),
+      problem: null,
+    })
+    expect(await scene.exists(name)).toBe(false)
+    const { rows } = await root.query(
+      `SELECT DISTINCT r.rolname, r.rolcanlogin, r.rolsuper, r.rolcreaterole,
+         (SELECT count(*)::int FROM pg_auth_members m WHERE m.member = r.oid) AS memberships,
+         has_schema_privilege(r.oid, 'app', 'CREATE') AS creates
+       FROM (SELECT proowner AS owner FROM pg_proc WHERE proname IN ('plain', 'on_write')
+         UNION SELECT relowner FROM pg_class WHERE relname IN ('trap', 'peek')) o JOIN pg_roles r ON r.oid = o.owner`,
+    )
+    expect(rows).toEqual([
+      {
+        rolname: expect.stringMatching(/^skerry_objects_/),
+        rolcanlogin: false,
+        rolsuper: false,
+        rolcreaterole: false,
+        memberships: 0,
+        creates: false,
+      },
+    ])
+    await root.query('DROP TRIGGER planted ON public.called')
+  })
+
+  it('gives functions away in a schema in which the new owner may not create, and leaves it no such right', async () => {
+    const { root } = scene
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await root.query(`GRANT USAGE, CREATE ON SCHEMA app TO ${name}; SET ROLE ${name};
+      CREATE FUNCTION app.of_lease() RETURNS int LANGUAGE sql AS 'SELECT 1'; RESET ROLE`)
+    await expect(session.revoke(ref)).resolves.toMatchObject({ reassigned: ['function app.of_lease()'], problem: null })
+    const { rows } = await root.query(
+      `SELECT r.rolname AS owner, has_schema_privilege(r.oid, 'app', 'CREATE') AS creates
+       FROM pg_proc p JOIN pg_roles r ON r.oid = p.proowner WHERE p.proname = 'of_lease'`,
+    )
+    expect(rows).toEqual([{ owner: expect.stringMatching(/^skerry_objects_/), creates: false }])
+  })
+
+  it('is not ended into a role that somebody made able to sign in', async () => {
+    const { root } = scene
+    const [first, second] = [mintFor('postgres'), mintFor('postgres')]
+    const session = await open()
+    for (const { lease } of [first, second]) await session.create(lease)
+    for (const { name } of [first, second])
+      await root.query(`SET ROLE ${name}; CREATE TABLE public.of_${name} (id int); RESET ROLE`)
+    await session.revoke(first.ref)
+    const { rows } = await root.query(`SELECT rolname FROM pg_roles WHERE rolname LIKE 'skerry\\_objects%'`)
+    await root.query(`ALTER ROLE ${rows[0].rolname} LOGIN`)
+    await expect(session.revoke(second.ref)).rejects.toMatchObject({ message: expect.stringContaining('may sign in') })
+    await root.query(`ALTER ROLE ${rows[0].rolname} NOLOGIN`)
+    await session.revoke(second.ref)
+    expect(await scene.exists(second.name)).toBe(false)
+  })
+
+  it('statements of its own target find PostgreSQL’s functions alone, and what they set does not last', async () => {
+    await scene.root.query(`CREATE FUNCTION public.lower(varchar) RETURNS text LANGUAGE plpgsql AS $$${body}$$`)
+    const { lease, ref } = mintFor('postgres')
+    const session = await open({
+      accessLevel: 'custom',
+      createStatements: [
+        `SELECT lower('A'::varchar)`,
+        `CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}'`,
+        'SET search_path = public, pg_catalog',
+      ],
+      revokeStatements: [`SELECT lower('A'::varchar)`],
+    })
+    await session.create(lease)
+    await session.revoke(ref)
+    expect(await called()).toEqual([])
+    await scene.root.query('DROP FUNCTION public.lower(varchar)')
+  })
+
+  it.each(['CREATEROLE', 'IN ROLE maker'])(
+    'is refused where its statements make it one that creates roles: %s',
+    async (how) => {
+      await scene.root.query('DROP ROLE IF EXISTS maker; CREATE ROLE maker CREATEROLE')
+      const { lease, name } = mintFor('postgres')
+      const createStatements = [`CREATE ROLE "{{roleName}}" LOGIN PASSWORD '{{verifier}}' ${how}`]
+      const session = await open({ accessLevel: 'custom', createStatements })
+      await expect(session.create(lease)).rejects.toMatchObject({ message: expect.stringMatching(/CREATEROLE/) })
+      expect(await scene.exists(name)).toBe(false)
+    },
+  )
+
+  it('cannot take its mark off', async () => {
+    const { lease, ref, name } = mintFor('postgres')
+    const session = await open()
+    await session.create(lease)
+    await expect(scene.root.query(`SET ROLE ${name}; COMMENT ON ROLE ${name} IS 'mine'`)).rejects.toThrow(/CREATEROLE/)
+    await scene.root.query('RESET ROLE')
+    await scene.root.query(`SET ROLE ${name}; ALTER ROLE ${name} PASSWORD 'another'; RESET ROLE`)
+    await session.revoke(ref)
+    expect(await scene.exists(name)).toBe(false)
+  })
+})
