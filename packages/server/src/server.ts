@@ -144,7 +144,7 @@ async function openContext(
     room: openRoom(now),
     writes: openWrites(db, evictions, now),
     propose,
-    fullDisk: openFullDisk(log, now),
+    fullDisk: openFullDisk(db, log, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,
