@@ -15,11 +15,11 @@ const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { 
 
 const server = ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts']
 // These run both engines themselves.
-const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/services/**/*.test.ts']
+const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/{failover,services}/**/*.test.ts']
 
 /** What an engine can get wrong by itself: transactions that meet, what survives, its catalog, its order, its jobs. */
 const engineSuites = [
-  ...['canary', 'catalog', 'crash/crash', 'database-down', 'freshness', 'hostile/rates', 'starting'].map(
+  ...['canary', 'catalog', 'crash/crash', 'database-down', 'exchanged', 'freshness', 'hostile/rates', 'starting'].map(
     (name) => `packages/server/test/${name}.test.ts`,
   ),
   'packages/server/src/**/*races.test.ts',

@@ -97,23 +97,28 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
     )
     if (!isOurs)
       return [{ what, state: 'fail', message: `${url} answers, but not as a Skerry server`, next: 'check the address' }]
-    const ready = await fetch(`${url}/ready`, { redirect: 'manual', signal: AbortSignal.timeout(8000) })
     return [
       { what, state: 'ok', message: `${url} answers in ${tookMs} ms` },
-      ready.ok
-        ? { what: 'database', state: 'ok', message: 'ready' }
-        : {
-            what: 'database',
-            state: 'fail',
-            message: `not ready (${ready.status})`,
-            next: 'look into the server’s log',
-          },
+      await checkDatabase(url),
       checkClock(live.headers.get('date'), before + tookMs / 2),
     ]
   } catch {
     const next = 'start it with `npm start`, or set the address with --url or SKERRY_URL'
     return [{ what, state: 'fail', message: `${url} cannot be reached`, next }]
   }
+}
+
+async function checkDatabase(url: string): Promise<Check> {
+  const what = 'database'
+  const next = 'look into the server’s log'
+  const ask = async (path: string) =>
+    (await fetch(`${url}${path}`, { redirect: 'manual', signal: AbortSignal.timeout(8000) })).status
+  const reads = await ask('/ready')
+  if (reads !== 200) return { what, state: 'fail', message: `not ready (${reads})`, next }
+  // A server of an earlier release does not have the path.
+  return (await ask('/ready/writes')) === 500
+    ? { what, state: 'warn', message: 'takes no writes; reads work', next }
+    : { what, state: 'ok', message: 'ready' }
 }
 
 /** Expiry, and the age of copies, are reckoned with both clocks. HTTP dates are whole seconds. */

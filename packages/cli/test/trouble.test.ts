@@ -123,6 +123,22 @@ describe('a profile', () => {
   })
 })
 
+describe('a database that', () => {
+  it.each([
+    ['takes no writes', ['/ready/writes'], 'takes no writes; reads work'],
+    ['is away', ['/ready', '/ready/writes'], 'not ready (500)'],
+  ])('%s is shown by doctor as that', async (_, failing, shown) => {
+    const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 500 : undefined))
+    const machine = await signedUp(proxy.url, 'Doctor')
+    try {
+      expect((await machine.skerry(['doctor'])).stdout).toContain(shown)
+    } finally {
+      await machine.remove()
+      await proxy.close()
+    }
+  })
+})
+
 describe('half a machine client', () => {
   it('is refused, rather than another credential taken', async () => {
     const machine = await signedUp(server.url, 'Half Client')

@@ -6,6 +6,7 @@ export const operations = {
   health: {
     live: { method: 'GET', path: '/health', surface: 'none' },
     ready: { method: 'GET', path: '/ready', surface: 'none' },
+    readyWrites: { method: 'GET', path: '/ready/writes', surface: 'none' },
   },
   signup: {
     create: { method: 'POST', path: '/v1/signup', surface: 'none' },

@@ -8,6 +8,7 @@ export interface Config {
   trustedProxies: string[]
   databaseUrl: string | null
   databasePool: number
+  databaseSilentMs: number
   dataDir: string
   serverKey: string | null
   serverKeyPrevious: string | null
@@ -66,6 +67,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trustedProxies: values.SKERRY_TRUSTED_PROXIES ?? [],
     databaseUrl: values.SKERRY_DATABASE_URL,
     databasePool: values.SKERRY_DATABASE_POOL,
+    databaseSilentMs: values.SKERRY_DATABASE_SILENT_SECONDS * 1000,
     dataDir: values.SKERRY_DATA_DIR,
     serverKey: values.SKERRY_SERVER_KEY,
     serverKeyPrevious: values.SKERRY_SERVER_KEY_PREVIOUS,

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import { jobs, rawRoutes, routes, subscribers } from './app.ts'
 import { type Config, ConfigError } from './config.ts'
+import { openIdentity } from './db/identity.ts'
 import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
@@ -60,11 +61,13 @@ export async function startServer(
   now: () => Date,
   onStopped?: (error: Error) => void,
 ): Promise<RunningServer> {
-  const db = await openDatabase({ ...config, poolSize: config.databasePool, onStopped }, log)
+  const identity = openIdentity()
+  const db = await openDatabase({ ...config, poolSize: config.databasePool, identity, onStopped }, log)
   try {
     await migrate(db)
     const watch = openWatch()
     const context = await openContext(config, log, now, db, watch)
+    identity.onExchange(() => forgetDatabase(context))
     await checkServerKey(context)
     await makeAuditPartitions(context)
     await context.queue.start(context)
@@ -75,6 +78,7 @@ export async function startServer(
         ? pollInvalidations(
             db,
             context.cache,
+            identity,
             (error) => log.warn('cannot poll invalidations', describe(error)),
             monotonicMs,
           )
@@ -146,7 +150,7 @@ async function openContext(
     room: openRoom(now),
     writes: openWrites(db, evictions, now),
     propose,
-    fullDisk: openFullDisk(log, now),
+    fullDisk: openFullDisk(db, log, now),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,
@@ -159,6 +163,21 @@ async function openContext(
     outbound: openOutbound(config, { now }),
     adapters: openAdapters(config, log),
   }
+}
+
+/** Everything that this process remembers of its database. Add what would be wrong about another one. */
+const memoriesOf = ({ cache, room, meter, lastUsed, sessionTokens, fullDisk }: Context) => [
+  cache,
+  room,
+  meter,
+  lastUsed,
+  sessionTokens,
+  fullDisk,
+]
+
+function forgetDatabase(context: Context): void {
+  for (const memory of memoriesOf(context)) memory.clear()
+  context.log.warn('another PostgreSQL server or database answers: everything remembered of the one before is dropped')
 }
 
 /** Asked at start, so that a wrong key is not found on the day it is needed. */

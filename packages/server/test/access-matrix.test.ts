@@ -142,6 +142,7 @@ describe('rules that hold whatever the matrix says', () => {
       'GET /.well-known/skerry-export-signing-key',
       'GET /health',
       'GET /ready',
+      'GET /ready/writes',
       'GET /v1/sign-in',
       'POST /oauth/token',
       'POST /v1/cli-login',

@@ -116,14 +116,18 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
       await admin.close()
     }
 
-    test('readiness says no, and yes once it does again', async () => {
+    test('readiness for writes says no, and yes once it does again; for reads it says yes, and they are answered', async () => {
       const untilReadyIs = (expected: number, message?: string) =>
-        until(`ready is ${expected}`, async () => {
-          const { status, error } = await quietly(health.ready)
+        until(`ready for writes is ${expected}`, async () => {
+          const { status, error } = await quietly(health.readyWrites)
           return status === expected && error?.message === message
         })
       await turn('on')
       await untilReadyIs(500, 'not ready: the database takes no writes')
+      expect((await quietly(health.ready)).status).toBe(200)
+      const params = { orgId: scene.tenant.orgId }
+      expect((await quietly(orgs.get, { as: scene.tenant.admin.as, params })).status).toBe(200)
+      expect((await ask(scene)).status).toBe(200)
       await turn('off')
       await untilReadyIs(200)
     })
@@ -169,8 +173,10 @@ describe.runIf(engine() === 'postgres')('while the database', () => {
     })
 
     test('readiness says no and liveness yes', async () => {
-      const { status, error } = await quietly(health.ready)
-      expect([status, error?.message]).toEqual([500, 'not ready: the database does not answer'])
+      for (const endpoint of [health.ready, health.readyWrites]) {
+        const { status, error } = await quietly(endpoint)
+        expect([status, error?.message]).toEqual([500, 'not ready: the database does not answer'])
+      }
       expect((await quietly(health.live)).status).toBe(200)
     })
 

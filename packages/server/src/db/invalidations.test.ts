@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Database } from './database.ts'
+import { openIdentity } from './identity.ts'
 import { pollInvalidations } from './invalidations.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const invalidation = { horizon: '7', orgId: 'org_a', environmentId: 'env_a' }
+const invalidation = { horizon: '7', identity: 'server 1', orgId: 'org_a', environmentId: 'env_a' }
 
 /** A cache that is in use, and a database that answers each poll with one invalidation, until `answer` is replaced. */
 async function startPolling() {
@@ -30,11 +31,13 @@ async function startPolling() {
     clear: () => done.push('clear'),
     polled: (atMs: number) => done.push(`polled ${atMs - clock.ms}`),
   }
+  const identity = openIdentity()
+  identity.onExchange(() => done.push('forget all'))
   const db = { rows: () => world.answer() } as unknown as Database
   const warn = () => done.push('warn')
-  const { stop } = pollInvalidations(db, cache, warn, () => clock.ms)
+  const { stop } = pollInvalidations(db, cache, identity, warn, () => clock.ms)
   await vi.advanceTimersByTimeAsync(0)
-  return { ...world, world, stop }
+  return { ...world, world, identity, stop }
 }
 
 const evicted = ['evict org_a env_a', 'polled 0']
@@ -53,6 +56,26 @@ test('after polls that failed the next one clears the cache, because what they m
   world.answer = () => Promise.reject(new Error('no database'))
   expect([await next(), await next()]).toEqual([['warn'], []])
   world.answer = answer
+  expect([await next(), await next()]).toEqual([cleared, evicted])
+  await stop()
+})
+
+test.each([
+  ['another server or database answers', { identity: 'server 2' }],
+  ['the horizon goes back', { horizon: '6' }],
+])('when %s, although no poll failed, everything is forgotten', async (_, changed) => {
+  const { world, next, stop } = await startPolling()
+  expect(await next()).toEqual(evicted)
+  world.answer = async () => [{ ...invalidation, ...changed }]
+  expect([await next(), await next()]).toEqual([['forget all', ...cleared], evicted])
+  await stop()
+})
+
+test('when a connection has found another database, the next poll does not trust the horizon of the one before', async () => {
+  const { world, identity, next, stop } = await startPolling()
+  expect(await next()).toEqual(evicted)
+  identity.note('server 2')
+  world.answer = async () => [{ ...invalidation, identity: 'server 2' }]
   expect([await next(), await next()]).toEqual([cleared, evicted])
   await stop()
 })

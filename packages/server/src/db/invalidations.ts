@@ -1,4 +1,5 @@
 import type { Database } from './database.ts'
+import { type Identity, identityColumn } from './identity.ts'
 
 /** What is invalidated: the resolve cache. */
 interface Invalidated {
@@ -16,6 +17,7 @@ const stoodStillMs = 60_000
 
 interface InvalidationRow {
   horizon: string
+  identity: string
   orgId: string | null
   environmentId: string | null
 }
@@ -26,19 +28,21 @@ interface InvalidationRow {
  * twice while an old writer is open, which only costs a reload.
  */
 const selectInvalidations = `
-  select s.horizon, c.org_id, c.environment_id
-    from (select pg_snapshot_xmin(pg_current_snapshot())::text as horizon) s
+  select s.horizon, s.identity, c.org_id, c.environment_id
+    from (select pg_snapshot_xmin(pg_current_snapshot())::text as horizon, ${identityColumn}) s
     left join (select distinct org_id, environment_id from cache_invalidations where xid >= $1::text::xid8) c on true`
 
 /**
  * Keeps the caches of several servers on one database fresh by reading invalidations a few times a second, while requests
  * come in. After a poll that fails or comes late the cache does not answer: staleness is bounded by the clock, not by trust
- * in a connection that may have died in silence. Rows that were missed meanwhile may be deleted by then, or the database may
- * be another one: after a failure the whole cache is cleared.
+ * in a connection that may have died in silence. Rows that were missed meanwhile may be deleted by then: after a failure the
+ * whole cache is cleared. A database that was exchanged between two polls makes none fail, and does not have the rows that
+ * contradict the cache: its identity shows it, or a horizon that went back.
  */
 export function pollInvalidations(
   db: Database,
   cache: Invalidated,
+  identity: Identity,
   warn: (error: unknown) => void,
   monotonicMs: () => number,
 ): { stop: () => Promise<void> } {
@@ -48,7 +52,12 @@ export function pollInvalidations(
   let current: Promise<void> = Promise.resolve()
   let failing = false
   let polledAtMs = monotonicMs()
+  let generation = identity.generation()
 
+  const noteSource = (seen: InvalidationRow) => {
+    identity.note(seen.identity)
+    if (horizon !== null && BigInt(seen.horizon) < BigInt(horizon)) identity.noteExchange()
+  }
   const pollOnce = async () => {
     const startedAt = monotonicMs()
     if (startedAt - cache.askedAtMs > idleAfterMs) {
@@ -56,11 +65,14 @@ export function pollInvalidations(
       horizon = null
       return
     }
-    if (startedAt - polledAtMs > stoodStillMs) horizon = null
+    if (startedAt - polledAtMs > stoodStillMs || identity.generation() !== generation) horizon = null
     const rows = await db.rows<InvalidationRow>(selectInvalidations, [horizon ?? '0'])
-    if (horizon === null) cache.clear()
+    const [seen] = rows
+    if (seen !== undefined) noteSource(seen)
+    if (horizon === null || identity.generation() !== generation) cache.clear()
     else for (const { orgId, environmentId } of rows) if (orgId !== null) cache.evict(orgId, environmentId)
-    horizon = rows[0]?.horizon ?? null
+    horizon = seen?.horizon ?? null
+    generation = identity.generation()
     polledAtMs = startedAt
     cache.polled(startedAt)
   }

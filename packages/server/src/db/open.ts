@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from './database.ts'
+import type { Identity } from './identity.ts'
 import { openPostgres } from './postgres.ts'
 import { isAccessRefused } from './sql-errors.ts'
 
@@ -11,6 +12,10 @@ export interface DatabaseConfig {
   poolSize?: number | undefined
   /** For a connection, or a place among them, default 5,000. */
   connectTimeoutMs?: number | undefined
+  /** An answer of PostgreSQL that takes longer makes a new connection look, default 2,000. */
+  databaseSilentMs?: number | undefined
+  /** Learns which database answers. */
+  identity?: Identity | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
   /** The embedded database has stopped for good, say because the disk is full: the process should end. */
@@ -42,6 +47,8 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
     // One of them is that of batches.
     ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize - 1 }),
     ...(config.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: config.connectTimeoutMs }),
+    ...(config.databaseSilentMs === undefined ? {} : { silentMs: config.databaseSilentMs }),
+    ...(config.identity === undefined ? {} : { identity: config.identity }),
     onIdleError: (error) => log.warn(`A connection to PostgreSQL at ${place} broke: ${error.message}`),
   })
   try {

@@ -116,6 +116,21 @@ async function prepare(client: pg.ClientBase, text: string, limitMs: number): Pr
   return shape
 }
 
+const unanswered = new WeakMap<pg.ClientBase, number>()
+
+/** Since when a connection waits for an answer, by `performance.now()`; undefined while it waits for none. */
+export const unansweredSince = (client: pg.ClientBase): number | undefined => unanswered.get(client)
+
+/** Notes that a connection waits for the answer to a query of the driver's own. */
+export async function whileUnanswered<T>(client: pg.ClientBase, answer: Promise<T>): Promise<T> {
+  unanswered.set(client, performance.now())
+  try {
+    return await answer
+  } finally {
+    unanswered.delete(client)
+  }
+}
+
 /** Gives the driver a query object that writes with `write` and listens until the server is ready for the next one. */
 function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) => void, on: Handlers): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -124,6 +139,7 @@ function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) =>
       submit(wire: Wire) {
         // The server ends slow statements itself; this is for a server that fell silent, which TCP notices after minutes.
         timer = setTimeout(() => wire.stream.destroy(new Error('Connection terminated: no answer')), limitMs)
+        unanswered.set(client, performance.now())
         wire.stream.cork()
         try {
           write(wire)
@@ -141,10 +157,12 @@ function exchange(client: pg.ClientBase, limitMs: number, write: (wire: Wire) =>
       handleCopyData: () => {},
       handleReadyForQuery() {
         clearTimeout(timer)
+        unanswered.delete(client)
         resolve()
       },
       handleError(error: Error) {
         clearTimeout(timer)
+        unanswered.delete(client)
         reject(error)
       },
     }
@@ -168,7 +186,7 @@ export async function foreignRows<Row>(
     query_timeout: limitMs,
     ...bound,
   }
-  const results: pg.QueryResult | pg.QueryResult[] = await client.query(query)
+  const results: pg.QueryResult | pg.QueryResult[] = await whileUnanswered(client, client.query(query))
   return [results].flat().flatMap(({ rows }) => rows as Row[])
 }
 
@@ -187,7 +205,7 @@ export async function fetchRows<Row>(
     types: asText,
     query_timeout: limitMs,
   }
-  const { fields, rows: values } = await client.query<(string | null)[]>(query)
+  const { fields, rows: values } = await whileUnanswered(client, client.query<(string | null)[]>(query))
   const shape = {
     keys: fields.map(({ name }) => camel(name)),
     parsers: fields.map(({ dataTypeID }) => parserOf(dataTypeID)),

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { held } from '../../test/held.ts'
 import { longMs } from '../../test/patience.ts'
 import { missingPostgres, type PostgresService, startPostgres } from '../../test/services/postgres.ts'
 import { openWire, type Wire } from '../../test/services/wire.ts'
 import { until } from '../../test/until.ts'
 import type { Database, Sql } from './database.ts'
+import { type Identity, openIdentity } from './identity.ts'
 import { openPostgres, type PostgresOptions } from './postgres.ts'
 import { isConnectionError, isUniqueViolation } from './sql-errors.ts'
 
@@ -174,6 +176,52 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
     expect(await other.rows('select 1 as one')).toEqual([{ one: 1 }])
   })
 
+  it('closes connections that died in silence as soon as a new one is answered', async () => {
+    const network = await wire()
+    const db = open(network.url, { silentMs: 200, statementTimeoutMs: longMs, poolSize: 3 })
+    await Promise.all([1, 2, 3].map(() => db.rows('select pg_sleep(0.05)')))
+    await db.batches.rows('select 1')
+    network.silenceOpen()
+    const refused = await Promise.all([
+      refusal(db.rows('select 1')),
+      refusal(db.transaction((tx) => tx.rows('select 1'))),
+      refusal(db.foreign('select 1')),
+      refusal(db.batches.rows('select 1')),
+    ])
+    for (const error of refused) expect(isConnectionError(error)).toBe(true)
+    expect(await db.rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  it('waits for a statement that is slow on a database that works on it', async () => {
+    let looks = 0
+    const identity: Identity = { ...openIdentity(), note: () => void looks++ }
+    const db = open(service.url, { silentMs: 100, identity })
+    const lock = await held(open(), (tx) => tx.rows('select pg_advisory_xact_lock(7)'))
+    const slow = db.row('select 1 as one from pg_advisory_xact_lock(7)')
+    const before = looks
+    await until('several looks', () => looks > before + 3)
+    await lock.commit()
+    expect(await slow).toEqual({ one: 1 })
+  })
+
+  it('leaves connections to a database that another one has replaced, although they still answer', async () => {
+    const network = await wire()
+    let exchanges = 0
+    const identity = openIdentity()
+    identity.onExchange(() => exchanges++)
+    const db = open(network.url, { lookEveryMs: 100, poolSize: 3, identity })
+    await Promise.all([1, 2, 3].map(() => db.rows('select pg_sleep(0.05)')))
+    const replacement = (await startPostgres({ fsync: false })) as PostgresService
+    closing.push(() => replacement.dispose())
+    network.leadTo(replacement.url)
+    const port = new URL(replacement.url).port
+    const portOf = async (sql: Sql) => (await sql.row<{ port: string }>(`select current_setting('port') as port`))?.port
+    await until('it has moved', async () => (await portOf(db)) === port)
+    for (let n = 0; n < 3; n++)
+      expect(await Promise.all([db, db, db, db.batches].map(portOf))).toEqual([port, port, port, port])
+    expect(exchanges).toBe(1)
+  })
+
   it('looks for the primary with a new connection when its server has become read-only', async () => {
     const url = await service.createDatabase('demoted')
     const db = open(url, { poolSize: 1 })
@@ -187,7 +235,8 @@ describe.skipIf(missing)(`postgres${missing ? ` (skipped: ${missing})` : ''}`, (
 
   it('runs a transaction of one read and two writes in two round trips', async () => {
     const network = await wire()
-    const db = open(network.url, { poolSize: 1 })
+    // A look is one more connection, whose round trips are not counted here.
+    const db = open(network.url, { poolSize: 1, silentMs: longMs, lookEveryMs: longMs })
     const put = (id: number) =>
       db.transaction(async (tx) => {
         await tx.row('select note from items where id = $1', [id])

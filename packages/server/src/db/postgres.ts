@@ -1,9 +1,11 @@
 import pg from 'pg'
 import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
-import { type Answer, foreignRows, send } from './postgres-session.ts'
+import { type Identity, openIdentity } from './identity.ts'
+import { type Answer, foreignRows, send, whileUnanswered } from './postgres-session.ts'
 import { type Lent, openPostgresSnapshot } from './postgres-snapshot.ts'
 import { beginLazily } from './postgres-transaction.ts'
+import { closeNow, type Watch, watchConnections } from './postgres-watch.ts'
 import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 
@@ -12,6 +14,12 @@ export interface PostgresOptions {
   poolSize?: number
   connectTimeoutMs?: number
   statementTimeoutMs?: number
+  /** An answer that takes longer makes a new connection look whether the database still works on it. */
+  silentMs?: number
+  /** A new connection looks this often whether the address leads to the same database. */
+  lookEveryMs?: number
+  /** Learns which database answers. */
+  identity?: Identity
   /** Hears of connections that broke while idle. The next call simply opens another. */
   onIdleError?: (error: Error) => void
 }
@@ -21,6 +29,7 @@ interface Pool {
   /** For one answer, if the server falls silent. */
   limitMs: number
   guard: Guard
+  watch: Watch
 }
 
 /** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
@@ -28,11 +37,19 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const guard = createGuard()
+  const watch = watchConnections({
+    connect: () => new pg.Client(connectionOptions(url, connectTimeoutMs)),
+    identity: options.identity ?? openIdentity(),
+    silentMs: options.silentMs ?? 2000,
+    lookEveryMs: options.lookEveryMs ?? 5000,
+    limitMs: connectTimeoutMs,
+  })
   const poolOf = (size: number): Pool => {
-    const pool = createPool(url, size, connectTimeoutMs, statementTimeoutMs)
+    const pool = createPool(url, size, connectTimeoutMs, statementTimeoutMs, watch)
     // Without a listener, a connection that breaks while idle would end the process.
     pool.on('error', (error) => options.onIdleError?.(error))
-    return { pg: pool, limitMs: statementTimeoutMs + connectTimeoutMs, guard }
+    watch.follow(pool)
+    return { pg: pool, limitMs: statementTimeoutMs + connectTimeoutMs, guard, watch }
   }
   const pool = poolOf(options.poolSize ?? 10)
   const ofBatches = poolOf(1)
@@ -43,10 +60,10 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     ...sqlOf(pool),
     batches: sqlOf(ofBatches),
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
-    script: (text) => loose(pool, async (client) => void (await client.query(text))),
+    script: (text) => loose(pool, async (client) => void (await whileUnanswered(client, client.query(text)))),
     openSnapshot: async (choose) => openPostgresSnapshot(await lend(pool), choose),
     close: async () => {
-      closing ??= Promise.all([pool.pg.end(), ofBatches.pg.end()])
+      closing ??= Promise.all([watch.stop(), pool.pg.end(), ofBatches.pg.end()])
       await closing
     },
   }
@@ -61,18 +78,28 @@ function sqlOf(pool: Pool): Sql {
   }
 }
 
-function createPool(url: string, size: number, connectTimeoutMs: number, statementTimeoutMs: number): pg.Pool {
+const connectionOptions = (url: string, connectTimeoutMs: number) => ({
+  connectionString: url,
+  connectionTimeoutMillis: connectTimeoutMs,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  application_name: 'skerry',
+})
+
+function createPool(
+  url: string,
+  size: number,
+  connectTimeoutMs: number,
+  statementTimeoutMs: number,
+  watch: Watch,
+): pg.Pool {
   return new pg.Pool({
-    connectionString: url,
+    ...connectionOptions(url, connectTimeoutMs),
     max: size,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
     // Connections stay open: a timer per statement, to close idle ones, would cost more than they do.
     idleTimeoutMillis: 0,
     maxLifetimeSeconds: 3600,
-    application_name: 'skerry',
-    onConnect: (client) => configureSession(client, connectTimeoutMs, statementTimeoutMs),
+    onConnect: (client) => watch.admit(client, sessionSettings(statementTimeoutMs), connectTimeoutMs),
   })
 }
 
@@ -80,7 +107,7 @@ function createPool(url: string, size: number, connectTimeoutMs: number, stateme
  * The parsers rely on the first three, however role and database are configured. No statement of the server is meant to
  * take as long as the timeouts; one that does would hold its connection and its locks.
  */
-async function configureSession(client: pg.ClientBase, limitMs: number, statementTimeoutMs: number): Promise<void> {
+function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     timezone: 'UTC',
     datestyle: 'ISO',
@@ -88,9 +115,19 @@ async function configureSession(client: pg.ClientBase, limitMs: number, statemen
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
   }
-  const text = Object.entries(settings).map(([name, value]) => `SET ${name} = '${value}'`)
-  const query: pg.QueryConfig & { query_timeout: number } = { text: text.join('; '), query_timeout: limitMs }
-  await client.query(query)
+  return Object.entries(settings)
+    .map(([name, value]) => `SET ${name} = '${value}'`)
+    .join('; ')
+}
+
+/** A connection to the database that answers now. Those to a database that it has replaced are closed. */
+async function connect({ pg, watch }: Pool): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await pg.connect()
+    if (!watch.isOutdated(client)) return client
+    closeNow(client)
+    client.release(true)
+  }
 }
 
 async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
@@ -109,7 +146,7 @@ async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unkn
 /** Unlike pool.query, which drops its connection after any SQL error, a unique violation for instance. */
 async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () => void) => Promise<T>): Promise<T> {
   pool.guard.checkOutside()
-  const client = await pool.pg.connect()
+  const client = await connect(pool)
   let spoilt = false
   const spoil = () => {
     spoilt = true
@@ -126,9 +163,9 @@ async function borrowed<T>(pool: Pool, use: (client: pg.PoolClient, spoil: () =>
   }
 }
 
-async function lend({ pg, limitMs, guard }: Pool): Promise<Lent> {
-  guard.checkOutside()
-  const client = await pg.connect()
+async function lend(pool: Pool): Promise<Lent> {
+  pool.guard.checkOutside()
+  const client = await connect(pool)
   let broken = false
   const onError = () => {
     broken = true
@@ -138,7 +175,7 @@ async function lend({ pg, limitMs, guard }: Pool): Promise<Lent> {
     client.off('error', onError)
     client.release(spoilt || broken)
   }
-  return { client, limitMs, release }
+  return { client, limitMs: pool.limitMs, release }
 }
 
 /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */

@@ -1,3 +1,5 @@
+import type { Database } from '../db/database.ts'
+import { isDiskFull } from '../db/sql-errors.ts'
 import type { Log } from '../kernel/log.ts'
 
 declare module '../kernel/context.ts' {
@@ -6,24 +8,65 @@ declare module '../kernel/context.ts' {
   }
 }
 
-/** What is remembered of writes that the database had no room for. */
+/** Remembers that the database had no room for a write, until it has room again. */
 export interface FullDisk {
-  /** Says so in one line of the log, and not again with every request. */
+  /** Notes a write that failed. The log gets one line for all that follow within half a minute. */
   note(): void
-  isFull(): boolean
+  /** After a write that failed, tries another one, so that the answer is true at once when somebody has made room. */
+  isFull(): Promise<boolean>
+  /** Forgets the write that failed: it was to another database. */
+  clear(): void
 }
 
-/** Afterwards the server counts as ready again, and the next write shows whether somebody has made room. */
-const remembersMs = 30_000
+const loggedAgainMs = 30_000
 
-export function openFullDisk(log: Log, now: () => Date): FullDisk {
+/** A mebibyte that no file system compresses. The rollback gives it back, and a temporary table needs no vacuum. */
+const takeRoom = `
+  create temporary table room_on_disk (bytes bytea);
+  alter table room_on_disk alter bytes set storage external;
+  insert into room_on_disk select string_agg(sha512(n::text::bytea), '') from generate_series(1, 16384) n`
+
+export function openFullDisk(db: Database, log: Log, now: () => Date): FullDisk {
+  let isNoted = false
   let notedAtMs = Number.NEGATIVE_INFINITY
-  const isFull = () => now().getTime() - notedAtMs < remembersMs
+  let trying: Promise<boolean> | undefined
+  const tryAgain = async (): Promise<boolean> => {
+    const isFull = await isWithoutRoom(db)
+    if (!isFull) isNoted = false
+    return isFull
+  }
   return {
     note() {
-      if (!isFull()) log.error('the disk of the database is full: nothing can be written until somebody makes room')
-      notedAtMs = now().getTime()
+      const nowMs = now().getTime()
+      if (nowMs - notedAtMs >= loggedAgainMs)
+        log.error('the disk of the database is full: nothing can be written until somebody makes room')
+      isNoted = true
+      notedAtMs = nowMs
     },
-    isFull,
+    async isFull() {
+      if (!isNoted) return false
+      trying ??= tryAgain().finally(() => {
+        trying = undefined
+      })
+      return await trying
+    },
+    clear() {
+      isNoted = false
+    },
   }
+}
+
+const undone = new Error('The write was only a trial')
+
+async function isWithoutRoom(db: Database): Promise<boolean> {
+  try {
+    await db.transaction(async (tx) => {
+      await tx.script(takeRoom)
+      throw undone
+    })
+  } catch (error) {
+    if (isDiskFull(error)) return true
+    if (error !== undone) throw error
+  }
+  return false
 }

@@ -28,6 +28,8 @@ export interface LastUsed {
   noteVault(one: { orgId: string; id: string }, nowMs: number): void
   /** Writes what waits to be written together. */
   flush(): Promise<void>
+  /** Forgets which uses are written already: they are in another database. */
+  clear(): void
 }
 
 export function openLastUsed(db: Database, log: Log): LastUsed {
@@ -86,5 +88,6 @@ export function openLastUsed(db: Database, log: Log): LastUsed {
       if (!pause) writeAndPause()
     },
     flush,
+    clear: () => notedAtMs.clear(),
   }
 }

@@ -47,6 +47,8 @@ export interface SessionTokens {
   sign(db: Sql, claims: SessionClaims, expiresAt: string): Promise<string>
   /** What a token says, or 401. */
   verify(db: Sql, jwt: string): Promise<SessionClaims>
+  /** Forgets all keys: they are of another database, in which no other server may find them. */
+  clear(): void
 }
 
 interface Signer {
@@ -63,30 +65,40 @@ interface Verifier {
 export function openSessionTokens(serverKey: ServerKey | null, now: () => Date): SessionTokens {
   const verifiers = new Map<string, Verifier>()
   let signer: Signer | undefined
+  /** A key that was read before `clear` is not kept after it. */
+  let generation = 0
 
   const currentSigner = async (db: Sql): Promise<Signer> => {
     if (signer && signer.untilMs > now().getTime()) return signer
     if (!serverKey) throw new Error('only what has a server key signs')
+    const readIn = generation
     const row = await newestSigningKey(db)
     const untilMs = row ? Date.parse(row.createdAt) + signsForMs : 0
     // What is made here is not remembered before it has been read back: the transaction may yet be undone.
     if (!row || untilMs <= now().getTime()) return makeSigner(db, serverKey, now())
-    signer = { kid: row.id, privateKey: await openPrivateKey(serverKey, row), untilMs }
-    return signer
+    const found = { kid: row.id, privateKey: await openPrivateKey(serverKey, row), untilMs }
+    if (readIn === generation) signer = found
+    return found
   }
   const verifierOf = async (db: Sql, kid: string): Promise<Verifier | undefined> => {
     const known = verifiers.get(kid)
     if (known) return known
+    const readIn = generation
     const row = await findSigningKey(db, kid)
     if (!row) return undefined
     const { importJWK } = await jose()
     const publicKey = (await importJWK(JSON.parse(row.publicKeyJwk), algorithm)) as CryptoKey
     const verifier = { publicKey, untilMs: Date.parse(row.createdAt) + signsForMs + verifiesAfterwardsMs }
-    verifiers.set(kid, verifier)
+    if (readIn === generation) verifiers.set(kid, verifier)
     return verifier
   }
 
   return {
+    clear() {
+      generation++
+      signer = undefined
+      verifiers.clear()
+    },
     async sign(db, { sessionId, userId }, expiresAt) {
       const { SignJWT } = await jose()
       const { kid, privateKey } = await currentSigner(db)

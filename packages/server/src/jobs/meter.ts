@@ -16,6 +16,8 @@ export interface Meter {
   /** What an organization has used up of its month, by the last look; a resolve asks it, so it asks nobody. */
   over(metric: Metric, orgId: string): Over | undefined
   flush(): Promise<void>
+  /** Forgets what organizations have used up, which another database said. Counts are kept: the use took place. */
+  clear(): void
 }
 
 interface Over {
@@ -54,6 +56,9 @@ export function openMeter(db: Database, now: () => Date, findOver: FindOver): Me
       }
       for (const metric of Object.keys(taken) as Metric[])
         over[metric] = await findOver(metric, [...new Set([...taken[metric].keys(), ...over[metric].keys()])])
+    },
+    clear() {
+      for (const metric of Object.keys(over) as Metric[]) over[metric].clear()
     },
   }
 }

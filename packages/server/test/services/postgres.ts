@@ -18,6 +18,15 @@ export interface PostgresService {
   restart(): Promise<void>
   /** Kills every process of the server at once, as a power cut would (but for what the kernel still holds). */
   kill9(): Promise<void>
+  /** Stops every process where it is, as a host that no longer answers: connections stay open, and nothing is said. */
+  freeze(): void
+  thaw(): void
+  /** A standby that follows this server, with a copy of its data on a port of its own. */
+  startStandby(): Promise<PostgresService>
+  /** Makes a standby the primary of a new timeline. */
+  promote(): Promise<void>
+  /** Runs one statement in the database `postgres`. */
+  ask<Row>(text: string): Promise<Row[]>
   /** Stops it and removes its data. */
   dispose(): Promise<void>
 }
@@ -42,12 +51,22 @@ export async function startPostgres(options: PostgresServiceOptions = {}): Promi
     if (process.env[REQUIRED] === '1') throw new Error(`${REQUIRED}=1, but there are ${missingPostgres()}`)
     return null
   }
+  const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
+  return await startCluster(bin, options, 'initdb', initdb)
+}
+
+/** Starts a server on the data that a program of PostgreSQL makes. */
+async function startCluster(
+  bin: string,
+  options: PostgresServiceOptions,
+  program: 'initdb' | 'pg_basebackup',
+  args: string[],
+): Promise<PostgresService> {
   const user = unprivilegedUser()
   const dir = mkdtempSync(join(tmpdir(), 'skerry-postgres-'))
   if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid)
   const data = join(dir, 'data')
-  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync']
-  await promisify(execFile)(join(bin, 'initdb'), initdb, { ...user, cwd: dir })
+  await promisify(execFile)(join(bin, program), ['-D', data, ...args], { ...user, cwd: dir })
   const cluster: Cluster = { bin, dir, data, user, port: await freePort(), options, server: undefined }
   await start(cluster)
   return serviceOf(cluster)
@@ -71,29 +90,45 @@ interface Cluster {
 function serviceOf(cluster: Cluster): PostgresService {
   const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${cluster.port}/${database}`
   const signals = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+  const thaw = () => signalTree(cluster.server?.pid, 'SIGCONT')
+  const ask = <Row>(text: string): Promise<Row[]> => askOnce(urlOf('postgres'), text)
   const stop = (mode: keyof typeof signals = 'fast') => end(cluster, (pid) => process.kill(pid, signals[mode]))
   return {
     url: urlOf('postgres'),
     async createDatabase(name, template = 'template0') {
-      const client = new pg.Client(urlOf('postgres'))
-      await client.connect()
-      try {
-        await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE ${pg.escapeIdentifier(template)}`)
-      } finally {
-        await client.end()
-      }
+      await ask(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE ${pg.escapeIdentifier(template)}`)
       return urlOf(name)
     },
+    ask,
     stop,
-    kill9: () => end(cluster, killTree),
+    kill9: () => end(cluster, (pid) => signalTree(pid, 'SIGKILL')),
+    freeze: () => signalTree(cluster.server?.pid, 'SIGSTOP'),
+    thaw,
+    startStandby: () => {
+      const from = ['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres']
+      const args = [...from, '--write-recovery-conf', '--checkpoint=fast', '--no-sync']
+      return startCluster(cluster.bin, cluster.options, 'pg_basebackup', args)
+    },
+    promote: async () => void (await ask('select pg_promote()')),
     restart: async () => {
       await stop()
       await start(cluster)
     },
     dispose: async () => {
+      thaw()
       await stop('immediate')
       rmSync(cluster.dir, { recursive: true, force: true })
     },
+  }
+}
+
+async function askOnce<Row>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(text)).rows as Row[]
+  } finally {
+    await client.end()
   }
 }
 
@@ -143,7 +178,7 @@ function untilReady(server: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       if (output.length < 10_000) output += chunk
-      if (output.includes('ready to accept connections')) resolve(undefined)
+      if (/ready to accept (read-only )?connections/.test(output)) resolve(undefined)
     })
     // Not `close` of the process, which waits for the watcher, too.
     server.stderr?.once('end', () => resolve(output))
@@ -167,12 +202,13 @@ function dismissWatcher(server: ChildProcess): void {
   watcher.end('stopped\n')
 }
 
-function killTree(pid: number): void {
+function signalTree(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
   const list = `/proc/${pid}/task/${pid}/children`
   const children = existsSync(list) ? readFileSync(list, 'utf8').trim().split(' ') : []
   for (const target of [pid, ...children.filter(Boolean).map(Number)]) {
     try {
-      process.kill(target, 'SIGKILL')
+      process.kill(target, signal)
     } catch {
       // ended by itself
     }
@@ -202,7 +238,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): User {
+export function unprivilegedUser(): User {
   if (process.getuid?.() !== 0) return {}
   const users = readFileSync('/etc/passwd', 'utf8').split('\n')
   for (const name of ['postgres', 'nobody']) {

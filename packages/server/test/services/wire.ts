@@ -14,12 +14,17 @@ export interface Wire {
   onConnect(hook: (() => Promise<void>) | null): void
   /** Nothing passes in either direction any more, and nobody is told. */
   fallSilent(): void
+  /** The same for the connections that are open now. New ones pass. */
+  silenceOpen(): void
+  /** New connections lead to another database. Those that are open stay where they are. */
+  leadTo(url: string): void
   close(): Promise<void>
 }
 
 export async function openWire(url: string): Promise<Wire> {
-  const target = new URL(url)
+  let target = new URL(url)
   const sockets = new Set<Socket>()
+  const silenced = new WeakSet<Socket>()
   let mode: 'open' | 'cutting' | 'silent' = 'open'
   let writes = 0
   let hook: (() => Promise<void>) | null = null
@@ -39,15 +44,18 @@ export async function openWire(url: string): Promise<Wire> {
     }
     client.on('data', (chunk) => {
       writes++
-      if (mode !== 'silent') database.write(chunk)
+      if (mode !== 'silent' && !silenced.has(client)) database.write(chunk)
     })
     database.on('data', (chunk) => {
+      if (silenced.has(client)) return
       if (mode === 'open') client.write(chunk)
       else if (mode === 'cutting') client.resetAndDestroy()
     })
     client.resume()
     client.on('close', () => database.end())
-    database.on('close', () => client.end())
+    database.on('close', () => {
+      if (!silenced.has(client)) client.end()
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -74,6 +82,12 @@ export async function openWire(url: string): Promise<Wire> {
     },
     fallSilent() {
       mode = 'silent'
+    },
+    silenceOpen() {
+      for (const socket of sockets) silenced.add(socket)
+    },
+    leadTo(url) {
+      target = new URL(url)
     },
     async close() {
       server.close()

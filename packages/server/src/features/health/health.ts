@@ -9,27 +9,42 @@ export async function live(_: In<typeof health.live>): Out<typeof health.live> {
   return { status: 'ok' }
 }
 
+/** A balancer asks this. A database that takes no writes still serves reads, which are most of what callers want. */
+export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
+  await refuseWhere(whyNoReads(context))
+  return { status: 'ready' }
+}
+
+export async function readyWrites({ context }: In<typeof health.readyWrites>): Out<typeof health.readyWrites> {
+  await refuseWhere(whyNoWrites(context))
+  return { status: 'ready' }
+}
+
 /** The caller is what directs traffic, such as a load balancer: a database that does not answer must not keep it waiting. */
 const answerWithinMs = 2000
 
-/** Says no, and not more: the reason is for the log, not for everyone who can reach this path. */
-export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
+const noAnswer = 'the database does not answer'
+
+/** Refuses with the kind of reason, and not more: details are for the log, not for everyone who can reach this path. */
+async function refuseWhere(asked: Promise<string | null>): Promise<void> {
   const late = new AbortController()
   const reason = await Promise.race([
-    whyNotReady(context).catch(() => noAnswer),
+    asked.catch(() => noAnswer),
     after(answerWithinMs, noAnswer, { signal: late.signal }).catch(() => noAnswer),
   ])
   late.abort()
   if (reason !== null) throw fail('internal', `not ready: ${reason}`)
-  return { status: 'ready' }
 }
 
-const noAnswer = 'the database does not answer'
+async function whyNoReads({ db }: Context): Promise<string | null> {
+  return (await pendingMigrations(db)).length > 0 ? 'the database schema is not up to date' : null
+}
 
-async function whyNotReady({ db, fullDisk }: Context): Promise<string | null> {
-  if (fullDisk.isFull()) return 'the disk of the database is full'
-  if ((await pendingMigrations(db)).length > 0) return 'the database schema is not up to date'
-  // As one that was the primary until a moment ago does.
-  const state = await db.row<{ value: string }>(`select current_setting('transaction_read_only') as value`)
-  return state?.value === 'off' ? null : 'the database takes no writes'
+async function whyNoWrites(context: Context): Promise<string | null> {
+  const reason = await whyNoReads(context)
+  if (reason !== null) return reason
+  // A database that was the primary until a moment ago is read-only.
+  const state = await context.db.row<{ value: string }>(`select current_setting('transaction_read_only') as value`)
+  if (state?.value !== 'off') return 'the database takes no writes'
+  return (await context.fullDisk.isFull()) ? 'the disk of the database is full' : null
 }

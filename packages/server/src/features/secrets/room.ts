@@ -20,6 +20,8 @@ export interface Room {
   counted(placeId: string, free: Free): void
   /** Has it counted, once for all who ask meanwhile: writes that come together find the room of a place used up together. */
   count(placeId: string, count: () => Promise<Free>): Promise<void>
+  /** Forgets everything: the counts were of another database. */
+  clear(): void
 }
 
 interface Free {
@@ -71,6 +73,10 @@ export function openRoom(now: () => Date): Room {
         .finally(() => counts.delete(placeId))
       counts.set(placeId, counting)
       return counting
+    },
+    clear() {
+      known.clear()
+      counts.clear()
     },
   }
   return room

@@ -1,0 +1,144 @@
+import type pg from 'pg'
+import { type Identity, identityColumn } from './identity.ts'
+import { unansweredSince } from './postgres-session.ts'
+
+/**
+ * Watches the connections of all pools for those that died in silence, after a power cut or because an address moved: TCP
+ * notices after minutes. While an answer is late, a new connection looks whether the database still works on it.
+ */
+export interface Watch {
+  /** Runs the settings of a new session, and notes which database it leads to. */
+  admit(client: pg.ClientBase, settings: string, limitMs: number): Promise<void>
+  /** True of a connection to a database that another one has replaced. */
+  isOutdated(client: pg.ClientBase): boolean
+  /** Watches the connections of a pool. */
+  follow(pool: pg.Pool): void
+  stop(): Promise<void>
+}
+
+export interface WatchOptions {
+  /** Opens a connection beside the pools. */
+  connect: () => pg.Client
+  identity: Identity
+  /** An answer that takes longer makes a new connection look. */
+  silentMs: number
+  /** A new connection looks this often where all answers come in time: a database that was replaced may go on answering. */
+  lookEveryMs: number
+  /** For the answer to a look. */
+  limitMs: number
+}
+
+interface Link {
+  generation: number
+  /** Of the server process; null behind a pooler, which hides it. */
+  pid: number | null
+}
+
+const selectSession = `select pg_backend_pid() as pid, ${identityColumn}`
+
+/** A process that became idle within the last second may have its answer on the way. */
+const selectLook = `
+  select ${identityColumn},
+         array(select pid from pg_stat_activity
+                where pid = any($1::int[])
+                  and (state is null or state not like 'idle%'
+                       or state_change > clock_timestamp() - interval '1 second')) as working`
+
+export function watchConnections({ connect, identity, silentMs, lookEveryMs, limitMs }: WatchOptions): Watch {
+  const links = new Map<pg.ClientBase, Link>()
+  const lent = new Set<pg.ClientBase>()
+  const isOutdated = (client: pg.ClientBase) => links.get(client)?.generation !== identity.generation()
+  const silent = () => {
+    const now = performance.now()
+    return [...links.keys()].filter((client) => now - (unansweredSince(client) ?? now) >= silentMs)
+  }
+  const look = async () => {
+    const waiting = silent().map((client) => ({ client, bytes: streamOf(client).bytesRead }))
+    const pids = waiting.flatMap(({ client }) => links.get(client)?.pid ?? [])
+    probe = connect()
+    const working = await askAnew(probe, identity, pids, limitMs)
+    const stillSilent = new Set(silent())
+    for (const { client, bytes } of waiting) {
+      const pid = links.get(client)?.pid ?? null
+      const isAtWork = !isOutdated(client) && (pid === null || working.has(pid))
+      if (isAtWork || !stillSilent.has(client) || streamOf(client).bytesRead !== bytes) continue
+      closeNow(client, 'Connection terminated: it was silent, and a new connection is answered')
+    }
+  }
+  // The database that was replaced may wait for them, to shut down. One that is lent is closed when it comes back.
+  identity.onExchange(() => {
+    for (const client of links.keys()) if (!lent.has(client)) closeNow(client)
+  })
+  let probe: pg.Client | undefined
+  let looking: Promise<void> | undefined
+  let lookedAtMs = performance.now()
+  const timer = setInterval(() => {
+    const sinceMs = performance.now() - lookedAtMs
+    if (looking || links.size === 0) return
+    if (sinceMs < lookEveryMs && (sinceMs < silentMs || silent().length === 0)) return
+    looking = look()
+      // A new connection that fails is no better than those that there are.
+      .catch(() => {})
+      .finally(() => {
+        looking = undefined
+        lookedAtMs = performance.now()
+      })
+  }, silentMs / 4).unref()
+  return {
+    async admit(client, settings, limitMs) {
+      const query: pg.QueryConfig & { query_timeout: number } = {
+        text: `${settings}; ${selectSession}`,
+        query_timeout: limitMs,
+      }
+      // Several statements have several results, of which the types of the driver know nothing.
+      const results = (await client.query(query)) as unknown as pg.QueryResult<{ pid: number; identity: string }>[]
+      const session = results.at(-1)?.rows[0]
+      if (session === undefined) throw new Error('Connection terminated: the session did not say where it is')
+      identity.note(session.identity)
+      const isDirect = session.pid === (client as unknown as { processID: number }).processID
+      links.set(client, { generation: identity.generation(), pid: isDirect ? session.pid : null })
+    },
+    isOutdated,
+    follow(pool) {
+      pool.on('acquire', (client) => void lent.add(client))
+      pool.on('release', (_, client) => void lent.delete(client))
+      pool.on('remove', (client) => void links.delete(client))
+    },
+    async stop() {
+      clearInterval(timer)
+      if (looking === undefined || probe === undefined) return
+      closeNow(probe)
+      await looking
+    },
+  }
+}
+
+/** Asks over a connection of its own who the database is, and which of these processes work -> those that do. */
+async function askAnew(client: pg.Client, identity: Identity, pids: number[], limitMs: number): Promise<Set<number>> {
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const query: pg.QueryConfig & { query_timeout: number } = {
+      text: selectLook,
+      values: [pids],
+      query_timeout: limitMs,
+    }
+    const { rows } = await client.query<{ identity: string; working: number[] }>(query)
+    const [seen] = rows
+    if (seen === undefined) throw new Error('Connection terminated: no row')
+    identity.note(seen.identity)
+    return new Set(seen.working)
+  } finally {
+    closeNow(client)
+  }
+}
+
+/** Without a word to the other side, which may not be there to answer it. */
+export function closeNow(client: pg.ClientBase, reason?: string): void {
+  streamOf(client).destroy(reason === undefined ? undefined : new Error(reason))
+}
+
+/** The driver keeps its socket to itself. */
+const streamOf = (client: pg.ClientBase) =>
+  (client as unknown as { connection: { stream: { bytesRead: number; destroy(error?: Error): void } } }).connection
+    .stream
