@@ -71,6 +71,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
 /** What a request calls a value -> what a command line calls it. */
 const nameOnCommandLine: Readonly<Record<string, string>> = {
   actorId: '--actor',
+  intervalSeconds: '--every, in seconds,',
   limit: '--limit',
   name: 'the name',
   orgName: 'the name',

@@ -1,7 +1,7 @@
+import type { RotationKind } from '@skerry/contract/rotation-facts'
 import { usage } from './failure.ts'
 
 export interface RotationOptions {
-  kind: 'generated' | 'postgres' | 'mysql' | 'redis'
   length?: string
   alphabet?: string
   username?: string
@@ -11,21 +11,72 @@ export interface RotationOptions {
   statement?: string[]
 }
 
-/** Options of a command line -> the config of a policy. What it may hold and how, the server says. */
-export function rotationConfig(options: RotationOptions) {
-  const { kind, length, alphabet, username, alternateUsername, usernameSecret, userHost, statement } = options
-  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length)) throw usage('--length takes a whole number')
-  const size = length === undefined ? undefined : Number(length)
-  const account = { username, alternateUsername, usernameSecret, userHost, statements: statement }
-  if (kind === 'generated') {
-    if (Object.values(account).some((value) => value !== undefined))
-      throw usage('a generated value has no account', 'use --kind postgres, mysql or redis')
-    return { kind, ...given({ length: size, alphabet }) }
-  }
-  if (alphabet !== undefined) throw usage('--alphabet goes with --kind generated alone')
-  if (username === undefined) throw usage('no account is named', 'use --username')
-  return { kind, ...given({ ...account, passwordLength: size }) }
+type Config = { kind: RotationKind } & Record<string, unknown>
+
+/** The field of a config that each option sets: of a random value, and of the password of an account. */
+const fields: Record<keyof RotationOptions, { flag: string; generated?: string; account?: string }> = {
+  length: { flag: '--length', generated: 'length', account: 'passwordLength' },
+  alphabet: { flag: '--alphabet', generated: 'alphabet' },
+  username: { flag: '--username', account: 'username' },
+  alternateUsername: { flag: '--alternate-username', account: 'alternateUsername' },
+  usernameSecret: { flag: '--username-secret', account: 'usernameSecret' },
+  userHost: { flag: '--user-host', account: 'userHost' },
+  statement: { flag: '--statement', account: 'statements' },
 }
 
-const given = (fields: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+/** Settings that `--unset` takes back to their defaults. */
+export const unsettable = ['length', 'alphabet', 'alternate-username', 'username-secret', 'statement'] as const
+export type Unsettable = (typeof unsettable)[number]
+
+const familyOf = (kind: RotationKind) => (kind === 'generated' ? 'generated' : 'account')
+
+/** Options of a command line -> the config of a new policy. The server says what its fields may hold. */
+export function rotationConfig(kind: RotationKind, options: RotationOptions): Config {
+  const settings = settingsOf(kind, options)
+  if (kind !== 'generated' && options.username === undefined) throw usage('no account is named', 'use --username')
+  return { kind, ...settings }
+}
+
+/**
+ * The config of a policy with the settings that the options name, and its own for the others. Undefined if they name none.
+ *
+ * @throws Failure `usage` for an option that the policy's kind does not have, or that is set and unset at once.
+ */
+export function editedConfig(current: Config, options: RotationOptions, unset: readonly Unsettable[]) {
+  const settings = settingsOf(current.kind, options)
+  const edited = { ...current, ...settings }
+  for (const name of unset) {
+    const field = fieldOf(current.kind, toOption(name))
+    if (field in settings) throw usage(`--${name} and --unset ${name} exclude each other`)
+    delete edited[field]
+  }
+  return unset.length === 0 && Object.keys(settings).length === 0 ? undefined : edited
+}
+
+/** The settings of a policy that another config would change or drop, as people read them. */
+export const lostSettings = (current: Config, next: Config): string[] =>
+  Object.entries(current)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(next[name]))
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+
+const toOption = (name: Unsettable): keyof RotationOptions =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof RotationOptions
+
+function settingsOf(kind: RotationKind, options: RotationOptions): Record<string, unknown> {
+  const { length } = options
+  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length)) throw usage('--length takes a whole number')
+  const settings: Record<string, unknown> = {}
+  for (const option of Object.keys(fields) as (keyof RotationOptions)[]) {
+    const value = options[option]
+    if (value !== undefined) settings[fieldOf(kind, option)] = option === 'length' ? Number(value) : value
+  }
+  return settings
+}
+
+function fieldOf(kind: RotationKind, option: keyof RotationOptions): string {
+  const field = fields[option][familyOf(kind)]
+  if (field !== undefined) return field
+  if (kind === 'generated')
+    throw usage('a generated value has no account', 'use `rotation create` with --kind postgres, mysql or redis')
+  throw usage(`${fields[option].flag} goes with --kind generated alone`)
+}

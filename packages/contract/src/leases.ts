@@ -113,7 +113,8 @@ export const leases = {
     audits: ['lease_target.verified', 'lease_target.verification_requested'],
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
-    summary: 'Remove a target; with live leases only by force, which leaves their accounts where they are',
+    summary:
+      'Delete a target that no rotation policy uses; with live leases only by force, which leaves their accounts where they are',
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -121,7 +122,21 @@ export const leases = {
   }),
   list: get('/v1/orgs/:orgId/leases', {
     summary: 'The ledger of leases, newest first',
-    query: Page,
+    query: Strict({
+      ...Page.properties,
+      requestedById: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          pattern: '^[A-Za-z0-9_]+$',
+          description: 'only leases that this member, service token or machine client asked for',
+        }),
+      ),
+      live: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: 'only leases that may still have a credential that works',
+        }),
+      ),
+    }),
     responses: { 200: Strict({ leases: Type.Array(Lease), nextCursor: NextCursor }) },
   }),
   get: get('/v1/orgs/:orgId/leases/:leaseId', {

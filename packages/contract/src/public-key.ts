@@ -4,8 +4,8 @@ const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid',
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * Why a string is not the JWK JSON of a P-256 public key, or null when it is one. Looks at the form alone; whether the
- * point is on the curve is for the clients that use it.
+ * Why a string is not the JWK JSON of a P-256 public key, or null when it is one. Looks at the form alone. Whether
+ * the point is on the curve, the server checks beside it, and each client before it wraps.
  *
  * Any member beyond a public key's own is refused: a client that uploads its private key by mistake must fail, loudly,
  * before the server has stored it. The reason never repeats what the string held.

@@ -1,7 +1,11 @@
 import { grants } from '@skerry/contract/grants'
 import { leases } from '@skerry/contract/leases'
 import { me } from '@skerry/contract/me'
+import { tokens } from '@skerry/contract/tokens'
 import { afterAll, describe, expect, test } from 'vitest'
+import { verifierOf } from '../../providers/test/leases/mint.ts'
+import { newId, sha256 } from '../../server/src/kernel/context.ts'
+import { bearerSecret, publicKeyJwk } from '../../server/test/blobs.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { openShop, type Shop } from '../../server/test/shop.ts'
 import { builtIn } from '../../server/test/world.ts'
@@ -153,6 +157,36 @@ describe.skipIf(shop === null)('access to a database', () => {
     expect(await exists()).toBe(0)
   })
 
+  test('that outlives its token is named when that is revoked, and ends with it when a person says so', async () => {
+    const as = owner.bearer()
+    const tokenId = newId('serviceToken')
+    const presented = `${tokenId}_${bearerSecret()}`
+    const body = {
+      name: 'minting',
+      tokenId,
+      tokenHash: sha256(presented),
+      publicKeyJwk: publicKeyJwk(),
+      role: 'admin' as const,
+    }
+    expect((await world.call(tokens.create, { as, params: { orgId }, body })).status).toBe(201)
+    const { targets } = (await world.call(leases.targets, { as, params: { orgId } })).body
+    const lease = {
+      ...{ provider: 'postgres' as const, targetId: targets[0]?.id as string, roleName: 'outliving', ttlSeconds: 600 },
+      verifier: verifierOf.postgres('a password'),
+    }
+    const minted = await world.call(leases.create, { as: `Bearer ${presented}`, params: { orgId }, body: lease })
+    expect(minted.error).toBeUndefined()
+    await journey.goTo(page, 'Service tokens')
+    await choose(page, 'minting', 'Revoke…')
+    await dialog().getByText('One lease would go on working').waitFor()
+    await dialog().getByLabel('End its lease, too').check()
+    await confirm('Revoke')
+    const params = { orgId, leaseId: minted.body.lease.id }
+    expect((await world.call(leases.get, { as: owner.bearer(), params })).body.lease.status).toBe('revoked')
+    expect((await root.query(`SELECT FROM pg_roles WHERE rolname = 'outliving'`)).rowCount).toBe(0)
+    await journey.goTo(page, 'Leases')
+  })
+
   test('that the server answers differently than was asked for is revoked, and nothing of it shown', async () => {
     await page.route('**/v1/orgs/*/leases', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback()
@@ -252,6 +286,15 @@ describe('rotation of random values', () => {
     await row(page, /SESSION_SECRET/)
       .getByText('active')
       .waitFor()
+  })
+
+  test('is not configured a second time for a secret, which would replace the first without a word', async () => {
+    await page.getByRole('button', { name: 'New rotation' }).click()
+    await pick(page, 'Environment', 'Web shop / Production')
+    await dialog().getByLabel('Secret', { exact: true }).fill('SESSION_SECRET')
+    await dialog().getByText('This secret is rotated already').waitFor()
+    expect(await dialog().getByRole('button', { name: 'Rotate', exact: true }).isDisabled()).toBe(true)
+    await confirm('Cancel')
   })
 
   test('is done now when asked for, paused and resumed', async () => {

@@ -3,6 +3,7 @@ import { listEndpoints } from '@skerry/contract/endpoints'
 import { limits } from '@skerry/contract/limits'
 import { Compile } from 'typebox/compile'
 import { describe, expect, test } from 'vitest'
+import { offCurveJwk } from './blobs.ts'
 import { blobFaults, type Fault, faultsOf, formFaults, type Schema } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
 import { buildSamples, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
@@ -53,6 +54,26 @@ const everyField = (faults: (field: string, schema: Schema, sample: unknown) => 
       ),
     )
   })
+
+const isPublicKey = (value: unknown) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text !== undefined && /^\{[^{}]*"crv":"P-256"/.test(text)
+}
+
+/** Paths of the public keys in a body, as text or as objects, such as `wrappingKey.jwk`. */
+function publicKeysIn(value: unknown, path: string[] = []): string[] {
+  if (isPublicKey(value)) return [path.join('.')]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, each]) => publicKeysIn(each, [...path, name]))
+}
+
+/** A copy of the body whose key there is of the same form, and off its curve. */
+function offCurveAt(body: Record<string, unknown>, path: string): Record<string, unknown> {
+  const [name, ...rest] = path.split('.') as [string, ...string[]]
+  const value = body[name]
+  if (rest.length > 0) return { ...body, [name]: offCurveAt(value as Record<string, unknown>, rest.join('.')) }
+  return { ...body, [name]: typeof value === 'string' ? offCurveJwk() : JSON.parse(offCurveJwk()) }
+}
 
 describe('samples', () => {
   test('are sound and hold every field, so that only what a suite breaks is wrong', () => {
@@ -176,6 +197,28 @@ describe('a field', () => {
     )
     expect(all.length).toBeGreaterThan(80)
     await expectRefused(world, all)
+  })
+
+  test('that takes a public key is refused, and named, with a point that is not on the curve', async () => {
+    const all = withBody.flatMap((endpoint) => {
+      const { body } = sampleOf(endpoint)
+      return publicKeysIn(body).map((path) =>
+        broken(endpoint, `${path} is off the curve`, JSON.stringify(offCurveAt(body, path)), `body.${path}: `),
+      )
+    })
+    const seen = new Set(all.map(({ title }) => title.replace(/ is off the curve$/, '')))
+    const named = withBody.flatMap((endpoint) =>
+      Object.keys(endpoint.body.properties)
+        .filter((field) => /jwk|public.?key|wrappingKey/i.test(field))
+        .map((field) => `${titleOf(endpoint)}: ${field === 'wrappingKey' ? 'wrappingKey.jwk' : field}`),
+    )
+    // The first is a key of SSH. The second is checked after the provider's own fields: see leases.test.ts.
+    const elsewhere = ['publicKey', 'recipientPublicKey'].map((field) => `POST /v1/orgs/:orgId/leases: ${field}`)
+    expect([...seen, ...elsewhere]).toEqual(expect.arrayContaining(named))
+    await expectRefused(
+      world,
+      all.filter(({ title }) => !elsewhere.some((one) => title.startsWith(one))),
+    )
   })
 
   test('that holds an id is refused with an id of another kind, or of another length', async () => {

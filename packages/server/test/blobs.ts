@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 // Well-formed opaque blobs. The server looks at prefix and segment count alone, so suites about its rules need no keys.
 
@@ -6,7 +6,10 @@ const segment = (bytes: number) => randomBytes(bytes).toString('base64url')
 
 export const wrappedKey = () => `wd1.${segment(65)}.${segment(16)}.${segment(12)}.${segment(48)}`
 export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 16)}`
-export const publicKeyJwk = () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: segment(32), y: segment(32) })
+export const publicKeyJwk = () =>
+  JSON.stringify(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }))
+/** Of the right form, and not on the curve. */
+export const offCurveJwk = () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: segment(32), y: segment(32) })
 export const sealedPrivateKey = () => `pk1.65536-3-1.${segment(16)}.${segment(12)}.${segment(154)}`
 export const bearerSecret = () => segment(32)
 export const newPasskeyBody = () => ({

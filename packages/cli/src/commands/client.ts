@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients'
 import type { Command } from 'commander'
 import { Failure } from '../failure.ts'
+import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -16,7 +17,7 @@ export function register(command: Command): void {
     .action(create)
   leaf(command, 'list', 'List machine clients, revoked ones too').action(list)
   confirmable(leaf(command, 'renew <id>', 'Give a machine client a new secret; the old one ends at once')).action(renew)
-  confirmable(leaf(command, 'revoke <id>', 'End a machine client and its access tokens')).action(revoke)
+  endingLeases(confirmable(leaf(command, 'revoke <id>', 'End a machine client and its access tokens'))).action(revoke)
   command.addHelpText(
     'after',
     `
@@ -74,11 +75,13 @@ async function renew(id: string, flags: Flags & { yes?: boolean }): Promise<void
   note('service tokens that it made go on working: see `skerry token list`')
 }
 
-async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+async function revoke(id: string, flags: Flags & EndLeases & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const found = await find(session, id)
-  await confirmOrRefuse(`revoke machine client ${labelOf(found)}`, flags)
+  const leases = leasesInQuestion(await liveLeasesOf(session, found.id), flags)
+  await confirmOrRefuse(`revoke machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token list\``)
-  if (flags.json) writeJson({ revoked: found.id })
+  const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
+  if (flags.json) writeJson({ revoked: found.id, leases: live })
 }

@@ -21,6 +21,8 @@ export function register(command: Command): void {
     .action(create)
   leaf(command, 'list', 'The ledger of leases, newest first')
     .option('--limit <number>', 'newest so many; 0: all', '50')
+    .option('--by <id>', 'only leases that this service token, member or machine client asked for')
+    .option('--live', 'only leases whose credential may still work')
     .action(list)
   confirmable(leaf(command, 'revoke <id>', 'End a lease: its account is removed and its sessions end')).action(revoke)
   confirmable(leaf(command, 'forget <id>', 'Close the entry of a lease whose account could not be removed')).action(

@@ -6,6 +6,7 @@ import { Failure } from '../failure.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
+import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, writeJson, writeTable } from '../output.ts'
 import { canonical, findPin, type PinState, pin, pinState } from '../pins.ts'
@@ -21,7 +22,7 @@ export function register(command: Command): void {
   leaf(command, 'role <member>', 'Change a member’s role')
     .addOption(new Option('--to <role>', 'the new one').choices(['owner', 'admin', 'member']).makeOptionMandatory())
     .action(role)
-  confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant')).action(remove)
+  endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member with every key grant'))).action(remove)
   confirmable(leaf(command, 'trust <member>', 'Accept a member’s new key, once its words were compared')).action(trust)
 }
 
@@ -88,17 +89,19 @@ async function role(who: string, flags: Flags & { to: Member['role'] }): Promise
   if (flags.json) writeJson({ member })
 }
 
-async function remove(who: string, flags: Flags & { yes?: boolean }): Promise<void> {
+async function remove(who: string, flags: Flags & EndLeases & { yes?: boolean }): Promise<void> {
   const session = await openSession(flags)
   const { orgId, userId, label } = await find(session, who)
-  await confirmOrRefuse(`remove ${label} with every key grant`, flags)
+  const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
+  await confirmOrRefuse(`remove ${label} with every key grant${leases}`, flags)
   // Asked for first: their grants go with them.
   const held = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
   note(`removed ${label}`)
   hintRekey(label, held)
-  if (flags.json) writeJson({ removed: userId, held: held ?? null })
+  const live = await settleLeases(session, { id: userId, label }, flags)
+  if (flags.json) writeJson({ removed: userId, held: held ?? null, leases: live })
 }
 
 async function trust(who: string, flags: Flags & { yes?: boolean }): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RotationKind } from '@skerry/contract/rotation-facts'
 import { configureRotation, type Rotation } from '@skerry/sdk/rotation'
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
@@ -10,38 +11,50 @@ import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
 import { findPlace, listPlaces, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { type RotationOptions, rotationConfig } from '../rotation-config.ts'
+import {
+  editedConfig,
+  lostSettings,
+  type RotationOptions,
+  rotationConfig,
+  type Unsettable,
+  unsettable,
+} from '../rotation-config.ts'
 import { openSession, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
+  kind?: RotationKind
   every: string
   target?: string
   now?: boolean
   yes?: boolean
 }
 
+interface EditOptions extends Flags, RotationOptions {
+  every?: string
+  unset?: Unsettable[]
+}
+
 export function register(command: Command): void {
-  confirmable(addressed(leaf(command, 'create <secret>', 'Let the server replace a secret at intervals')))
+  settings(confirmable(addressed(leaf(command, 'create <secret>', 'Let the server replace a secret at intervals'))))
     .addOption(
-      new Option('--kind <kind>', 'what it is')
-        .choices(['generated', 'postgres', 'mysql', 'redis'])
-        .default('generated'),
+      new Option('--kind <kind>', 'what it is; generated unless given').choices([
+        'generated',
+        'postgres',
+        'mysql',
+        'redis',
+      ]),
     )
     .requiredOption('--every <duration>', 'how often: 12h, 30d')
-    .option('--length <number>', 'characters of a value or password')
-    .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or the characters')
     .option('--target <name or id>', 'lease target that has the account')
-    .option('--username <name>', 'account whose password it is')
-    .option('--alternate-username <name>', 'second account; rotations take turns')
-    .option('--username-secret <secret>', 'with a second account: the secret that tells which one')
-    .option('--user-host <host>', 'mysql: host part of the account, % for any')
-    .option('--statement <sql>', 'in place of the usual statement; repeatable', (one: string, all: string[] = []) => [
-      ...all,
-      one,
-    ])
     .option('--now', 'rotate once, at once')
     .action(create)
+  settings(leaf(command, 'edit <id>', 'Change how or how often a secret is rotated; what you do not name stays'))
+    .option('--every <duration>', 'how often: 12h, 30d')
+    .addOption(
+      new Option('--unset <settings...>', 'take these settings back to their defaults').choices([...unsettable]),
+    )
+    .action(edit)
   leaf(command, 'list', 'Rotation policies, and what the server can read for them').action(list)
   leaf(command, 'show <id>', 'A policy: how, how often, and what became of its last run').action(show)
   leaf(command, 'pause <id>', 'Let a policy rest until it is resumed').action((id, flags) =>
@@ -56,12 +69,25 @@ export function register(command: Command): void {
     .action(remove)
 }
 
+const repeat = (one: string, all: string[] = []) => [...all, one]
+
+const settings = (command: Command) =>
+  command
+    .option('--length <number>', 'characters of a value or password')
+    .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or the characters')
+    .option('--username <name>', 'account whose password it is')
+    .option('--alternate-username <name>', 'second account; rotations take turns')
+    .option('--username-secret <secret>', 'with a second account: the secret that tells which one')
+    .option('--user-host <host>', 'mysql: host part of the account, % for any')
+    .option('--statement <sql>', 'in place of the usual statement; repeatable', repeat)
+
 async function create(secretName: string, flags: CreateOptions): Promise<void> {
   const intervalSeconds = parseDuration(flags.every)
-  const config = rotationConfig(flags)
+  const config = rotationConfig(flags.kind ?? 'generated', flags)
   const session = await openSession(flags)
   const place = await findPlace(session, namedPlace(session, flags))
   const { orgId, envId, label } = place
+  await checkReplacement(session, { orgId, envId, label, secretName, config }, flags)
   const { key } = await openPlace(session, orgId, envId, label)
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
   if (!rotator.grantedEnvironmentIds.includes(envId)) {
@@ -79,6 +105,30 @@ async function create(secretName: string, flags: CreateOptions): Promise<void> {
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
   if (flags.json) writeJson({ rotation, ...(version === undefined ? {} : { version }) })
   else writeLine(rotation.id)
+}
+
+interface Replacement {
+  orgId: string
+  envId: string
+  label: string
+  secretName: string
+  config: ReturnType<typeof rotationConfig>
+}
+
+/** A policy that is there already changes its kind only if `--kind` says so, and loses settings only if the person agrees. */
+async function checkReplacement(session: Session, wanted: Replacement, flags: CreateOptions): Promise<void> {
+  const { orgId, envId, label, secretName, config } = wanted
+  const { rotations } = await session.client.rotation.list({ params: { orgId } })
+  const existing = rotations.find((one) => one.environmentId === envId && one.secretName === secretName)
+  if (!existing) return
+  if (existing.kind !== config.kind && flags.kind === undefined)
+    throw usage(
+      `the rotation of ${secretName} in ${label} is of kind ${existing.kind}`,
+      `change it with \`skerry rotation edit ${secretName}\`, or give --kind ${config.kind} to replace it`,
+    )
+  const lost = lostSettings(existing.config, config)
+  if (lost.length > 0)
+    await confirmOrRefuse(`replace the rotation of ${secretName} in ${label} and lose its ${lost.join(', ')}`, flags)
 }
 
 /** The rotated password is for this target: it is the one that this machine knows. */
@@ -142,6 +192,24 @@ async function show(wanted: string, flags: Flags): Promise<void> {
   const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
   writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
   if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
+}
+
+async function edit(wanted: string, flags: EditOptions): Promise<void> {
+  const intervalSeconds = flags.every === undefined ? undefined : parseDuration(flags.every)
+  const session = await openSession(flags)
+  const { orgId, rotation, label } = await find(session, wanted)
+  const config = editedConfig(rotation.config, flags, flags.unset ?? [])
+  if (intervalSeconds === undefined && config === undefined)
+    throw usage('nothing is to be changed', 'name a setting, such as --every 30d')
+  const body = {
+    ...(intervalSeconds === undefined ? {} : { intervalSeconds }),
+    ...(config === undefined ? {} : { config }),
+  }
+  const params = { orgId, rotationId: rotation.id }
+  const answer = await session.client.rotation.update({ params, body })
+  const next = answer.rotation.nextRunAt === null ? 'when it is resumed' : `at ${answer.rotation.nextRunAt}`
+  note(`changed the rotation of ${rotation.secretName} in ${label}; it runs next ${next}`)
+  if (flags.json) writeJson(answer)
 }
 
 async function setStatus(wanted: string, status: 'active' | 'paused', flags: Flags): Promise<void> {

@@ -8,6 +8,7 @@ import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
+import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { checkTokenId } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, warn, writeJson, writeLine, writeTable } from '../output.ts'
@@ -52,8 +53,8 @@ export function register(command: Command): void {
     .option('--request', 'print what an admin needs for that, without any server; nothing of it is secret')
     .option('--from <path>', 'what `--request` has printed, instead of the token; - for stdin')
     .action(registerAgain)
-  confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused')).action(revoke)
-  confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants')).action(remove)
+  endingLeases(confirmable(leaf(command, 'revoke <id>', 'End a token; its next request is refused'))).action(revoke)
+  endingLeases(confirmable(leaf(command, 'delete <id>', 'Revoke a token and remove it with its grants'))).action(remove)
 }
 
 async function create(flags: CreateOptions): Promise<void> {
@@ -170,21 +171,28 @@ async function rename(id: string, name: string, flags: Flags): Promise<void> {
   if (flags.json) writeJson({ token })
 }
 
-async function revoke(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+interface EndOptions extends Flags, EndLeases {
+  yes?: boolean
+}
+
+async function revoke(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
   const token = await find(session, id)
-  await confirmOrRefuse(`revoke token ${token.id} (${token.name})`, flags)
+  const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
+  await confirmOrRefuse(`revoke token ${token.id} (${token.name})${leases}`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   forgetReader(session, token.orgId, token.id)
   note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
   hintRekey(token.id, await heldByIfKnown(session, token.id))
-  if (flags.json) writeJson({ revoked: token.id })
+  const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
+  if (flags.json) writeJson({ revoked: token.id, leases: live })
 }
 
-async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<void> {
+async function remove(id: string, flags: EndOptions): Promise<void> {
   const session = await openSession(flags)
   const token = await find(session, id)
-  await confirmOrRefuse(`revoke and delete token ${token.id} (${token.name}) with its grants`, flags)
+  const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
+  await confirmOrRefuse(`revoke and delete token ${token.id} (${token.name}) with its grants${leases}`, flags)
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
   // Between the two: it works no longer, and its grants are still there to be seen.
@@ -193,5 +201,6 @@ async function remove(id: string, flags: Flags & { yes?: boolean }): Promise<voi
   forgetReader(session, token.orgId, token.id)
   note(`deleted token ${token.id}`)
   hintRekey(token.id, held)
-  if (flags.json) writeJson({ deleted: token.id })
+  const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
+  if (flags.json) writeJson({ deleted: token.id, leases: live })
 }

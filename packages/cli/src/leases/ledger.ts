@@ -11,15 +11,25 @@ const pageMax = 100
 
 type Page = Answer<typeof endpoints.list>
 
-export async function list(flags: Flags & { limit: string }): Promise<void> {
+interface ListOptions extends Flags {
+  limit: string
+  by?: string
+  live?: boolean
+}
+
+export async function list(flags: ListOptions): Promise<void> {
   const limit = parseLimit(flags.limit, 0)
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
   const all: Lease[] = []
   let left = limit || Number.POSITIVE_INFINITY
   let cursor: string | null = null
+  const filter = {
+    ...(flags.by === undefined ? {} : { requestedById: flags.by }),
+    ...(flags.live ? { live: 'true' as const } : {}),
+  }
   do {
-    const query = { limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) }
+    const query = { ...filter, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) }
     const page: Page = await session.client.leases.list({ params: { orgId }, query })
     all.push(...page.leases.slice(0, left))
     left -= page.leases.length

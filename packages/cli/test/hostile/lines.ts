@@ -53,6 +53,7 @@ export const lines: Record<string, string> = {
   'rotation create': 'R{n} --every 30d --env spare-{n} --yes',
   'rotation list': '',
   'rotation show': '{rotation}',
+  'rotation edit': '{rotation} --every 20d',
   'rotation pause': '{rotation}',
   'rotation resume': '{rotation}',
   'rotation run': '{rotation} --yes',

@@ -5,6 +5,7 @@ import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
+import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { invalidate, queryClient } from '../queries.ts'
 import { useReloadMe } from '../reload-me.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
@@ -87,10 +88,12 @@ function CompareDialog({ member, checked, onClose }: OnMember & { checked: Check
 
 function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (ended: Ended) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const leases = useOutlivingLeases(member.userId)
   const remove = async () => {
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
     onRemoved(await endAccess(org.id, who, () => api.members.remove({ params })))
+    await leases.end()
     await invalidate(membersQuery(org.id))
   }
   return (
@@ -103,6 +106,7 @@ function RemoveDialog({ member, onClose, onRemoved }: OnMember & { onRemoved: (e
     >
       Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
       They may have kept what they have read: re-key those environments afterwards.
+      {leases.field}
     </ConfirmDelete>
   )
 }

@@ -18,7 +18,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { createRotation } from './create.ts'
 import { IntervalField, intervalProblem, secondsOf } from './interval.tsx'
-import { rotatorQuery } from './queries.ts'
+import { rotationsQuery, rotatorQuery } from './queries.ts'
 import { RotatorReads } from './rotator-reads.tsx'
 import { rotationSchemas } from './schemas.ts'
 
@@ -40,8 +40,15 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
   const rulesFor = (_: Texts) => schemas.rulesOf(kind, secretName)
   const form = useConfigForm(schemas.all, rulesFor, {})
   const needsTarget = rotationFacts[kind].target !== null
+  const rotations = useQuery(rotationsQuery(org.id)).data
+  // Another policy would replace this one, whatever its kind and settings are.
+  const isRotated = rotations?.some((one) => one.environmentId === environmentId && one.secretName === secretName)
   const nameProblem =
-    secretName !== '' && !validName.test(secretName) ? 'Letters, digits and _, not beginning with a digit.' : null
+    secretName !== '' && !validName.test(secretName)
+      ? 'Letters, digits and _, not beginning with a digit.'
+      : isRotated
+        ? 'This secret is rotated already. Change its rotation, or remove it first.'
+        : null
   const create = async ({ config }: ConfigValues) => {
     if (environmentId === null) return
     rotator.agreed()
@@ -58,7 +65,8 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       invalidate({ queryKey: ['orgs', org.id, 'envs', environmentId] }),
     ])
   }
-  const isFilled = environmentId !== null && validName.test(secretName) && (!needsTarget || targetId !== null)
+  const isFilled =
+    environmentId !== null && secretName !== '' && nameProblem === null && (!needsTarget || targetId !== null)
   return (
     <FormDialog
       title={of ? `Rotate ${of.secretName}` : 'New rotation'}

@@ -4,6 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
+import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { invalidate } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -51,6 +52,7 @@ export function ClientDialog(props: {
   const { dialog, onClose, onRenewed } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = dialog.client
+  const leases = useOutlivingLeases(id)
   const params = { orgId: org.id, clientId: id }
   const renew = async () => {
     const { clientSecret } = await api.machineClients.renewSecret({ params })
@@ -58,6 +60,7 @@ export function ClientDialog(props: {
   }
   const revoke = async () => {
     await api.machineClients.revoke({ params })
+    await leases.end()
     await invalidate(clientsQuery(org.id))
   }
   if (dialog.kind === 'renew')
@@ -70,6 +73,7 @@ export function ClientDialog(props: {
   return (
     <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
       Its next request is refused, and it can never be used again. Service tokens that it made go on working.
+      {leases.field}
     </ConfirmDelete>
   )
 }

@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { tokens as endpoints } from '@skerry/contract/tokens'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
+import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { type Ended, endAccess, HeldKeys } from '../people/held-keys.tsx'
 import { invalidate } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
@@ -21,6 +22,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
   const { dialog, onClose, onEnded } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { id, name } = dialog.token
+  const leases = useOutlivingLeases(id)
   const params = { orgId: org.id, tokenId: id }
   const reload = () => invalidate(tokensQuery(org.id))
   const rename = async (to: string) => {
@@ -29,6 +31,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
   }
   const revoke = async () => {
     onEnded(await endAccess(org.id, { id, name }, () => api.tokens.revoke({ params })))
+    await leases.end()
     await reload()
   }
   const remove = async () => {
@@ -40,6 +43,7 @@ export function TokenDialog(props: { dialog: OpenDialog; onClose: () => void; on
     return (
       <ConfirmDelete title={`Revoke ${name}?`} confirm="Revoke" onClose={onClose} onConfirm={revoke}>
         Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
+        {leases.field}
       </ConfirmDelete>
     )
   return (

@@ -1,5 +1,6 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { verify } from 'node:crypto'
 import { isPolicyBody, type PolicyBody, policyBodyProblem } from '@skerry/contract/policy-body'
+import { importPublicKey } from '../../http/public-key.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 
@@ -15,7 +16,7 @@ export function readBundle(bundle: string, publicKeyJwk: string): PolicyBody {
   const { kid, jwk } = body.signer
   if (kid !== thumbprintOf(JSON.stringify(jwk))) throw refused('signer.kid is not the thumbprint of signer.jwk')
   if (kid !== thumbprintOf(publicKeyJwk)) throw refused('is not signed with your key')
-  const key = importKey(publicKeyJwk)
+  const key = importPublicKey(publicKeyJwk)
   if (!key) throw fail('conflict', 'your public key is not on the curve: nothing that you sign can be verified')
   if (signature.length !== 64 || !verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, signature))
     throw refused('the signature is not of these bytes')
@@ -48,14 +49,4 @@ function parse(bytes: Buffer): PolicyBody {
   }
   if (!isPolicyBody(body)) throw refused('its body is not that of a policy')
   return body
-}
-
-/** Undefined for a point that is not on the curve: keys are checked for their form alone when they are uploaded. */
-export function importKey(publicKeyJwk: string): KeyObject | undefined {
-  const { crv, kty, x, y } = JSON.parse(publicKeyJwk)
-  try {
-    return createPublicKey({ key: { crv, kty, x, y }, format: 'jwk' })
-  } catch {
-    return undefined
-  }
 }

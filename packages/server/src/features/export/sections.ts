@@ -275,6 +275,7 @@ export const withheldTables: Readonly<Record<string, string>> = {
   usage_counts: 'counts what this server did',
   leases: 'accounts on targets, which this server removes',
   provisioner_jobs: 'work under way',
+  rotation_accounts: 'follow from the policies and their targets',
   rotation_pending: 'a run under way',
   sync_runs: 'a history of this server’s own doings; the audit trail has them',
   sync_ledger: 'digests keyed by this server',

@@ -1,8 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { apps } from '@skerry/contract/apps'
 import { kms } from '@skerry/contract/kms'
 import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
+import { offCurveJwk, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import { openKms, refusal } from '../../../test/kms-scene.ts'
 import { encryptKey, kmsGrant, newKmsKey, signKey } from '../../../test/kms-steps.ts'
 import { newApp, newGroup, newMember, newToken, signUp } from '../../../test/tenant.ts'
@@ -97,7 +98,10 @@ describe('making a key', () => {
 
 describe('public keys', () => {
   const ed25519 = (more: object = {}) =>
-    JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: Buffer.alloc(32, 7).toString('base64url'), ...more })
+    JSON.stringify({ ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), ...more })
+  const x = (...bytes: number[]) =>
+    Buffer.from([...bytes, ...Array(32).fill(bytes.at(-1))].slice(0, 32)).toString('base64url')
+  const offCurve = 'body.publicKeyJwk: is not a point on the curve'
   const p384 = JSON.stringify({ ...JSON.parse(publicKeyJwk()), crv: 'P-384' })
   const withPrivate = JSON.stringify({ ...JSON.parse(publicKeyJwk()), d: 'cHJpdmF0ZSBhbmQgbm90IGZvciB0aGUgc2VydmVyLg' })
   const missing = 'body.publicKeyJwk: a key that signs has one'
@@ -114,6 +118,18 @@ describe('public keys', () => {
       signKey,
       { spec: 'ed25519', publicKeyJwk: ed25519({ x: 'AAAA' }) },
       'body.publicKeyJwk: has no x of 32 bytes',
+    ],
+    ['a P-256 one off the curve', signKey, { publicKeyJwk: offCurveJwk() }, offCurve],
+    ['an Ed25519 one off the curve', signKey, { spec: 'ed25519', publicKeyJwk: ed25519({ x: x(7) }) }, offCurve],
+    ['an Ed25519 one beyond the field', signKey, { spec: 'ed25519', publicKeyJwk: ed25519({ x: x(255) }) }, offCurve],
+    [
+      'an Ed25519 one with the sign of a zero',
+      signKey,
+      {
+        spec: 'ed25519',
+        publicKeyJwk: ed25519({ x: Buffer.from(`01${'00'.repeat(30)}80`, 'hex').toString('base64url') }),
+      },
+      offCurve,
     ],
     [
       'any, of a key that encrypts',
@@ -152,8 +168,10 @@ describe('public keys', () => {
   })
 
   test('an Ed25519 key signs', async () => {
-    const body = signKey([admin], named({ spec: 'ed25519', publicKeyJwk: ed25519() }))
-    expect((await make(body)).body.key).toMatchObject({ spec: 'ed25519', purpose: 'sign' })
+    for (let count = 0; count < 20; count++) {
+      const body = signKey([admin], named({ spec: 'ed25519', publicKeyJwk: ed25519() }))
+      expect((await make(body)).body.key).toMatchObject({ spec: 'ed25519', purpose: 'sign' })
+    }
   })
 })
 

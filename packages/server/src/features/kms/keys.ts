@@ -1,7 +1,7 @@
 import type { kms } from '@skerry/contract/kms'
 import { type KmsSpec, kmsSpecs } from '@skerry/contract/kms-specs'
-import { signingKeyProblem } from '@skerry/contract/public-key'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import { checkSigningKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { type InOrg, isAdmin } from '../orgs/scope.ts'
@@ -46,8 +46,7 @@ function publicKeyOf(spec: KmsSpec, publicKeyJwk: string | undefined): string | 
     if (kmsSpecs[spec].purpose === 'sign') throw fail('invalid_request', 'body.publicKeyJwk: a key that signs has one')
     return null
   }
-  const problem = signingKeyProblem(spec, publicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
+  checkSigningKey('body.publicKeyJwk', spec, publicKeyJwk)
   return publicKeyJwk
 }
 

@@ -138,6 +138,19 @@ for (const { tag, skip, open } of engines) {
       expect(await scene.exists(name)).toBe(true)
     })
 
+    test('that several ask for under one name at once is made once, and its password is the one that works', async () => {
+      const name = roleName()
+      const secrets = Array.from({ length: 5 }, () => password())
+      const answers = await Promise.all(secrets.map((secret) => mint(name, secret)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+      const made = answers.findIndex(({ status }) => status === 201)
+      const client = await scene.signIn(name, secrets[made] as string)
+      await client.read()
+      await world.call(leases.revoke, { as, params: { orgId, leaseId: answers[made]?.body.lease.id as string } })
+      await client.ended
+      expect(await scene.exists(name)).toBe(false)
+    })
+
     test('leaves no word of its password or of the admin’s in any log line or answer', () => {
       const seen = [...world.log, ...world.answers].join('\n')
       expect(seen).not.toContain('adminpassword')

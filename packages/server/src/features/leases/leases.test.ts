@@ -1,6 +1,7 @@
 import { leases } from '@skerry/contract/leases'
+import { tokens } from '@skerry/contract/tokens'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
+import { offCurveJwk, publicKeyJwk, wrappedKey } from '../../../test/blobs.ts'
 import {
   newSshKey,
   newSshLease,
@@ -10,7 +11,7 @@ import {
   wrappedForBroker,
 } from '../../../test/lease-steps.ts'
 import { openEnv } from '../../../test/scene.ts'
-import { auditRows } from '../../../test/state.ts'
+import { auditRows, stateOf } from '../../../test/state.ts'
 import { newToken } from '../../../test/tenant.ts'
 import { endDue } from './ending.ts'
 import { sweep } from './jobs.ts'
@@ -156,6 +157,22 @@ describe('a lease', () => {
     expect([answer.status, answer.error?.message]).toEqual([400, 'body.ttlSeconds: this target allows 3600 at most'])
   })
 
+  test('of a cloud is refused before anything is written down where nothing could be wrapped to its recipient', async () => {
+    const cloud = await newSshTarget(world, tenant)
+    await context.db.rows(`update lease_targets set provider = 'mongodb' where id = $1`, [cloud.id])
+    const before = await stateOf(world)
+    const body = {
+      provider: 'mongodb' as const,
+      targetId: cloud.id,
+      recipientPublicKey: offCurveJwk(),
+      ttlSeconds: 600,
+    }
+    const answer = await world.call(leases.create, { as, params, body })
+    const message = 'body.recipientPublicKey: is not a point on the curve'
+    expect([answer.status, answer.error?.message]).toEqual([400, message])
+    expect(await stateOf(world)).toEqual(before)
+  })
+
   test('that was refused by its adapter has failed in the ledger, with the reason', async () => {
     await mint({ principals: ['root'] })
     const [last] = (await world.call(leases.list, { as, params, query: { limit: 1 } })).body.leases
@@ -202,6 +219,34 @@ describe('a lease', () => {
     await statusOf(lease.id, 'creating')
     const answer = await world.call(leases.revoke, { as, params: { orgId, leaseId: lease.id } })
     expect([answer.status, answer.error?.message]).toEqual([409, 'the lease is being made: try again in a moment'])
+  })
+})
+
+describe('the ledger', () => {
+  test('lists what one principal has asked for, and what is live of it', async () => {
+    const token = await newToken(world, tenant, { role: 'admin' })
+    const mintBy = async () =>
+      (await world.call(leases.create, { as: token.as, params, body: sshLease(target.id) })).body.lease.id
+    const [ended, live] = [await mintBy(), await mintBy()]
+    await mint()
+    await world.call(leases.revoke, { as, params: { orgId, leaseId: ended } })
+    const idsOf = async (query: { requestedById?: string; live?: 'true' | 'false'; limit?: number }) =>
+      (await world.call(leases.list, { as, params, query })).body.leases.map(({ id }) => id)
+    expect(await idsOf({ requestedById: token.id })).toEqual(expect.arrayContaining([ended, live]))
+    expect(await idsOf({ requestedById: token.id })).toHaveLength(2)
+    expect(await idsOf({ requestedById: token.id, live: 'true' })).toEqual([live])
+    expect(await idsOf({ requestedById: token.id, live: 'false' })).toHaveLength(2)
+    const all = await idsOf({ live: 'true' })
+    expect([all.includes(live), all.includes(ended)]).toEqual([true, false])
+    expect(await idsOf({ live: 'true', limit: 1 })).toHaveLength(1)
+  })
+
+  test('keeps the leases of a token that was revoked live', async () => {
+    const token = await newToken(world, tenant, { role: 'admin' })
+    const { lease } = (await world.call(leases.create, { as: token.as, params, body: sshLease(target.id) })).body
+    await world.call(tokens.revoke, { as, params: { orgId, tokenId: token.id } })
+    const query = { requestedById: token.id, live: 'true' as const }
+    expect((await world.call(leases.list, { as, params, query })).body.leases.map(({ id }) => id)).toEqual([lease.id])
   })
 })
 

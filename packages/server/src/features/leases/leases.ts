@@ -12,7 +12,8 @@ import { findTarget, type Lease, type OnLease, toResponse } from './scope.ts'
 
 export async function list({ db, org, query }: In<typeof leases.list, InOrg>): Out<typeof leases.list> {
   const cursor = pageFrom(query, 'lease')
-  const page = pageOf(await listLeases(db, org, cursor), cursor, byCreation)
+  const filter = { requestedById: query.requestedById ?? null, isLive: query.live === 'true' }
+  const page = pageOf(await listLeases(db, org, filter, cursor), cursor, byCreation)
   return { leases: page.rows.map(toResponse), nextCursor: page.nextCursor }
 }
 

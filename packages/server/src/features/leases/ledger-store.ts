@@ -4,12 +4,29 @@ import type { Org } from '../orgs/scope.ts'
 import { leaseLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { type Lease, leaseColumns } from './scope.ts'
 
-export const listLeases = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
+/** States as SQL, not as a value: so the indexes of what is live serve these statements. */
+const among = (states: readonly Status[]): string => `in (${states.map((state) => `'${state}'`).join(', ')})`
+
+/** The states in which a lease may have an account on its target. */
+export const live = among(leaseLifecycle.before('abandon', 'revoked'))
+
+/** The client chooses the account's name. As SQL, and in the words of the index, so that the index serves. */
+const hasAccountName = "provider in ('postgres', 'mysql', 'redis')"
+
+export interface LeaseFilter {
+  requestedById: string | null
+  /** Only leases that may have an account on their target. */
+  isLive: boolean
+}
+
+export const listLeases = (db: Sql, org: Org, { requestedById, isLive }: LeaseFilter, { at, id, take }: KeysetCursor) =>
   db.rows<Lease>(
     `select ${leaseColumns} from leases l
       where l.org_id = $1 and ($2::timestamptz is null or (l.created_at, l.id) < ($2, $3))
+        and ($5::text is null or l.requested_by_id = $5)
+        ${isLive ? `and l.status ${live}` : ''}
       order by l.created_at desc, l.id desc limit $4`,
-    [org.id, at, id, take],
+    [org.id, at, id, take, requestedById],
   )
 
 export interface NewLease {
@@ -24,11 +41,17 @@ export interface NewLease {
   expiresAt: string
 }
 
-export const insertLease = async (db: Tx, org: Org, one: NewLease): Promise<Lease> =>
-  (await db.row<Lease>(
-    `insert into leases as l (org_id, id, target_id, provider, status, resource_ref, verifier_digest, requested_by_type,
+/**
+ * Locks the target against deletion until commit. Undefined if the target is deleted, or another live lease has the name of
+ * the account.
+ */
+export const insertLease = (db: Tx, org: Org, one: NewLease) =>
+  db.row<Lease>(
+    `with target as (select id from lease_targets where org_id = $1 and id = $3 for key share)
+     insert into leases as l (org_id, id, target_id, provider, status, resource_ref, verifier_digest, requested_by_type,
                               requested_by_id, ttl_seconds, created_at, expires_at)
-     values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8, $9, $10, $11)
+     select $1, $2, target.id, $4, 'pending', $5, $6, $7, $8, $9::integer, $10::timestamptz, $11::timestamptz from target
+     on conflict (org_id, target_id, resource_ref) where ${hasAccountName} and status ${live} do nothing
      returning ${leaseColumns}`,
     [
       org.id,
@@ -43,7 +66,15 @@ export const insertLease = async (db: Tx, org: Org, one: NewLease): Promise<Leas
       one.createdAt,
       one.expiresAt,
     ],
-  )) as Lease
+  )
+
+/** The live lease that has an account name on a target. */
+export const findLeaseNamed = (db: Sql, org: Pick<Org, 'id'>, targetId: string, name: string) =>
+  db.row<Pick<Lease, 'id' | 'status'>>(
+    `select id, status from leases
+      where org_id = $1 and target_id = $2 and resource_ref = $3 and ${hasAccountName} and status ${live}`,
+    [org.id, targetId, name],
+  )
 
 interface Moved {
   resourceRef?: string | null
@@ -122,9 +153,6 @@ export function absentFrom({ provider, createdAt }: Lease, now: string): string 
   const ends = [Date.parse(createdAt) + seconds * 1000, Date.parse(now) + statementSeconds * 1000]
   return new Date(Math.max(...ends)).toISOString()
 }
-
-/** States as SQL, not as a value: so the index of what is live serves these statements. */
-export const among = (states: readonly Status[]): string => `in (${states.map((state) => `'${state}'`).join(', ')})`
 
 const expiring = among(leaseLifecycle.before('expire', 'revoking'))
 const neverMade = among(leaseLifecycle.before('cut_off', 'failed'))

@@ -3,8 +3,9 @@ import { cloudTtlDefaultMaxSeconds, mongodbUserName } from '@skerry/contract/lea
 import { type LeaseTag, leaseProviders } from '@skerry/contract/lease-providers'
 import { verifierProblem } from '@skerry/contract/lease-verifiers'
 import type { leases } from '@skerry/contract/leases'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { Issued, Lease as ToMake } from '@skerry/providers/leases/provider'
+import type { Tx } from '../../db/database.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { checkShape } from '../../http/validate.ts'
 import { instant } from '../../kernel/context.ts'
@@ -14,7 +15,7 @@ import { wrapTo } from '../../keys/keypairs.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endTarget } from './jobs.ts'
-import { absentFrom, beginEnd, insertLease, lockLease, moveLease } from './ledger-store.ts'
+import { absentFrom, beginEnd, findLeaseNamed, insertLease, lockLease, moveLease } from './ledger-store.ts'
 import { checkNotPaused } from './pause.ts'
 import { checkProvisioner, minted, provisionerOf } from './provisioned.ts'
 import { insertJob } from './provisioner-store.ts'
@@ -60,10 +61,7 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
     const problem = verifierProblem(body.provider as 'postgres', body.verifier)
     if (problem !== null) throw fail('invalid_request', `body.verifier: ${problem}`)
   }
-  if (body.recipientPublicKey !== undefined) {
-    const problem = publicKeyProblem(body.recipientPublicKey)
-    if (problem) throw fail('invalid_request', `body.recipientPublicKey: ${problem}`)
-  }
+  if (body.recipientPublicKey !== undefined) checkPublicKey('body.recipientPublicKey', body.recipientPublicKey)
 }
 
 /** Clouds grant no more than this without being told to. */
@@ -74,17 +72,19 @@ const begin = ({ context, org, body, principal, now, newId, transaction }: Mint,
     await checkQuota(context, db, org, 'leases.active')
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
     const id = newId('lease')
+    const resourceRef = body.provider === 'mongodb' ? mongodbUserName(id) : (body.roleName ?? null)
     const lease = await insertLease(db, org, {
       id,
       targetId: target.id,
       provider: body.provider,
-      resourceRef: body.provider === 'mongodb' ? mongodbUserName(id) : (body.roleName ?? null),
+      resourceRef,
       verifierDigest: body.verifier === undefined ? null : sha256Hex(body.verifier),
       requestedBy: principal,
       ttlSeconds: body.ttlSeconds,
       createdAt: now,
       expiresAt: new Date(Date.parse(now) + body.ttlSeconds * 1000).toISOString(),
     })
+    if (!lease) throw await whyNotInserted(db, target, resourceRef)
     const tokenId = provisionerOf(target)
     if (tokenId === null) return lease
     await checkProvisioner(db, org.id, tokenId, now)
@@ -93,6 +93,19 @@ const begin = ({ context, org, body, principal, now, newId, transaction }: Mint,
     audit('lease.requested', lease.id, { targetId: target.id, provider: body.provider, expiresAt: lease.expiresAt })
     return lease
   })
+
+/** The name is free again once the other lease has ended, and its account is known to be gone. */
+async function whyNotInserted(db: Tx, { orgId, id: targetId }: LeaseTarget, name: string | null): Promise<Refusal> {
+  const other = name === null ? undefined : await findLeaseNamed(db, { id: orgId }, targetId, name)
+  if (other)
+    return fail(
+      'conflict',
+      `body.roleName: the lease ${other.id} (${other.status}) of this target has the name ${name}`,
+    )
+  const target = await findTarget(db, { id: orgId }, targetId)
+  if (!target) return fail('not_found', 'body.targetId: no such target')
+  return fail('conflict', `body.roleName: a lease of this target had the name ${name} until now: try again`)
+}
 
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -1,6 +1,6 @@
 import type { Lease as LeaseRow, LeaseTarget as TargetRow } from '@skerry/contract/leases'
 import type { Static } from 'typebox'
-import type { Sql } from '../../db/database.ts'
+import type { Sql, Tx } from '../../db/database.ts'
 import type { Checked } from '../../http/access.ts'
 import { type InOrg, type Org, within } from '../orgs/scope.ts'
 
@@ -22,6 +22,13 @@ export const leaseColumns = `l.org_id, l.id, l.target_id, l.provider, l.status, 
 
 export const findTarget = (db: Sql, org: Pick<Org, 'id'>, targetId: string) =>
   db.row<LeaseTarget>(`select ${targetColumns} from lease_targets t where t.org_id = $1 and t.id = $2`, [
+    org.id,
+    targetId,
+  ])
+
+/** Locks a target against deletion until commit. */
+export const lockTarget = (db: Tx, org: Pick<Org, 'id'>, targetId: string) =>
+  db.row<LeaseTarget>(`select ${targetColumns} from lease_targets t where t.org_id = $1 and t.id = $2 for key share`, [
     org.id,
     targetId,
   ])

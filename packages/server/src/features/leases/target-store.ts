@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
-import { among } from './ledger-store.ts'
-import { leaseLifecycle, type TargetStatus, targetLifecycle } from './lifecycle.ts'
+import { live } from './ledger-store.ts'
+import { type TargetStatus, targetLifecycle } from './lifecycle.ts'
 import { type LeaseTarget, targetColumns } from './scope.ts'
 
 export const listTargets = (db: Sql, org: Org, { at, id, take }: KeysetCursor) =>
@@ -117,8 +117,28 @@ export const pauseTarget = (db: Tx, { orgId, id }: TargetId, { reason, now }: { 
 
 type TargetId = Pick<LeaseTarget, 'orgId' | 'id'>
 
-/** What may have left something on its target. */
-const live = among(leaseLifecycle.before('abandon', 'revoked'))
+/** Locks a target against new leases and rotation policies until commit. False if it is deleted. */
+export const lockForDeletion = async (db: Tx, { orgId, id }: LeaseTarget): Promise<boolean> =>
+  (await db.row('select 1 from lease_targets where org_id = $1 and id = $2 for update', [orgId, id])) !== undefined
+
+export interface TargetPolicy {
+  secretName: string
+  /** `app/env`; null if the environment is being deleted. */
+  environment: string | null
+}
+
+/** The rotation policies that sign in to a target. */
+export const listPoliciesOn = (db: Tx, { orgId, id }: LeaseTarget) =>
+  db.rows<TargetPolicy>(
+    `select p.secret_name, coalesce(a.slug, g.slug) || '/' || e.slug as environment
+       from rotation_policies p
+       left join environments e on e.org_id = p.org_id and e.id = p.environment_id
+       left join applications a on a.org_id = e.org_id and a.id = e.application_id
+       left join groups g on g.org_id = e.org_id and g.id = e.group_id
+      where p.org_id = $1 and p.target_id = $2
+      order by p.created_at, p.id`,
+    [orgId, id],
+  )
 
 export const countLive = async (db: Sql, { orgId, id }: LeaseTarget): Promise<number> =>
   (
@@ -138,5 +158,5 @@ export const forgetLive = (db: Tx, { orgId, id }: LeaseTarget, now: string) =>
     [orgId, id, now],
   )
 
-export const deleteTarget = async (db: Tx, { orgId, id }: LeaseTarget): Promise<boolean> =>
-  (await db.row('delete from lease_targets where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined
+export const deleteTarget = (db: Tx, { orgId, id }: LeaseTarget) =>
+  db.rows('delete from lease_targets where org_id = $1 and id = $2', [orgId, id])

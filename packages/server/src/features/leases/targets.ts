@@ -18,8 +18,11 @@ import {
   deleteTarget,
   forgetLive,
   insertTarget,
+  listPoliciesOn,
   listTargets,
+  lockForDeletion,
   recordReach,
+  type TargetPolicy,
   updateTarget,
 } from './target-store.ts'
 import { ring } from './waiting.ts'
@@ -144,16 +147,31 @@ async function verifyByProvisioner(input: In<typeof leases.verifyTarget, OnTarge
   return { target: toResponse(await checked(input, target)) }
 }
 
+/** The lock comes before the count: a lease that is minted meanwhile is counted, or finds no target. */
 export async function remove(input: In<typeof leases.deleteTarget, OnTarget>): Out<typeof leases.deleteTarget> {
   const { db, target, query, now, audit } = input
+  if (!(await lockForDeletion(db, target))) throw fail('not_found', 'no such target')
+  checkUnused(await listPoliciesOn(db, target))
   const live = await countLive(db, target)
   const forced = query.force === 'true'
   if (live > 0 && !forced)
     throw fail('conflict', `${live} leases of this target are live: revoke them first, or remove it with force=true`)
   if (live > 0) await forgetLive(db, target, now)
-  if (!(await deleteTarget(db, target))) throw fail('not_found', 'no such target')
+  await deleteTarget(db, target)
   audit('lease_target.deleted', target.id, { name: target.name, forgottenLeases: live })
   return { ok: true }
+}
+
+const namedPolicies = 10
+
+/** By force neither: a policy without its target fails at every run, and nobody could sign in to finish one cut off. */
+function checkUnused(policies: TargetPolicy[]): void {
+  if (policies.length === 0) return
+  const names = policies
+    .slice(0, namedPolicies)
+    .map(({ secretName, environment }) => `${secretName} in ${environment ?? 'an environment that was deleted'}`)
+  const more = policies.length > namedPolicies ? ` and ${policies.length - namedPolicies} more` : ''
+  throw fail('conflict', `rotation policies use this target: ${names.join(', ')}${more}. Delete these policies first`)
 }
 
 function toResponse({ orgId, wrappedAdminSecret, childFailures, ...target }: LeaseTarget) {

@@ -1,5 +1,5 @@
 import type { me } from '@skerry/contract/me'
-import { publicKeyProblem } from '@skerry/contract/public-key'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson, listOrgIds } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
@@ -23,7 +23,7 @@ interface Person {
 /** Others wrapped to the public key, so it stays. A client that names it cannot overwrite a newer keypair. */
 export async function reseal(input: In<typeof me.patchKeys, Person>): Out<typeof me.patchKeys> {
   const { db, principal, body } = input
-  if (body.publicKeyJwk !== undefined) checkPublicKey(body.publicKeyJwk)
+  if (body.publicKeyJwk !== undefined) checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const stored = await resealKeys(db, principal.id, body.encryptedPrivateKey, body.publicKeyJwk ?? null)
   if (!stored) throw fail('conflict', 'there are no keys of that public key')
   await auditPerson(input, principal.id, 'user.keys_resealed', principal.id)
@@ -37,7 +37,7 @@ export async function holdings({ db, principal, now }: In<typeof me.keyHoldings,
 /** What was wrapped to the old key goes with it, and others must look at the new one before they wrap to it. */
 export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typeof me.replaceKeys> {
   const { db, principal, body, now, audit, emit } = input
-  checkPublicKey(body.publicKeyJwk)
+  checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const replaced = await replaceKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!replaced) throw fail('conflict', 'there is no other keypair to replace')
   await lockOwnPrincipals(db, principal.id)
@@ -56,9 +56,4 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   await removeCustodianships(input, principal.id, 'user.keys_replaced')
   if (orgIds.length === 0) audit('user.keys_replaced', principal.id, { environmentIds: [] }, { orgId: null })
   return { lost }
-}
-
-function checkPublicKey(publicKeyJwk: string): void {
-  const problem = publicKeyProblem(publicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
 }

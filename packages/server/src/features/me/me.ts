@@ -1,6 +1,6 @@
 import type { me } from '@skerry/contract/me'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import { type Caller, isHalfSignedIn } from '../../http/access.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { findPerson } from '../../identity/store.ts'
 import { auditPerson } from '../../identity/trail.ts'
@@ -29,8 +29,7 @@ export async function getKeys({ db, principal }: In<typeof me.getKeys, Person>):
 /** Once: grants are wrapped to this key, so replacing it would lock its owner out. */
 export async function putKeys(input: In<typeof me.putKeys, Person>): Out<typeof me.putKeys> {
   const { db, principal, body } = input
-  const problem = publicKeyProblem(body.publicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
+  checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const stored = await setKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
   if (!stored) throw fail('conflict', 'keys were uploaded before')
   await auditPerson(input, principal.id, 'user.keys_uploaded', principal.id)

@@ -1,8 +1,8 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { recovery as endpoints } from '@skerry/contract/recovery'
 import type { Sql, Tx } from '../../db/database.ts'
 import { pageFrom, pageOf } from '../../http/page.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Metadata } from '../../kernel/unit.ts'
@@ -137,8 +137,7 @@ interface Proposed {
 async function check(input: Proposed): Promise<void> {
   const { db, org, body } = input
   const { recoveryPublicKeyJwk, threshold, shares } = body
-  const problem = publicKeyProblem(recoveryPublicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.recoveryPublicKeyJwk: ${problem}`)
+  checkPublicKey('body.recoveryPublicKeyJwk', recoveryPublicKeyJwk)
   if (threshold > shares.length)
     throw fail('invalid_request', `body.threshold: ${threshold} is more than the ${shares.length} custodians`)
   const members = await lockKeyedMembers(

@@ -1,8 +1,8 @@
 import { limits } from '@skerry/contract/limits'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { recoveryRequests } from '@skerry/contract/recovery'
 import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
@@ -42,8 +42,7 @@ export async function list(input: In<typeof recoveryRequests.list, InOrg>): Out<
 export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<typeof recoveryRequests.open> {
   const { db, org, principal, body, now, newId, audit, emit } = input
   const { reason = null, drill = false, targetPublicKeyJwk } = body
-  const problem = publicKeyProblem(targetPublicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.targetPublicKeyJwk: ${problem}`)
+  checkPublicKey('body.targetPublicKeyJwk', targetPublicKeyJwk)
   const recovery = await lockRecovery(db, org)
   if (!recovery) throw fail('conflict', 'recovery is not set up')
   const { threshold } = recovery

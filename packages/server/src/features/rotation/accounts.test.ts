@@ -2,7 +2,7 @@ import { rekey } from '@skerry/contract/envs'
 import { grants } from '@skerry/contract/grants'
 import { rotation } from '@skerry/contract/rotation'
 import { newDek, sealSecret } from '@skerry/crypto/secret'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
 import { type KeyedEnv, keyedEnv, newKeyedEnv, wrappedForRotator } from '../../../test/rotation-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
@@ -38,6 +38,13 @@ describe.skipIf(missingPostgres())('a rotated account of PostgreSQL', () => {
     env = await newKeyedEnv(world, tenant)
     await shop.root.query(`ALTER ROLE app PASSWORD 'first-password'; ALTER ROLE app LOGIN`)
     await env.put('DB_PASSWORD', 'first-password')
+  })
+  // An account belongs to one policy, so each test leaves the accounts to the next one.
+  afterEach(async () => {
+    wire.onConnect(null)
+    const { rotations } = (await world.call(rotation.list, { as, params: { orgId } })).body
+    for (const { id } of rotations)
+      await world.call(rotation.delete, { as, params: { orgId, rotationId: id }, query: { force: 'true' } })
   })
 
   /** Stands for a server that dies: from this connection on it reaches nothing. */

@@ -7,10 +7,12 @@ import { type Env, findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
 import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
-import { findRotatorEnv, openWith } from './held.ts'
+import { checkProven, findRotatorEnv, openWith } from './held.ts'
 import { rotationLifecycle, type Status } from './lifecycle.ts'
+import { claimAccounts } from './owner.ts'
 import { aboutOf, toResponse, unclaimed } from './policies.ts'
 import { runRotation, settleRotation, underWay } from './run.ts'
+import { lockGrant } from './run-store.ts'
 import { nextAfter } from './schedule.ts'
 import { checkBound, type OnRotation, type Rotation } from './scope.ts'
 import { findRotationOf, lockEnvironment, lockRotation, putRotation } from './store.ts'
@@ -32,36 +34,54 @@ export async function create(input: Create): Out<typeof endpoints.create> {
   await checkTarget(db, org, config.kind, body.targetId)
   const policy = { orgId: org.id, environmentId, secretName, config, targetId }
   await checkWriters(db, org, policy)
-  const granted = await checkKey(input, env, namesOf(policy))
+  await checkKey(input, env, namesOf(policy))
   await verifyAccounts(context, policy)
   const existing = await findRotationOf(db, org, environmentId, secretName)
   if (existing) await settleRotation(context, existing, origin)
-  const stored = await store(input, policy, granted)
+  const stored = await store(input, env, policy)
   const status = stored.isNew ? 201 : 200
   if (!body.rotateNow) return new Reply(status, { rotation: toResponse(stored.rotation) })
   return new Reply(status, await rotateOnce(input, stored.rotation))
 }
 
-/** Whether the rotator holds the key already. What it holds, or is given, has to be the environment’s. */
-async function checkKey({ context, db, org, body }: Create, env: Env, names: string[]): Promise<boolean> {
+/** The key that the rotator holds, or is given, has to be the environment’s. Returns the one that it holds, as wrapped. */
+async function checkKey({ context, db, org, body }: Create, env: Env, names: string[]): Promise<string | null> {
   const held = (await findRotatorEnv(context, db, org.id, env.id))?.wrappedDek ?? null
   const wrappedDek = held ?? body.wrappedDek
   if (wrappedDek === undefined)
     throw fail('invalid_request', 'body.wrappedDek: needed, for the rotator holds no key of this environment')
-  await openWith(context, env, wrappedDek, names).catch((error: unknown) => {
+  const opened = await openWith(context, env, wrappedDek, names).catch((error: unknown) => {
     if (held !== null || !(error instanceof Refusal)) throw error
     throw fail('invalid_request', `body.wrappedDek: ${error.message}`)
   })
-  return held !== null
+  checkProven(opened)
+  return held
 }
 
 type Policy = Pick<Rotation, 'environmentId' | 'secretName' | 'config' | 'targetId'>
 
-const store = (input: Create, policy: Policy, granted: boolean) =>
+const storeTries = 5
+
+/**
+ * Another first policy of the environment may have given the rotator its key since ours was checked. Then that key is
+ * checked, too, and ours is not needed.
+ */
+async function store(input: Create, env: Env, policy: Policy) {
+  for (let tries = 0; tries < storeTries; tries++) {
+    const stored = await storeBeside(input, policy, await checkKey(input, env, namesOf(policy)))
+    if (stored) return stored
+  }
+  throw fail('conflict', 'the rotator’s grant keeps changing: try again')
+}
+
+/** Undefined, and nothing is stored, if the rotator no longer holds the key that was checked. */
+const storeBeside = (input: Create, policy: Policy, held: string | null) =>
   input.transaction(async ({ db, audit }) => {
     const { org, body, now, newId } = input
     const { environmentId, secretName, config } = policy
     if (!(await lockEnvironment(db, org.id, environmentId))) throw fail('not_found', 'body.environmentId: no such env')
+    const grant = await lockGrant(db, org.id, environmentId)
+    if ((grant?.wrappedDek ?? null) !== held) return undefined
     const existing = await findRotationOf(db, org, environmentId, secretName)
     if (existing) await unclaimed(await lockRotation(db, existing), now)
     else await checkQuota(input.context, db, org, 'rotation.policies')
@@ -76,8 +96,9 @@ const store = (input: Create, policy: Policy, granted: boolean) =>
       nextRunAt: nextAfter(now, intervalSeconds),
       now,
     })
+    await claimAccounts(db, rotation)
     audit(existing ? 'rotation.updated' : 'rotation.created', rotation.id, { ...aboutOf(rotation), intervalSeconds })
-    if (!granted) await giveToRotator({ ...input, db }, environmentId, audit)
+    if (held === null) await giveToRotator({ ...input, db }, environmentId, audit)
     return { rotation, isNew: existing === undefined }
   })
 

@@ -5,7 +5,7 @@ import { fail, Refusal } from '../../kernel/errors.ts'
 import { type Entry, unit } from '../../kernel/unit.ts'
 import { writeRotated } from '../secrets/rotated.ts'
 import { namesOf } from './account.ts'
-import { findRotatorEnv, type Held, noKey, openHeld } from './held.ts'
+import { checkProven, findRotatorEnv, type Held, noKey, openHeld } from './held.ts'
 import type { Done, Run } from './one-run.ts'
 import { deletePending, lockClaim, lockGrant, recordFailure, recordSuccess } from './run-store.ts'
 import { nextAfter, retryAfter } from './schedule.ts'
@@ -20,7 +20,9 @@ export async function finish(run: Run, held: Held, made: { value: string; userna
   const done = await unit(run.context, run.origin, (db, record) => write(run, held, sealed, db, record))
   if (done !== 'rekeyed') return done
   // The key was replaced while the target was asked: what was sealed under the old one, nobody could open.
-  return finish(run, await openHeld(run.context, run.rotation), made)
+  const reopened = await openHeld(run.context, run.rotation)
+  checkProven(reopened)
+  return finish(run, reopened, made)
 }
 
 type Sealed = { name: string; ciphertext: string }[]

@@ -16,6 +16,8 @@ export interface Held {
   /** The current value of a secret; undefined where there is none, or none that this key opens. */
   valueOf(name: string): string | undefined
   has(name: string): boolean
+  /** The key has opened a secret of the environment. In an environment without secrets nothing shows that it is the right one. */
+  isProven: boolean
 }
 
 /** The environment as the rotator sees it: with the key that is wrapped to the rotator, where it holds one. */
@@ -28,6 +30,15 @@ export async function openHeld(context: Context, rotation: Rotation): Promise<He
   if (!env) throw fail('not_found', 'the environment is gone')
   if (env.wrappedDek === null) throw fail('conflict', noKey)
   return openWith(context, env, env.wrappedDek, namesOf(rotation))
+}
+
+/** Refuses to seal a value under a key that may be another environment's: no reader of this one could open it. */
+export function checkProven({ isProven }: Held): void {
+  if (!isProven)
+    throw fail(
+      'conflict',
+      'the environment has no secret to check the rotator’s key against: write a secret there first',
+    )
 }
 
 export const noKey = 'the rotator holds no key of this environment: its grant was revoked'
@@ -45,5 +56,12 @@ export async function openWith(context: Context, env: Env, wrappedDek: string, n
   }
   if (current.size > 0 && values.size === 0)
     throw fail('conflict', 'the key that the rotator was given does not open this environment’s secrets')
-  return { env, key, wrappedDek, valueOf: (name) => values.get(name), has: (name) => current.has(name) }
+  return {
+    env,
+    key,
+    wrappedDek,
+    valueOf: (name) => values.get(name),
+    has: (name) => current.has(name),
+    isProven: values.size > 0,
+  }
 }

@@ -7,6 +7,7 @@ import type { InOrg } from '../orgs/scope.ts'
 import { configOf, isOfAccount } from './account.ts'
 import { checkConfig, checkWriters, verifyAccounts } from './checks.ts'
 import { rotationLifecycle, type Status, type Trigger } from './lifecycle.ts'
+import { claimAccounts } from './owner.ts'
 import { settleRotation, underWay } from './run.ts'
 import { dueAt } from './schedule.ts'
 import { boundTo, type OnRotation, type Rotation } from './scope.ts'
@@ -69,7 +70,10 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
       status,
       config: body.config !== undefined,
     })
-    return updateRotation(db, rotation, change)
+    const changed = await updateRotation(db, rotation, change)
+    // A resumed policy may rest because another one has its account.
+    if (changed && (body.config !== undefined || trigger === 'resume')) await claimAccounts(db, changed)
+    return changed
   })
   return { rotation: toResponse(updated as Rotation) }
 }

@@ -107,7 +107,7 @@ describe('a policy', () => {
     await world.call(protection.put, { as, params: inEnv, body: {} })
     expect((await rotate(body.rotation.id)).body.version).toBe(1)
     const entries = [...(await entriesOf('secret.written')), ...(await entriesOf('rotation.completed'))]
-    const own = entries.filter(({ metadata }) => metadata.environmentId === env.envId)
+    const own = entries.filter(({ metadata }) => metadata.rotationId === body.rotation.id)
     expect(own.map(({ metadata }) => metadata.protected)).toEqual([true, true])
   })
 
@@ -137,12 +137,31 @@ describe('a policy', () => {
     expect(await stateOf(world)).toEqual(before)
   })
 
-  test('with a key that is not the environment’s is refused where anything can tell', async () => {
+  test('with a key that is not the environment’s is refused', async () => {
     await env.put('OTHER', 'value')
     const wrong = await wrappedForRotator(world, tenant, newDek())
     const { status, error } = await create({ wrappedDek: wrong })
     expect([status, error?.message]).toEqual([400, expect.stringMatching(/^body.wrappedDek: .*does not open/)])
     expect(await holders()).toEqual([])
+  })
+
+  test('in an environment without any secret is refused, since no key could be told from a wrong one', async () => {
+    for (const bytes of [newDek(), env.bytes]) {
+      const body = { ...(await bodyOf()), wrappedDek: await wrappedForRotator(world, tenant, bytes), rotateNow: true }
+      await world.call(secrets.delete, { as, params: { orgId, envId: env.envId, name: 'PRESENT' } })
+      const before = await stateOf(world)
+      const { status, error } = await world.call(rotation.create, { as, params: { orgId }, body })
+      expect([status, error?.message]).toEqual([409, expect.stringContaining('write a secret there first')])
+      expect(await stateOf(world)).toEqual(before)
+    }
+  })
+
+  test('whose environment has lost all its secrets before the first run writes none', async () => {
+    const { id } = (await create()).body.rotation
+    await world.call(secrets.delete, { as, params: { orgId, envId: env.envId, name: 'PRESENT' } })
+    const { status, error } = await rotate(id)
+    expect([status, error?.message]).toEqual([409, expect.stringContaining('write a secret there first')])
+    expect((await env.readAll()).size).toBe(0)
   })
 
   test('is set up by those alone who hold the key themselves', async () => {
@@ -221,8 +240,11 @@ describe('the rotator’s grant', () => {
       as,
       params: { orgId, envId: env.envId },
       body: {
-        expectedVersions: { ROTATED: 1 },
-        secrets: [{ name: 'ROTATED', ciphertext: await sealSecret(value, next.dek, env.envId, 'ROTATED') }],
+        expectedVersions: { ROTATED: 1, PRESENT: 1 },
+        secrets: [
+          { name: 'ROTATED', ciphertext: await sealSecret(value, next.dek, env.envId, 'ROTATED') },
+          { name: 'PRESENT', ciphertext: await sealSecret('since before', next.dek, env.envId, 'PRESENT') },
+        ],
         grants: [
           { principalType: 'service_token', principalId: tenant.admin.id, wrappedDek: wrappedKey() },
           { principalType: 'rotator', principalId: orgId, wrappedDek: await wrappedForRotator(world, tenant, bytes) },

@@ -6,7 +6,7 @@ import type { Origin } from '../../kernel/unit.ts'
 import { configOf, isOfAccount } from './account.ts'
 import { rotateAccount, settle } from './change.ts'
 import { finish, recordFailed } from './finish.ts'
-import { openHeld } from './held.ts'
+import { checkProven, openHeld } from './held.ts'
 import type { Done, Run } from './one-run.ts'
 import { claim, claimSeconds, extendClaim, releaseClaim } from './run-store.ts'
 import type { RotationId } from './store.ts'
@@ -80,6 +80,7 @@ async function begin(run: Run): Promise<Done> {
   const held = await openHeld(context, rotation)
   if (rotation.lastVersion !== null && !held.has(rotation.secretName))
     throw fail('conflict', 'the secret was deleted: write it again, or configure its rotation anew')
+  checkProven(held)
   const config = configOf(rotation)
   if (isOfAccount(config)) return rotateAccount(run, held, config)
   return finish(run, held, { value: generateValue(config), username: null })

@@ -37,7 +37,8 @@ test.skipIf(engine() === 'embedded')('of two servers that both find it due, one 
     }
     const params = { orgId, envId: env.envId }
     const { body } = await world.call(secrets.list, { as: admin.as, params })
-    expect(body.secrets.map(({ version }) => version)).toEqual([1, 1, 1, 1, 1, 1])
+    const rotated = body.secrets.filter(({ name }) => name !== 'PRESENT')
+    expect(rotated.map(({ version }) => version)).toEqual([1, 1, 1, 1, 1, 1])
   } finally {
     await other.close()
   }

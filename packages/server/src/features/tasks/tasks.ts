@@ -1,14 +1,14 @@
 import { limits } from '@skerry/contract/limits'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { AgentTask, tasks } from '@skerry/contract/tasks'
 import type { Static } from 'typebox'
 import { secondFactorNeeded } from '../../http/access.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { isSecondFactorBehind } from '../../kernel/principal.ts'
-import { importKey, thumbprintOf } from '../agents/bundle.ts'
+import { thumbprintOf } from '../agents/bundle.ts'
 import { livePolicy } from '../agents/policies.ts'
 import type { OnAgent } from '../agents/scope.ts'
 import { statusOf, taskLifecycle } from './lifecycle.ts'
@@ -58,8 +58,7 @@ async function checkScopes(
 function proofThumbprintOf(proofJwk: object | undefined): string | null {
   if (proofJwk === undefined) return null
   const text = JSON.stringify(proofJwk)
-  const problem = publicKeyProblem(text) ?? (importKey(text) ? null : 'is not on the curve')
-  if (problem !== null) throw fail('invalid_request', `body.proofJwk: ${problem}`)
+  checkPublicKey('body.proofJwk', text)
   return thumbprintOf(text)
 }
 

@@ -1,6 +1,6 @@
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { tokens } from '@skerry/contract/tokens'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { noteTakenToken } from '../../identity/stray-tokens.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -30,8 +30,7 @@ export async function list({ db, org, query }: In<typeof tokens.list, InOrg>): O
 /** The caller made the token; what arrives here cannot be presented as one. Everything but the name is fixed from now on. */
 export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof tokens.create> {
   const { context, db, org, principal, origin, body, now, audit } = input
-  const problem = publicKeyProblem(body.publicKeyJwk)
-  if (problem) throw fail('invalid_request', `body.publicKeyJwk: ${problem}`)
+  checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const expiresAtGiven = body.expiresAt ?? null
   const expiresAt = expiresAtGiven && storedInstant(expiresAtGiven)
   if (expiresAtGiven !== null && (expiresAt === null || expiresAt <= now))

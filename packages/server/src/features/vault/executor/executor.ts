@@ -1,13 +1,13 @@
 import { limits } from '@skerry/contract/limits'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
-import { publicKeyProblem } from '@skerry/contract/public-key'
 import type { WrappingKey } from '@skerry/contract/vault'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
 import type { Static } from 'typebox'
+import { checkPublicKey } from '../../../http/public-key.ts'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import { fail } from '../../../kernel/errors.ts'
-import { importKey, thumbprintOf } from '../../agents/bundle.ts'
+import { thumbprintOf } from '../../agents/bundle.ts'
 import { projectLifecycle } from '../lifecycles.ts'
 import { findProject, type Project } from '../projects/scope.ts'
 import { holdProject } from '../projects/store.ts'
@@ -41,8 +41,7 @@ export async function register(input: In<typeof vaultExecutor.register>): Out<ty
 /** The server computes the thumbprint itself: it is what links carry and what people's browsers trust. */
 function readKey({ jwk, thumbprint }: Static<typeof WrappingKey>): { jwk: object; thumbprint: string } {
   const text = JSON.stringify(jwk)
-  const problem = publicKeyProblem(text) ?? (importKey(text) ? null : 'is not on the curve')
-  if (problem !== null) throw fail('invalid_request', `body.wrappingKey.jwk: ${problem}`)
+  checkPublicKey('body.wrappingKey.jwk', text)
   if (thumbprintOf(text) !== thumbprint)
     throw fail('invalid_request', 'body.wrappingKey.thumbprint: is not that of the key')
   const { kty, crv, x, y } = JSON.parse(text)

@@ -1,0 +1,88 @@
+import { leaseFacts } from '@skerry/contract/lease-facts'
+import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
+import type { Command } from 'commander'
+import { Failure, toFailure } from '../failure.ts'
+import { note, warn } from '../output.ts'
+import type { Session } from '../session.ts'
+
+// A lease outlives the access of the principal that asked for it. Commands that end access say so, and end the leases if they
+// are told to.
+
+export interface EndLeases {
+  endLeases?: boolean
+}
+
+export const endingLeases = (command: Command) =>
+  command.option('--end-leases', 'end the leases that it asked for, too; otherwise they work until they expire')
+
+/** Live leases that a principal asked for. Undefined if they cannot be listed, which must not keep access from ending. */
+export async function liveLeasesOf(session: Session, principalId: string): Promise<Lease[] | undefined> {
+  try {
+    const { id: orgId } = await session.org()
+    const query = { requestedById: principalId, live: 'true' as const }
+    return (await session.client.leases.list({ params: { orgId }, query })).leases
+  } catch {
+    return undefined
+  }
+}
+
+/** Part of the question that a command asks before it ends the access: what becomes of the leases. */
+export function leasesInQuestion(leases: Lease[] | undefined, { endLeases }: EndLeases): string {
+  if (leases === undefined || leases.length === 0) return ''
+  const [its, them] = leases.length === 1 ? ['its lease', 'it'] : [`its ${leases.length} leases`, 'them']
+  return endLeases ? ` and end ${its}` : ` and leave ${its} usable (--end-leases would end ${them})`
+}
+
+/**
+ * Once the access has ended, so that no lease is added meanwhile: ends the leases, or says which ones go on. Returns those that
+ * still work.
+ */
+export async function settleLeases(
+  session: Session,
+  who: { id: string; label: string },
+  flags: EndLeases,
+): Promise<Lease[]> {
+  const leases = await liveLeasesOf(session, who.id)
+  if (leases === undefined) {
+    warn(`the leases that ${who.label} asked for cannot be listed: see \`skerry lease list --by ${who.id} --live\``)
+    return []
+  }
+  if (leases.length === 0) return []
+  const nameOf = await leaseNames(session)
+  const revocable = leases.filter(({ provider }) => leaseFacts[provider].revocable)
+  const lasting = leases.filter((lease) => !revocable.includes(lease))
+  const left = flags.endLeases ? await endAll(session, revocable, nameOf) : revocable
+  for (const lease of lasting) note(`${nameOf(lease)} cannot be taken back: it works until ${lease.expiresAt}`)
+  if (flags.endLeases && left.length > 0)
+    throw new Failure('conflict', `${left.length} leases have not ended`, `end them with \`skerry lease revoke\``)
+  for (const lease of left)
+    note(`${nameOf(lease)} works until ${lease.expiresAt}: \`skerry lease revoke ${lease.id}\` ends it`)
+  return [...left, ...lasting]
+}
+
+/** Those that could not be ended. Each is said. */
+async function endAll(session: Session, leases: Lease[], nameOf: (lease: Lease) => string): Promise<Lease[]> {
+  const { id: orgId } = await session.org()
+  const left: Lease[] = []
+  for (const lease of leases) {
+    try {
+      const ended = (await session.client.leases.revoke({ params: { orgId, leaseId: lease.id } })).lease
+      if (ended.status === 'revoking')
+        warn(`${nameOf(lease)} is removed as soon as its target allows it: ${ended.lastError ?? 'no answer yet'}`)
+      else note(`ended ${nameOf(lease)}`)
+    } catch (error) {
+      warn(`${nameOf(lease)} has not ended: ${toFailure(error).message}`)
+      left.push(lease)
+    }
+  }
+  return left
+}
+
+/** `the lease mine on db (lse_...)` */
+async function leaseNames(session: Session): Promise<(lease: Lease) => string> {
+  const { id: orgId } = await session.org()
+  const targets = await listLeaseTargets(session.client, orgId).catch(() => [])
+  const names = new Map(targets.map(({ id, name }) => [id, name]))
+  return ({ id, targetId, resourceRef }) =>
+    `the lease ${resourceRef ?? ''} on ${names.get(targetId ?? '') ?? 'a target'} (${id})`.replace('  ', ' ')
+}
