@@ -68,7 +68,9 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
     let page = ''
     for (let pages = 0; pages < pagesMax; pages++) {
       const { body } = await call({ method: 'GET', url: `${url}?limit=100${page}` })
-      const { data, next_page } = (body ?? {}) as { data?: unknown; next_page?: unknown }
+      if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer holds no list')
+      // An empty list may be left out.
+      const { data = [], next_page } = body as { data?: unknown; next_page?: unknown }
       if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer holds no list of credentials')
       found.push(...data.map(readCredential).filter(({ archived }) => !archived))
       if (typeof next_page !== 'string') return found

@@ -60,7 +60,7 @@ export async function deploymentFake(): Promise<DeploymentFake> {
     return deployment()
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => detail(status, words) })
   const { refuse: _, ...controls } = state.controls()
   return {
     connection,

@@ -132,6 +132,7 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
   }
 
   function create(name: string, { SecretString = '', ClientRequestToken = '', KmsKeyId }: Body): FakeAnswer {
+    if (!/^[\w-]{32,64}$/.test(ClientRequestToken)) return refusal('InvalidParameterException', 'ClientRequestToken')
     const versions = new Map([[ClientRequestToken, SecretString]])
     secrets.set(name, { versions, current: ClientRequestToken, deleted: false, kmsKeyId: KmsKeyId })
     return ok({ Name: name, VersionId: ClientRequestToken })
@@ -156,7 +157,10 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
       .filter(([, { deleted }]) => !deleted)
       .map(([name, { versions, current }]) => [name, versions.get(current)])
   const bundled = () => JSON.parse((Object.fromEntries(texts())['shop/production'] as string | undefined) ?? '{}')
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: () => 'application/x-amz-json-1.1',
+    refuse: (status, words) => refusal(status === 413 ? 'RequestEntityTooLarge' : 'SerializationException', words),
+  })
   return {
     connection: at,
     origin: server.origin,

@@ -101,6 +101,7 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     if (settling-- > 0) return refusal(409, 'Conflict', 'busy', 'ObjectIsBeingRecovered')
     if (deleted.has(name)) return refusal(409, 'Conflict', 'is deleted', 'ObjectIsDeletedButRecoverable')
     if (may === 'refused') return refusal(400, 'BadParameter', `${value} with ${request.headers.authorization} is bad`)
+    if (Buffer.byteLength(value as string) > 25 * 1024) return refusal(400, 'BadParameter', 'the value is too long')
     state.set(name, value as string)
     return { status: 200, body: { ...bundle(name), id: `${own}/secrets/${name}/4387e9f3d6e14c459867679a90fd0f79` } }
   }
@@ -114,7 +115,11 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     return { status: 200, body: bundle(name) }
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: ({ path }) =>
+      path.endsWith('/oauth2/v2.0/token') ? 'application/x-www-form-urlencoded' : 'application/json',
+    refuse: (status, words) => refusal(status, 'BadParameter', words),
+  })
   return {
     connection,
     origin: server.origin,

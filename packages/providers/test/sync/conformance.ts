@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { SyncTag } from '@skerry/contract/sync-providers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
-import type { SyncConnection, SyncEntry, SyncSession } from '../../src/sync/provider.ts'
+import type { SyncConnection, SyncEntry, SyncOutcome, SyncSession } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
+import { bends, bentOutside } from '../bent-outside.ts'
 import { testOutside } from '../outside.ts'
 
 /** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
@@ -141,6 +142,15 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       const outcome = await push(await open(), { FIRST_NAME: 'one' }).catch((error: ProviderError) => error)
       if (outcome instanceof ProviderError) expect(outcome.reason).toBe('rate_limited')
       expect(outcome.retryAfterMs).toBeGreaterThan(0)
+    })
+
+    it.for(bends)('the fake refuses a request %s, and stores nothing', async ([, bend], { skip }) => {
+      const outside = bentOutside(testOutside({ [tag]: fake.origin }), bend)
+      const session = (await syncProvider(tag)).open(fake.connection, outside)
+      const outcome = await push(session, { FIRST_NAME: 'one' }).catch((error: unknown) => error)
+      const written = outcome instanceof Error ? [] : (outcome as SyncOutcome).written
+      if (!outside.bent()) skip('the service is sent nothing of the kind')
+      expect([written, [...fake.values()]]).toEqual([[], []])
     })
 
     it('keeps nothing of a value or a credential that an error repeats', async () => {
