@@ -93,7 +93,7 @@ export function open(connection: SyncConnection<'code-host-ci'>, outside: Outsid
   return {
     async verify() {
       await call({ method: 'GET', url: `${url}?per_page=1` })
-      return { notes: ['Whether the token may write shows itself with the first push.'] }
+      return { notes: [] }
     },
     list,
     async push(changes: SyncChanges) {

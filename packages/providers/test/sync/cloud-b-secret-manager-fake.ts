@@ -70,6 +70,10 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
     if (method === 'GET' && !version && !verb)
       return { status: 200, body: { ...shown(id, found), versionAliases: found.aliases } }
     if (method === 'GET' && verb === 'access') return access(found)
+    if (method === 'GET' && version === 'latest' && !verb)
+      return found.versions.length === 0
+        ? refusal(404, 'NOT_FOUND', 'no versions')
+        : { status: 200, body: shownVersion(id, found, found.versions.length) }
     return change(request, id, found, version, verb)
   }
 
@@ -84,6 +88,13 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
     name: `projects/42/secrets/${id}`,
     createTime,
     replication,
+  })
+
+  const shownVersion = (id: string, { createTime, versions }: StoredSecret, number: number) => ({
+    name: `projects/42/secrets/${id}/versions/${number}`,
+    createTime: new Date(Date.parse(createTime) + number).toISOString(),
+    state: versions[number - 1] === null ? 'DESTROYED' : 'ENABLED',
+    etag: `"${number}"`,
   })
 
   function list(query: URLSearchParams): FakeAnswer {
@@ -139,10 +150,7 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
     if (may === 'refused') return refusal(400, 'INVALID_ARGUMENT', `cannot keep ${bytes} for ${at.credential}`)
     if (bytes.length === 0 || bytes.length > 65_536) return refusal(400, 'INVALID_ARGUMENT', 'payload')
     found.versions.push(bytes.toString('utf8'))
-    return {
-      status: 200,
-      body: { name: `projects/42/secrets/${id}/versions/${found.versions.length}`, state: 'ENABLED' },
-    }
+    return { status: 200, body: shownVersion(id, found, found.versions.length) }
   }
 
   const put = (id: string, value: string) => {

@@ -109,7 +109,7 @@ describe('a connection', () => {
         ...onConnection(id),
         body: { destination: { provider: 'app-platform-c', appName } },
       })
-    expect((await verify()).body).toEqual({ ok: true, notes: [] })
+    expect((await verify()).body).toEqual({ ok: true })
     platform.answer(() => ({ status: 401, body: { error: `no ${platform.token} here` } }))
     const refused = await verify()
     expect([refused.status, refused.body]).toMatchObject([400, { ok: false, error: { code: 'invalid_request' } }])

@@ -20,7 +20,7 @@ import {
 import { takeEndings } from './change-store.ts'
 import { checkAcknowledged, giveKeys } from './deks.ts'
 import { resetLedger } from './ledger-store.ts'
-import { namesThere } from './names.ts'
+import { nameKey, namesThere } from './names.ts'
 import { insertOwnRun } from './own-run.ts'
 import { performRun } from './run-job.ts'
 import { type Binding, type Connection, findBinding, findConnection, type OnBinding } from './scope.ts'
@@ -126,10 +126,11 @@ async function settingsOf(
 /** The names of two bindings must not meet: each would overwrite what the other wrote. */
 async function checkNeighbours(db: Tx, binding: Binding, limits: SyncLimits): Promise<void> {
   const { orgId } = binding
-  const own = namesThere(await listSecretNames(db, orgId, binding.id), binding, limits.name)
+  const namesOf = async (one: Binding) => namesThere(await listSecretNames(db, orgId, one.id), one, limits.name).keys()
+  const own = [...(await namesOf(binding))]
   for (const neighbour of await listNeighbours(db, orgId, binding)) {
-    const theirs = namesThere(await listSecretNames(db, orgId, neighbour.id), neighbour, limits.name)
-    const met = [...own.keys()].find((name) => theirs.has(name))
+    const theirs = new Set([...(await namesOf(neighbour))].map((name) => nameKey(name, limits.name)))
+    const met = own.find((name) => theirs.has(nameKey(name, limits.name)))
     if (met !== undefined)
       throw fail('conflict', `body.destination: the binding ${neighbour.id} writes ${met} there, too`)
   }

@@ -81,7 +81,7 @@ export async function verify(input: In<typeof sync.verifyConnection, OnConnectio
     await recordReach(db, connection, found.error)
     audit('sync_connection.verified', connection.id, { ok: found.error === null })
   })
-  if (found.error === null) return { ok: true, notes: found.notes }
+  if (found.error === null) return { ok: true }
   // The one refusal with more in it than an error.
   const refusal = { ok: false, error: { code: 'invalid_request', message: `target: ${found.error}` } }
   return new Reply(400, refusal as never)
@@ -90,11 +90,12 @@ export async function verify(input: In<typeof sync.verifyConnection, OnConnectio
 async function reach(context: Context, connection: Connection, destination: Parameters<typeof openDestination>[2]) {
   try {
     const session = await openDestination(context, connection, destination, [])
-    return { error: null, notes: (await session.verify()).notes }
+    await session.verify()
+    return { error: null }
   } catch (error) {
     const known = providerError(error)
     if (!known) throw error
-    return { error: known.message, notes: [] }
+    return { error: known.message }
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SyncSession } from '@skerry/providers/sync/provider'
+import type { SyncEntry, SyncSession } from '@skerry/providers/sync/provider'
 import { type Context, instant } from '../../kernel/context.ts'
 import { describe as describeError } from '../../kernel/errors.ts'
 import { decide } from './decide.ts'
@@ -77,6 +77,7 @@ function fail(context: Context, outcome: Outcome, error: unknown): void {
   if (known) {
     outcome.error = known.message
     outcome.reached = false
+    outcome.denied = known.denied
     if (known.when !== 'never') outcome.retry = { afterMs: known.retryAfterMs }
   } else if (error instanceof Unreadable || error instanceof Stopped) {
     outcome.error = error.message
@@ -96,20 +97,25 @@ async function push(context: Context, taken: Taken, outcome: Outcome): Promise<v
   outcome.reached = true
   const decision = decide(state)
   outcome.unchanged = decision.unchanged.length
-  outcome.failures.push(...decision.refused, ...decision.foreign.map(foreign))
+  outcome.failures.push(...decision.refused)
+  outcome.skipped.push(...decision.kept, ...decision.foreign.map((name) => foreign(name, state.entries.get(name))))
   if (decision.forget.length > 0) await forgetNames(context.db, binding.orgId, binding.id, decision.forget)
   const writes = [...decision.create, ...decision.update].map((name) => ({
     name,
     value: state.wanted.values.get(name) as string,
+    // A name that an earlier run was sending when it was cut off may be there by that run.
+    isNew: !state.entries.has(name) && (state.ledger.get(name)?.sendingRunId ?? null) === null,
   }))
   const memoOf = (name: string) => state.ledger.get(name)?.memo ?? null
-  const changes = [...writes, ...decision.delete.map((name) => ({ name, value: null }))]
+  const changes = [...writes, ...decision.delete.map((name) => ({ name, value: null, isNew: false }))]
   await sendAll(context, taken, { session, facts, changes, memoOf }, outcome)
 }
 
-const foreign = (name: string) => ({
+const foreign = (name: string, entry: SyncEntry | undefined) => ({
   name,
-  reason: 'It is there already and was not written by this binding: adopt it, or remove it there.',
+  reason: entry?.deleted
+    ? 'A deleted secret of somebody else has this name there: adopt it, or purge it there.'
+    : 'It is there already and was not written by this binding: adopt it, or remove it there.',
 })
 
 /** Asks for the list once more where the provider may only have been busy. */

@@ -20,8 +20,9 @@ export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof s
     const session = await openDestination(context, connection, binding.destination, resolved.values.values())
     const state = await stateOf(context, { binding, session, facts, resolved, adopt: [] })
     const moves = binding.places.join('\n') !== input.binding.places.join('\n')
-    const { forget, ...decision } = decide(moves ? { ...state, ledger: new Map() } : state)
-    return { plan: { ...decision, effects: [...facts.effects] } }
+    const { forget, kept, refused, ...decision } = decide(moves ? { ...state, ledger: new Map() } : state)
+    const { notes } = await session.verify()
+    return { plan: { ...decision, refused: [...refused, ...kept], effects: [...facts.effects, ...notes] } }
   } catch (error) {
     if (error instanceof Unreadable) throw fail('conflict', error.message)
     throw asRefusal(error)

@@ -1,7 +1,7 @@
 import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
 import { OutsideError } from '@skerry/providers/outside'
 import { ProviderError } from '@skerry/providers/provider-error'
-import type { SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
+import type { SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
 import { syncProvider } from '@skerry/providers/sync/registry'
 import type { TObject } from 'typebox'
 import { checkShape } from '../../http/validate.ts'
@@ -79,15 +79,21 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
       if (!(error instanceof ProviderError)) throw error
       throw new ProviderError(error.reason, clean(error.message), error.retryAfterMs)
     })
+  const cleaned = (entry: SyncEntry): SyncEntry =>
+    entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }
+  const look = session.look?.bind(session)
   return {
     async verify() {
       const { notes } = await asked(session.verify())
       return { notes: notes.map(clean) }
     },
-    async list() {
-      const entries = await asked(session.list())
-      return entries.map((entry) => (entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }))
-    },
+    list: async () => (await asked(session.list())).map(cleaned),
+    ...(look && {
+      async look(name: string) {
+        const entry = await asked(look(name))
+        return entry && cleaned(entry)
+      },
+    }),
     async push(changes) {
       const outcome = await asked(session.push(changes))
       return { ...outcome, failed: outcome.failed.map((one) => ({ ...one, reason: clean(one.reason) })) }
@@ -98,6 +104,10 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
 /** What a provider, or the way to it, has refused. */
 export interface Refusal {
   message: string
+  /** Whether the destination takes the credential for nobody’s, or it lacks a right. */
+  denied: boolean
+  /** Whether the request may have been done, because its answer was lost. */
+  isLost: boolean
   /** Whether it may be over in a moment, or by itself at all. */
   when: 'soon' | 'later' | 'never'
   retryAfterMs: number
@@ -105,11 +115,13 @@ export interface Refusal {
 
 /** Undefined for what is a fault of ours. */
 export function providerError(error: unknown): Refusal | undefined {
-  if (error instanceof OutsideError) return { message: error.message, when: 'soon', retryAfterMs: 0 }
+  if (error instanceof OutsideError)
+    return { message: error.message, denied: false, isLost: true, when: 'soon', retryAfterMs: 0 }
   if (!(error instanceof ProviderError)) return undefined
   const { reason, message, retryAfterMs = 0 } = error
-  if (reason === 'rate_limited' || reason === 'unreachable') return { message, when: 'soon', retryAfterMs }
-  return { message, when: reason === 'invalid' ? 'never' : 'later', retryAfterMs }
+  const known = { message, denied: reason === 'denied', isLost: reason === 'unreachable', retryAfterMs }
+  if (reason === 'rate_limited' || reason === 'unreachable') return { ...known, when: 'soon' }
+  return { ...known, when: reason === 'invalid' ? 'never' : 'later' }
 }
 
 /** What a provider refused, as an answer to the caller; another error stays as it is. */
