@@ -208,6 +208,7 @@ export const sync = {
   }),
   createBinding: post('/v1/orgs/:orgId/sync/bindings', {
     summary: 'Bind an environment to a destination. In mode auto the first push follows, unless it is not enabled',
+    unit: 'manual',
     body: Strict({
       connectionId: ConnectionId,
       environmentId: EnvironmentId,
@@ -224,6 +225,7 @@ export const sync = {
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary: 'Change a binding, or give its connection the keys of groups that were composed later',
+    unit: 'manual',
     body: Strict({
       ...settings,
       mode: Type.Optional(Mode),

@@ -127,6 +127,34 @@ describe('a destination, from the API to the service', () => {
     expect(await pushed(scene)).toMatchObject({ status: 'succeeded', deleted: [own('THIRD_NAME')] })
   })
 
+  test('is the same one by its name and by its id, and another one once its name leads elsewhere', async () => {
+    tenant = await signUp(world)
+    const heroku = fakes.get('app-platform-f') as unknown as Awaited<
+      ReturnType<(typeof syncFakes)['app-platform-f']>
+    > & {
+      rename: (otherId: string) => void
+    }
+    const scene = await bound('app-platform-f')
+    const { config, destination: byName, credential } = heroku.connection
+    const byId = { ...byName, app: '01234567-89ab-4def-8123-456789abcdef' }
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: { length: 3 } })
+    const key = await keyOf(world, tenant)
+    const org = { as: tenant.admin.as, params: { orgId: tenant.orgId } }
+    const body = { id: key.id, name: key.id, config, wrappedCredential: await wrapped(credential, key) }
+    await world.call(sync.createConnection, { ...org, body })
+    const again = { connectionId: key.id, environmentId: scene.env.id, destination: byId, mode: 'manual' as const }
+    const keys = { wrappedDeks: await deksFor([scene.env], key), acknowledgedDecryption: true }
+    const refused = await world.call(sync.createBinding, { ...org, body: { ...again, ...keys } })
+    expect([refused.status, refused.error?.message]).toEqual([409, expect.stringContaining(scene.bindingId)])
+    // An edit of something else asks nothing, and keeps what was written.
+    await edit(scene, { onDelete: 'delete' })
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [], unchanged: 3 })
+    // The same names in another app of that name are not ours.
+    heroku.rename('99999999-89ab-4def-8123-456789abcdef')
+    const run = await pushed(scene)
+    expect([run.status, run.pushed, run.skipped.length, run.requests]).toEqual(['succeeded', [], 3, 0])
+  })
+
   const keepsDeleted: SyncTag[] = ['cloud-a-secrets-manager', 'cloud-c-key-vault']
   test.for(tried.filter((tag) => keepsDeleted.includes(tag)))(
     '%s: a deleted secret of somebody else is neither restored nor written over, unless it is adopted',

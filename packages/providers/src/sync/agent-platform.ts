@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { checkPlace, headerCredential, rootOf } from './checks.ts'
 import type {
   SyncChanges,
   SyncConnection,
@@ -57,7 +57,7 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
   return {
-    places: [`${root(config)}/deployments/${destination.deploymentId.toLowerCase()}`],
+    places: [`${rootOf(root(config))}/deployments/${destination.deploymentId.toLowerCase()}`],
     limits: {
       name: {
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',

@@ -17,10 +17,10 @@ type Destination = SyncPlace<'frontend-cloud'>['destination']
 export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
-  const { projectId, targets, gitBranch } = destination
+  const { projectId, targets } = destination
   const project = projectId.startsWith('prj_') ? projectId : `${config.teamId ?? 'personal'}/${projectId}`
   return {
-    places: targets.map((target) => `project/${project}/${target}${gitBranch === undefined ? '' : `/${gitBranch}`}`),
+    places: placesIn(project, destination),
     limits: {
       name: {
         pattern: '^[A-Za-z][A-Za-z0-9_]*$',
@@ -43,6 +43,9 @@ export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
     ],
   }
 }
+
+const placesIn = (project: string, { targets, gitBranch }: Destination) =>
+  targets.map((target) => `project/${project}/${target}${gitBranch === undefined ? '' : `/${gitBranch}`}`)
 
 const reserved = [
   ...['AWS_SECRET_KEY', 'AWS_EXECUTION_ENV', 'AWS_LAMBDA_LOG_GROUP_NAME', 'AWS_LAMBDA_LOG_STREAM_NAME'],
@@ -84,6 +87,10 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
       await call(api, { method: 'GET', url: url('v9', '') })
       await readAll()
       return { notes: [] }
+    },
+    async places() {
+      const { id } = objectOf((await call(api, { method: 'GET', url: url('v9', '') })).body, 'project')
+      return placesIn(String(id), destination)
     },
     async list() {
       const byName = Map.groupBy(await readAll(), ({ key }) => key)

@@ -82,6 +82,11 @@ export interface SyncSession {
    * plan shows the notes.
    */
   verify(): Promise<{ notes: string[] }>
+  /**
+   * The places as the destination itself names them. Only destinations have it that go by several names, such as an app with a
+   * name and an id: two bindings meet there whichever they use. `describe` gives the places as the binding names them.
+   */
+  places?(): Promise<readonly string[]>
   /** The names that the destination holds, in the rule’s form and without its prefix; system names are left out. */
   list(): Promise<SyncEntry[]>
   /**

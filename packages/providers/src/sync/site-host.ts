@@ -28,11 +28,11 @@ interface Variable {
 
 export function describe(place: SyncPlace<'site-host'>): SyncFacts {
   checkPlace(place)
-  const { config, destination } = place
-  const { siteId, contexts, branch, secret = true } = destination
+  const { siteId, contexts, branch, secret = true } = place.destination
   return {
     places: contexts.map((context) => {
-      const place = `team/${config.accountId}/site/${siteId}/${context}`
+      // The id of a site is unique among all teams, and a team goes by a slug and an id.
+      const place = `site/${siteId}/${context}`
       return context === 'branch' ? `${place}/${branch}` : place
     }),
     rules: secret ? 'secret' : 'readable',

@@ -55,6 +55,10 @@ export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { 
     [orgId, id, one.now, ...settingsOf(one)],
   )
 
+/** Where a binding writes, as its destination says: no change of its settings. */
+export const updatePlaces = (db: Tx, { orgId, id, places }: Pick<Binding, 'orgId' | 'id' | 'places'>) =>
+  db.rows('update sync_bindings set places = $3::text[] where org_id = $1 and id = $2', [orgId, id, places])
+
 export const deleteBinding = async (db: Tx, { orgId, id }: Binding): Promise<boolean> =>
   (await db.row('delete from sync_bindings where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined
 

@@ -119,6 +119,36 @@ describe('a connection', () => {
     expect((await verify('Not A Name')).error?.message).toMatch(/^body\.destination/)
   })
 
+  test('refuses a destination that contradicts itself in the same words when it is verified and when it is bound', async () => {
+    const siteId = '11111111-2222-4333-8444-555555555555'
+    const lacking = { provider: 'site-host', siteId, contexts: ['branch'] }
+    const cases: [config: { provider: string }, destination: object, place: string][] = [
+      [{ provider: 'site-host', accountId: 'acme' } as never, lacking, 'branch: needed'],
+      [
+        { provider: 'site-host', accountId: 'acme' } as never,
+        { ...lacking, contexts: ['production'], branch: 'main' },
+        'branch: needed',
+      ],
+      [
+        { provider: 'frontend-cloud' },
+        { provider: 'frontend-cloud', projectId: 'prj_a', targets: ['production'], gitBranch: 'main' },
+        'gitBranch: only',
+      ],
+    ]
+    for (const [config, destination, place] of cases) {
+      const { key, body } = await connectionBody(world, tenant, 'token')
+      await world.call(sync.createConnection, { ...inOrg(), body: { ...body, config: config as never } })
+      const verified = await world.call(sync.verifyConnection, {
+        ...onConnection(key.id),
+        body: { destination: destination as never },
+      })
+      const bound = await create({ ...(await bindingBody(key, [await filled()], 'unused')), destination })
+      expect(verified.status).toBe(400)
+      expect(verified.error?.message.startsWith(`body.destination: ${place}`)).toBe(true)
+      expect([bound.status, bound.error?.message]).toEqual([400, verified.error?.message])
+    }
+  })
+
   test('takes a new credential under its key', async () => {
     const key = await connect(world, tenant, { token: 'fm2_another' })
     const env = await filled()

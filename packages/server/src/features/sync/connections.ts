@@ -19,7 +19,7 @@ import {
   updateConnection,
 } from './connection-store.ts'
 import { type Connection, findConnection, type OnConnection } from './scope.ts'
-import { checkDestination, openDestination, providerError } from './session.ts'
+import { checkDestination, describe, openDestination, providerError } from './session.ts'
 
 export async function list({ db, org, query }: In<typeof sync.connections, InOrg>): Out<typeof sync.connections> {
   const cursor = pageFrom(query, 'syncConnection')
@@ -76,6 +76,8 @@ export async function update(input: In<typeof sync.updateConnection, OnConnectio
 export async function verify(input: In<typeof sync.verifyConnection, OnConnection>): Out<typeof sync.verifyConnection> {
   const { context, connection, body, transaction } = input
   checkDestination(body.destination, connection.provider)
+  // What contradicts itself is refused here as it is where the destination is bound.
+  await describe(connection.config, body.destination)
   const found = await reach(context, connection, body.destination)
   await transaction(async ({ db, audit }) => {
     await recordReach(db, connection, found.error)

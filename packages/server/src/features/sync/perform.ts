@@ -6,6 +6,7 @@ import { decide } from './decide.ts'
 import { finish } from './finish.ts'
 import { forgetNames } from './ledger-store.ts'
 import { type Next, nothingDone, type Outcome, type Taken } from './outcome.ts'
+import { settlePlaces } from './places.ts'
 import { holdPlaces, lockOpenRun, type OpenRun, renewPlaces, takeRun } from './run-store.ts'
 import { findBinding, findConnection } from './scope.ts'
 import { Stopped, sendAll } from './send.ts'
@@ -79,8 +80,11 @@ function fail(context: Context, outcome: Outcome, error: unknown): void {
     outcome.reached = false
     outcome.denied = known.denied
     if (known.when !== 'never') outcome.retry = { afterMs: known.retryAfterMs }
-  } else if (error instanceof Unreadable || error instanceof Stopped) {
+  } else if (error instanceof Unreadable) {
     outcome.error = error.message
+  } else if (error instanceof Stopped) {
+    outcome.error = error.message
+    outcome.retry = { afterMs: 0 }
   } else {
     context.log.warn('sync run failed', describeError(error))
     outcome.error = 'The server failed; its log has the cause.'
@@ -88,11 +92,13 @@ function fail(context: Context, outcome: Outcome, error: unknown): void {
   }
 }
 
-async function push(context: Context, taken: Taken, outcome: Outcome): Promise<void> {
-  const { run, binding, connection } = taken
-  const facts = await describe(connection.config, binding.destination)
-  const resolved = await readValues(context, binding, instant(context))
-  const session = await openDestination(context, connection, binding.destination, resolved.values.values())
+async function push(context: Context, asked: Taken, outcome: Outcome): Promise<void> {
+  const { connection } = asked
+  const facts = await describe(connection.config, asked.binding.destination)
+  const resolved = await readValues(context, asked.binding, instant(context))
+  const session = await openDestination(context, connection, asked.binding.destination, resolved.values.values())
+  const taken = await settlePlaces(context, asked, session, facts)
+  const { run, binding } = taken
   const state = await stateOf(context, { binding, session: patient(session), facts, resolved, adopt: run.adopt })
   outcome.reached = true
   const decision = decide(state)

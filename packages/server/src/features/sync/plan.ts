@@ -13,7 +13,7 @@ import { readValues, Unreadable } from './values.ts'
 export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof sync.plan> {
   const { context, db, org, body } = input
   const connection = (await findConnection(db, org, input.binding.connectionId)) as Connection
-  const binding = await withSettings(connection, input.binding, body)
+  const binding = await withSettings(context, connection, input.binding, body)
   const facts = await describe(connection.config, binding.destination)
   try {
     const resolved = await readValues(context, binding, instant(context))

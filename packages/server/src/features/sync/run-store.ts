@@ -100,8 +100,13 @@ export const renewPlaces = async (db: Sql, orgId: string, runId: string): Promis
     )
   ).length
 
-export const notePushed = (db: Tx, orgId: string, runId: string) =>
-  db.rows('update sync_places set last_pushed_at = clock_timestamp() where org_id = $1 and run_id = $2', [orgId, runId])
+/** The pause after a push counts from `sparedMs` before it: a push of a few names is followed sooner than a full one. */
+export const notePushed = (db: Tx, orgId: string, runId: string, sparedMs: number) =>
+  db.rows(
+    `update sync_places set last_pushed_at = clock_timestamp() - make_interval(secs => $3::float8 / 1000)
+      where org_id = $1 and run_id = $2`,
+    [orgId, runId, sparedMs],
+  )
 
 export const freePlaces = (db: Tx, orgId: string, runId: string) =>
   db.rows('update sync_places set run_id = null, held_until = null where org_id = $1 and run_id = $2', [orgId, runId])
@@ -182,6 +187,17 @@ export const listCutOff = (db: Sql) =>
 export const listWaiting = (db: Sql) =>
   db.rows<{ orgId: string; id: string }>(
     `select org_id, id from sync_runs where status = 'running' and taken_at is null`,
+  )
+
+/** Runs that wait for a place that this run was using. */
+export const listWaitingFor = (db: Sql, orgId: string, runId: string) =>
+  db.rows<{ id: string }>(
+    `select w.id from sync_runs r
+       join sync_bindings b on b.org_id = r.org_id and b.id = r.binding_id
+       join sync_bindings o on o.org_id = b.org_id and o.places && b.places
+       join sync_runs w on w.org_id = o.org_id and w.binding_id = o.id
+      where r.org_id = $1 and r.id = $2 and w.status = 'running' and w.taken_at is null`,
+    [orgId, runId],
   )
 
 export const deleteOldRuns = (db: Sql, before: string) =>

@@ -3,6 +3,7 @@ import type { SyncFacts, SyncOutcome, SyncSession } from '@skerry/providers/sync
 import { type Context, instant } from '../../kernel/context.ts'
 import { beginSending, forgetNames, recordDeleted, recordRefused, recordWritten } from './ledger-store.ts'
 import type { Outcome, Taken } from './outcome.ts'
+import { pauseBefore, spared } from './pace.ts'
 import { notePushed, recordProgress, renewPlaces } from './run-store.ts'
 import { findBinding } from './scope.ts'
 import { providerError } from './session.ts'
@@ -39,10 +40,12 @@ export async function sendAll(context: Context, taken: Taken, sending: Sending, 
   const { facts, changes } = sending
   const atOnce = facts.limits.pushNamesMax ?? Math.max(1, changes.length)
   let pushedAtMs = performance.now() - taken.idleMs
-  const pace = async () => {
-    const left = facts.limits.pushIntervalMs - (performance.now() - pushedAtMs)
+  let isFirst = true
+  const pace = async (names: number) => {
+    const left = pauseBefore(facts.limits, performance.now() - pushedAtMs, isFirst)
     if (left > 0) await pause(left)
-    pushedAtMs = performance.now()
+    pushedAtMs = performance.now() - spared(facts.limits, names)
+    isFirst = false
   }
   for (let from = 0; from < changes.length; from += atOnce)
     await sendBatch(context, taken, { ...sending, changes: changes.slice(from, from + atOnce) }, outcome, pace)
@@ -53,11 +56,11 @@ async function sendBatch(
   taken: Taken,
   sending: Sending,
   outcome: Outcome,
-  pace: () => Promise<void>,
+  pace: (names: number) => Promise<void>,
 ): Promise<void> {
   let left = sending.changes
   for (let tries = 1; left.length > 0; tries++) {
-    await pace()
+    await pace(left.length)
     await begin(context, taken, left)
     const answer = await sendOnce(taken, { ...sending, changes: left })
     const waits =
@@ -141,7 +144,7 @@ async function record(
   const removed = answer.removed.filter((name) => valueNow.get(name) === null)
   const refused = answer.failed.filter(({ name, retryAfterMs }) => valueNow.has(name) && retryAfterMs === undefined)
   await context.db.transaction(async (tx) => {
-    await notePushed(tx, run.orgId, run.id)
+    await notePushed(tx, run.orgId, run.id, spared(facts.limits, changes.length))
     await recordWritten(tx, run, written, instant(context))
     if (facts.keepsDeleted) await recordDeleted(tx, run.orgId, run.bindingId, removed, instant(context))
     else await forgetNames(tx, run.orgId, run.bindingId, removed)

@@ -31,6 +31,15 @@ function destinationSchema(destination: Destination): TObject {
   return found
 }
 
+const withProvider = (provider: SyncTag, places: readonly string[]) =>
+  [...new Set(places)].sort().map((place) => `${provider} ${place}`)
+
+/** The places of a session’s destination as that names them itself; null where the binding’s own words are enough. */
+export async function placesThere(session: SyncSession, { provider }: Destination): Promise<string[] | null> {
+  const places = await session.places?.()
+  return places === undefined ? null : withProvider(provider, places)
+}
+
 /** What holds for a destination, with places that name the kind of destination, too. */
 export async function describe(config: Connection['config'], destination: Destination): Promise<SyncFacts> {
   const provider = await syncProvider(destination.provider)
@@ -39,7 +48,7 @@ export async function describe(config: Connection['config'], destination: Destin
       config: config as unknown as SyncConfig<SyncTag>,
       destination: destination as unknown as SyncDestination<SyncTag>,
     })
-    return { ...facts, places: [...new Set(facts.places)].sort().map((place) => `${destination.provider} ${place}`) }
+    return { ...facts, places: withProvider(destination.provider, facts.places) }
   } catch (error) {
     if (error instanceof ProviderError) throw fail('invalid_request', `body.destination: ${error.message}`)
     throw error
@@ -82,7 +91,9 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
   const cleaned = (entry: SyncEntry): SyncEntry =>
     entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }
   const look = session.look?.bind(session)
+  const places = session.places?.bind(session)
   return {
+    ...(places && { places: () => asked(places()) }),
     async verify() {
       const { notes } = await asked(session.verify())
       return { notes: notes.map(clean) }
