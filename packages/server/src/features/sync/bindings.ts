@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { sync } from '@skerry/contract/sync'
 import type { SyncLimits } from '@skerry/providers/sync/provider'
-import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { type In, type Out, Reply, type Work } from '../../http/route.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -12,8 +11,6 @@ import {
   deleteBinding,
   insertBinding,
   listBindings,
-  listNeighbours,
-  listSecretNames,
   lockBindings,
   revokeUnneeded,
   type Settings,
@@ -22,7 +19,7 @@ import {
 import { takeEndings } from './change-store.ts'
 import { checkAcknowledged, giveKeys } from './deks.ts'
 import { resetLedger } from './ledger-store.ts'
-import { nameKey, namesThere } from './names.ts'
+import { checkNeighbours } from './neighbours.ts'
 import { insertOwnRun } from './own-run.ts'
 import { performRun } from './run-job.ts'
 import { type Binding, type Connection, findBinding, findConnection, type OnBinding } from './scope.ts'
@@ -148,29 +145,6 @@ async function placesNow(context: Context, connection: Connection, destination: 
     if (providerError(error)) return null
     throw error
   }
-}
-
-/** The names of two bindings must not meet: each would overwrite what the other wrote. */
-async function checkNeighbours(db: Tx, binding: Binding, limits: SyncLimits): Promise<void> {
-  const met = await findMeeting(db, binding, limits)
-  if (met) throw fail('conflict', `body.destination: the binding ${met.bindingId} writes ${met.name} there, too`)
-}
-
-/** A name that another binding writes to one of the places of this one. */
-export async function findMeeting(
-  db: Tx,
-  binding: Binding,
-  limits: SyncLimits,
-): Promise<{ bindingId: string; name: string } | null> {
-  const { orgId } = binding
-  const namesOf = async (one: Binding) => namesThere(await listSecretNames(db, orgId, one.id), one, limits.name).keys()
-  const own = [...(await namesOf(binding))]
-  for (const neighbour of await listNeighbours(db, orgId, binding)) {
-    const theirs = new Set([...(await namesOf(neighbour))].map((name) => nameKey(name, limits.name)))
-    const met = own.find((name) => theirs.has(nameKey(name, limits.name)))
-    if (met !== undefined) return { bindingId: neighbour.id, name: met }
-  }
-  return null
 }
 
 /** Its first push, or one under its new settings. */
