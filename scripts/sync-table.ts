@@ -37,9 +37,10 @@ export async function withSyncTables(page: string): Promise<string> {
 }
 
 function namesOf({ name }: DescribedDestination['facts']['limits']): string {
-  const forms = { exact: '', upper: ', in upper case', dashed: ', in lower case with hyphens' }
+  const forms = { exact: '', upper: ', in upper case', dashed: ', hyphens for all others' }
+  const letters = name.ignoresCase ? ', upper and lower case are one name' : ''
   const reserved = name.reserved.length === 0 ? '' : `; not ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
-  return `${name.words}${forms[name.form]}${reserved}`
+  return `${name.words}${forms[name.form]}${letters}${reserved}`
 }
 
 function valuesOf({ valueBytesMax, totalBytesMax, emptyValues }: DescribedDestination['facts']['limits']): string {

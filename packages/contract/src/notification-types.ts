@@ -11,7 +11,7 @@ export const notificationTypes = {
   },
   keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their keypair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
-  sync_failed: { byDefault: true, when: 'a sync fails in an organization that you administer' },
+  sync_failed: { byDefault: true, when: 'a sync needs a person in an organization that you administer' },
   lease_orphaned: {
     byDefault: true,
     when: 'the account of a lease cannot be removed in an organization that you administer',

@@ -77,8 +77,8 @@ export const syncClouds = {
     config: Strict({
       provider: Type.Literal('cloud-b-secret-manager'),
       projectId: Type.String({
-        pattern: '^(?:[a-z0-9.-]{1,63}:)?[a-z0-9][a-z0-9-]{2,28}[a-z0-9]$',
-        description: 'Id of the Google Cloud project that holds the secrets.',
+        pattern: '^(?:[a-z0-9.-]{1,63}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$',
+        description: 'Id of the Google Cloud project that holds the secrets, and not its number.',
       }),
     }),
     destination: Strict({

@@ -95,7 +95,10 @@ export const SyncRun = Strict({
   status: RunStatus,
   pushed: Type.Array(Name, { description: 'names that were written' }),
   deleted: Type.Array(Name, { description: 'names that were removed' }),
-  failures: Type.Array(Refused, { description: 'names that were neither, and why' }),
+  skipped: Type.Array(Refused, {
+    description: 'names of somebody else that were left alone, and what to do to have them pushed',
+  }),
+  failures: Type.Array(Refused, { description: 'names that could not be written or removed, and why' }),
   unchanged: Type.Integer({ description: 'how many names needed no write' }),
   error: Nullable(Type.String({ description: 'what ended the run before all was done' })),
   startedAt: Instant,
@@ -138,7 +141,7 @@ export const SyncPlan = Strict({
   unchanged: Type.Array(Name),
   foreign: Type.Array(Name, { description: 'there already, written by somebody else, and left alone' }),
   refused: Type.Array(Refused),
-  effects: Type.Array(Type.String(), { description: 'what a push sets off there' }),
+  effects: Type.Array(Type.String(), { description: 'what a push sets off there, and what to know before it' }),
 })
 
 /** What can be changed of a binding, and tried out in a plan. */
@@ -189,7 +192,7 @@ export const sync = {
     summary: 'Ask a destination whether the credential works there, without writing. 400 with `ok: false` where not',
     unit: 'manual',
     body: Strict({ destination: Destination }),
-    responses: { 200: Strict({ ok: Type.Literal(true), notes: Type.Array(Type.String()) }) },
+    responses: { 200: Ok },
     refuses: ['conflict'],
     audits: ['sync_connection.verified'],
   }),
@@ -205,6 +208,7 @@ export const sync = {
   }),
   createBinding: post('/v1/orgs/:orgId/sync/bindings', {
     summary: 'Bind an environment to a destination. In mode auto the first push follows, unless it is not enabled',
+    unit: 'manual',
     body: Strict({
       connectionId: ConnectionId,
       environmentId: EnvironmentId,
@@ -221,6 +225,7 @@ export const sync = {
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary: 'Change a binding, or give its connection the keys of groups that were composed later',
+    unit: 'manual',
     body: Strict({
       ...settings,
       mode: Type.Optional(Mode),

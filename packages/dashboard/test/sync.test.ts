@@ -116,7 +116,7 @@ describe('an environment is bound', () => {
     await isPlanned('3 new')
     await press('Start pushing')
     await closed()
-    await row(page, where).getByText('partial').waitFor()
+    await row(page, where).getByText('succeeded').waitFor()
     await row(page, where).getByText('Fly.io (shop hosting)').waitFor()
     expect(held()).toEqual(['DB_PASSWORD', 'DB_URL', 'FOREIGN', 'LOG_LEVEL'])
     expect(platform.values('shop').get('FOREIGN')).toBe('theirs')
@@ -126,7 +126,7 @@ describe('an environment is bound', () => {
 describe('a binding', () => {
   test('keeps each run, with what became of each name', async () => {
     await choose(page, where, 'Runs')
-    await row(page, where).getByText('3 pushed, 1 failed').waitFor()
+    await row(page, where).getByText('3 pushed, 1 left alone').waitFor()
     await page.getByRole('button', { name: 'Show details' }).click()
     await page.getByText('was not written by this binding').waitFor()
     await page.getByText('LOG_LEVEL', { exact: true }).waitFor()

@@ -64,10 +64,18 @@ export async function accessToken(key: ServiceAccountKey, outside: Outside, prov
   } catch (error) {
     if (error instanceof ProviderError) throw error
     if (broken) throw fromOutside(broken)
-    const { status, message } = error as { status?: number; message?: string }
-    const said = safeText(message ?? '', []) ?? ''
+    const { status } = error as { status?: number }
+    const said = safeText(errorTextOf(error), []) ?? ''
     throw new ProviderError(status !== undefined && status < 500 ? 'denied' : 'failed', `token exchange: ${said}`)
   }
+}
+
+/** Reads the OAuth error of an answer (RFC 6749, section 5.2), or what the library says where there is none. */
+function errorTextOf(error: unknown): string {
+  const { response, message = '' } = error as { response?: { data?: unknown }; message?: string }
+  const { error: code, error_description } = (response?.data ?? {}) as { error?: unknown; error_description?: unknown }
+  const texts = [code, error_description].filter((part) => typeof part === 'string')
+  return texts.length === 0 ? message : texts.join(': ')
 }
 
 type Fetch = NonNullable<NonNullable<ConstructorParameters<typeof JWT>[0]>['transporterOptions']>['fetchImplementation']
@@ -78,14 +86,15 @@ function fetchOn(outside: Outside, provider: string, onFailure: (error: OutsideE
   return async (input, init = {}) => {
     // The library would ask twice more, and wait as long each time.
     if (silent) throw silent
-    const url = new URL(input instanceof Request ? input.url : input)
-    const headers = Object.fromEntries(new Headers(init.headers))
+    // The library leaves the type of a form to `fetch`, as it may. Only the finished request has the header.
+    const request = new Request(input, init)
+    const url = new URL(request.url)
     const answer = await outside
       .send({
-        method: (init.method ?? 'GET') as OutsideRequest['method'],
+        method: request.method as OutsideRequest['method'],
         url: `${outside.origin(provider, url.origin)}${url.pathname}`,
-        headers,
-        body: String(init.body ?? ''),
+        headers: Object.fromEntries(request.headers),
+        body: await request.text(),
         timeoutMs: outside.answerMs ?? answerMs,
       })
       .catch((error: unknown) => {

@@ -17,21 +17,33 @@ export interface FakeAnswer {
   body?: unknown
 }
 
+/** What a service takes for a body. Every fake checks it before it looks at anything else, as real services do. */
+export interface FakeBodies {
+  /** The media type of the body that this request may carry. JSON unless said otherwise. */
+  contentType?(request: FakeRequest): string
+  /** The largest body, in bytes. 1 MiB unless said otherwise. */
+  bytesMax?: number
+  /** The refusal in the service’s own shape. 400: not what the type says, 413: too large, 415: another type or none. */
+  refuse?(status: number, words: string): FakeAnswer
+}
+
 /** An HTTP server on a free loopback port that answers as told. What it is not told of is a defect of the test. */
 export async function httpFake(
   answer: (request: FakeRequest) => FakeAnswer,
+  bodies: FakeBodies = {},
 ): Promise<{ origin: string; stop(): Promise<void> }> {
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const url = new URL(incoming.url ?? '/', 'http://fake')
-    const { status, headers, body } = answer({
+    const request = {
       method: incoming.method ?? '',
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
       body: Buffer.concat(chunks).toString('utf8'),
-    })
+    }
+    const { status, headers, body } = bodyRefusal(request, bodies) ?? answer(request)
     const text = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body)
     outgoing.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text)
   })
@@ -42,6 +54,30 @@ export async function httpFake(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+const jsonType = 'application/json'
+const refuseAsError = (status: number, words: string): FakeAnswer => ({ status, body: { error: words } })
+
+function bodyRefusal(request: FakeRequest, bodies: FakeBodies): FakeAnswer | null {
+  const { refuse = refuseAsError, bytesMax = 1024 * 1024, contentType = () => jsonType } = bodies
+  const { method, body, headers } = request
+  if (body === '') return null
+  if (method === 'GET' || method === 'HEAD') return refuse(400, `${method} takes no body`)
+  if (Buffer.byteLength(body) > bytesMax) return refuse(413, 'the body is too large')
+  const wanted = contentType(request)
+  const given = headers['content-type']
+  if (given?.split(';')[0]?.trim().toLowerCase() !== wanted) return refuse(415, `wrong type: ${given}`)
+  return wanted.includes('json') && !isJson(body) ? refuse(400, 'the body is no JSON') : null
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -100,13 +136,15 @@ export async function routedFake(
     },
   }
   const rules = rulesOf(control)
+  const routeOf = (request: FakeRequest) =>
+    rules.routes.find(({ method, path }) => method === request.method && path.test(request.path))
 
   function answer(request: FakeRequest): FakeAnswer {
     const lacking = Object.entries(rules.headers).some(([name, value]) => request.headers[name] !== value)
     if (lacking || failure === 'credential') return rules.refuse(401, 'no such credential')
     if (failure === 'missing') return rules.refuse(404, 'not found')
     if (failure === 'rate') return rules.refuse(429, 'too many requests')
-    const route = rules.routes.find(({ method, path }) => method === request.method && path.test(request.path))
+    const route = routeOf(request)
     if (route === undefined) return rules.refuse(404, `no route: ${request.method} ${request.path}`)
     for (const name of request.query.keys())
       if (!route.query?.includes(name)) return rules.refuse(400, `unknown query: ${name}`)
@@ -119,14 +157,14 @@ export async function routedFake(
     return strictly(route, rules, request, json)
   }
 
-  const { origin, stop } = await httpFake(answer)
+  const { origin, stop } = await httpFake(answer, {
+    contentType: (request) => routeOf(request)?.contentType ?? jsonType,
+    refuse: rules.refuse,
+  })
   return { ...control, origin, stop }
 }
 
 function strictly(route: FakeRoute, rules: FakeRules, request: FakeRequest, json: unknown): FakeAnswer {
-  const { contentType = 'application/json' } = route
-  if (json !== undefined && request.headers['content-type'] !== contentType)
-    return rules.refuse(400, `wrong type: ${request.headers['content-type']}`)
   const problem = route.body === undefined ? (json === undefined ? null : 'takes no body') : route.body(json)
   if (problem !== null) return rules.refuse(400, problem)
   const params = (route.path.exec(request.path) ?? []).slice(1).map((each) => decodeURIComponent(each))

@@ -19,7 +19,8 @@ const page = join(import.meta.dirname, '../../../docs/sync.md')
 const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
 const columns = [
   ...['Destination', 'Three new names', 'One changed', 'None changed', 'One removed here, `keep`', '`delete`'],
-  ...['Changed there by others', 'A name of others', 'A name that is refused', 'An error that repeats a value'],
+  ...['Changed there by others', 'Changed there, then removed here', 'Removed here, then back', 'A name of others'],
+  ...['A name that is refused', 'An error that repeats a value'],
 ]
 
 const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
@@ -84,8 +85,7 @@ async function bound(tag: SyncTag): Promise<Scene> {
   return { tag, fake, env, bindingId: answer.body.binding.id, own, there }
 }
 
-const formOf = (form: NameRule['form'], name: string) =>
-  form === 'dashed' ? name.toLowerCase().replaceAll('_', '-') : name
+const formOf = (form: NameRule['form'], name: string) => (form === 'dashed' ? name.replaceAll('_', '-') : name)
 
 const onBinding = ({ bindingId }: Scene) => ({ as: tenant.admin.as, params: { orgId: tenant.orgId, bindingId } })
 
@@ -107,7 +107,8 @@ describe('a destination, from the API to the service', () => {
     const scene = await bound(tag)
     const cells = [`\`${tag}\``]
     cells.push(...(await writes(scene)), ...(await removals(scene)))
-    cells.push(await drift(scene), await foreign(scene), await refusal(scene), await echo(scene))
+    cells.push(await drift(scene), await takenOver(scene), await returned(scene), await foreign(scene))
+    cells.push(await refusal(scene), await echo(scene))
     rows.set(tag, `| ${cells.join(' | ')} |`)
   })
 
@@ -125,6 +126,58 @@ describe('a destination, from the API to the service', () => {
     await edit(scene, { onDelete: 'delete' })
     expect(await pushed(scene)).toMatchObject({ status: 'succeeded', deleted: [own('THIRD_NAME')] })
   })
+
+  test('is the same one by its name and by its id, and another one once its name leads elsewhere', async () => {
+    tenant = await signUp(world)
+    const heroku = fakes.get('app-platform-f') as unknown as Awaited<
+      ReturnType<(typeof syncFakes)['app-platform-f']>
+    > & {
+      rename: (otherId: string) => void
+    }
+    const scene = await bound('app-platform-f')
+    const { config, destination: byName, credential } = heroku.connection
+    const byId = { ...byName, app: '01234567-89ab-4def-8123-456789abcdef' }
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: { length: 3 } })
+    const key = await keyOf(world, tenant)
+    const org = { as: tenant.admin.as, params: { orgId: tenant.orgId } }
+    const body = { id: key.id, name: key.id, config, wrappedCredential: await wrapped(credential, key) }
+    await world.call(sync.createConnection, { ...org, body })
+    const again = { connectionId: key.id, environmentId: scene.env.id, destination: byId, mode: 'manual' as const }
+    const keys = { wrappedDeks: await deksFor([scene.env], key), acknowledgedDecryption: true }
+    const refused = await world.call(sync.createBinding, { ...org, body: { ...again, ...keys } })
+    expect([refused.status, refused.error?.message]).toEqual([409, expect.stringContaining(scene.bindingId)])
+    // An edit of something else asks nothing, and keeps what was written.
+    await edit(scene, { onDelete: 'delete' })
+    expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [], unchanged: 3 })
+    // The same names in another app of that name are not ours.
+    heroku.rename('99999999-89ab-4def-8123-456789abcdef')
+    const run = await pushed(scene)
+    expect([run.status, run.pushed, run.skipped.length, run.requests]).toEqual(['succeeded', [], 3, 0])
+  })
+
+  const keepsDeleted: SyncTag[] = ['cloud-a-secrets-manager', 'cloud-c-key-vault']
+  test.for(tried.filter((tag) => keepsDeleted.includes(tag)))(
+    '%s: a deleted secret of somebody else is neither restored nor written over, unless it is adopted',
+    async (tag) => {
+      tenant = await signUp(world)
+      const scene = await bound(tag)
+      const { fake, own, there } = scene
+      fake.put(there('FIRST_NAME'), 'theirs')
+      fake.softDelete?.(there('FIRST_NAME'))
+      const plan = (await world.call(sync.plan, { ...onBinding(scene), body: {} })).body.plan
+      expect(plan.foreign).toEqual([own('FIRST_NAME')])
+      const run = await pushed(scene)
+      expect(run).toMatchObject({ status: 'succeeded', failures: [] })
+      expect(run.skipped).toEqual([{ name: own('FIRST_NAME'), reason: expect.stringContaining('deleted secret') }])
+      expect(fake.values().has(there('FIRST_NAME'))).toBe(false)
+      await edit(scene, { adopt: true })
+      expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [own('FIRST_NAME')] })
+      expect(fake.values().get(there('FIRST_NAME'))).toBe('value of FIRST_NAME')
+      // One that this binding wrote is its own, also after somebody has deleted it.
+      fake.softDelete?.(there('FIRST_NAME'))
+      expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [own('FIRST_NAME')] })
+    },
+  )
 
   test('is in the table of docs/sync.md as it was tried here', () => {
     expect([...rows.keys()]).toEqual(tried)
@@ -182,13 +235,45 @@ async function drift(scene: Scene): Promise<string> {
   return 'put right'
 }
 
+/** Somebody else changes a name that is then deleted here: it is theirs, where the destination shows the change. */
+async function takenOver(scene: Scene): Promise<string> {
+  const { fake, env, own, there } = scene
+  await write(world, tenant, env, 'TAKEN_NAME', 'ours')
+  expect(await pushed(scene)).toMatchObject({ status: 'succeeded', pushed: [own('TAKEN_NAME')] })
+  fake.put(there('TAKEN_NAME'), 'by hand')
+  await erase(world, tenant, env, 'TAKEN_NAME')
+  const plan = (await world.call(sync.plan, { ...onBinding(scene), body: {} })).body.plan
+  const run = await pushed(scene)
+  expect([run.status, run.deleted]).toEqual(['succeeded', plan.delete])
+  if (run.deleted.length > 0) return 'not shown, so removed'
+  expect(run.skipped).toEqual([{ name: own('TAKEN_NAME'), reason: expect.stringContaining('Somebody else') }])
+  expect(fake.values().get(there('TAKEN_NAME'))).toBe('by hand')
+  return 'stays'
+}
+
+/** A name that was removed and is wanted again is still the binding’s, also where the destination kept it as deleted. */
+async function returned(scene: Scene): Promise<string> {
+  const { fake, env, own, there } = scene
+  await write(world, tenant, env, 'THIRD_NAME', 'back again')
+  const run = await pushed(scene)
+  const [failure] = run.failures
+  if (failure !== undefined) {
+    expect(failure.reason).toContain('still being deleted')
+    await erase(world, tenant, env, 'THIRD_NAME')
+    return 'once its deletion is over'
+  }
+  expect(run).toMatchObject({ status: 'succeeded', pushed: [own('THIRD_NAME')] })
+  expect(fake.values().get(there('THIRD_NAME'))).toBe('back again')
+  return 'written'
+}
+
 async function foreign(scene: Scene): Promise<string> {
   const { fake, env, own, there } = scene
   await write(world, tenant, env, 'FOREIGN_NAME', 'ours')
   await edit(scene, { exclude: [] })
   const run = await pushed(scene)
-  expect(run).toMatchObject({ status: 'partial', pushed: [], requests: 0 })
-  expect(run.failures.map(({ name }) => name)).toEqual([own('FOREIGN_NAME')])
+  expect(run).toMatchObject({ status: 'succeeded', pushed: [], failures: [], requests: 0 })
+  expect(run.skipped.map(({ name }) => name)).toContain(own('FOREIGN_NAME'))
   expect(fake.values().get(there('FOREIGN_NAME'))).toBe('theirs')
   await edit(scene, { exclude: ['FOREIGN_NAME'] })
   return 'stays'

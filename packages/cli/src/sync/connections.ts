@@ -111,10 +111,9 @@ export async function verify(wanted: string, flags: Flags & { to?: Record<string
   const verified = []
   for (const destination of destinations) {
     const params = { orgId, connectionId: connection.id }
-    const { notes } = await session.client.sync.verifyConnection({ params, body: { destination } })
-    verified.push({ destination, notes })
+    await session.client.sync.verifyConnection({ params, body: { destination } })
+    verified.push({ destination })
     if (!flags.json) writeLine(`${connection.name} reaches ${describeDestination({ destination })}`)
-    for (const one of notes) note(one)
   }
   if (flags.json) writeJson({ connection: connection.id, verified })
 }

@@ -65,6 +65,7 @@ function checkRun(run: SyncRun): void {
 function tellRun(run: SyncRun): void {
   for (const name of run.pushed) writeLine(`pushed ${name}`)
   for (const name of run.deleted) writeLine(`deleted ${name}`)
+  for (const { name, reason } of run.skipped) writeLine(`skipped ${name}: ${reason}`)
   for (const { name, reason } of run.failures) writeLine(`failed ${name}: ${reason}`)
   if (run.status === 'running') note(`run ${run.id} goes on; see \`skerry sync runs\``)
   else note(`${run.status}: ${run.pushed.length} pushed, ${run.deleted.length} deleted, ${run.unchanged} unchanged`)
@@ -90,14 +91,15 @@ export async function list(wanted: string | undefined, flags: Flags & { limit: s
   } while (cursor !== null && left > 0)
   if (flags.json) return writeJson({ runs: all })
   writeTable(
-    ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'failed'],
+    ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'skipped', 'failed'],
     all.map((one) => [
       ...[one.id, one.bindingId, one.startedAt, one.trigger, one.status],
-      ...[one.pushed.length, one.deleted.length, one.unchanged, one.failures.length].map(String),
+      ...[one.pushed, one.deleted].map(({ length }) => String(length)),
+      ...[one.unchanged, one.skipped.length, one.failures.length].map(String),
     ]),
   )
   for (const one of all) {
     if (one.error !== null) note(`${one.id}: ${one.error}`)
-    for (const { name, reason } of one.failures) note(`${one.id}: ${name}: ${reason}`)
+    for (const { name, reason } of [...one.failures, ...one.skipped]) note(`${one.id}: ${name}: ${reason}`)
   }
 }

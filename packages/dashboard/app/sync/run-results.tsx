@@ -6,7 +6,7 @@ import { countsText } from './words.ts'
 
 /** What a run did, name by name. */
 export function RunResults({ run }: { run: Run }) {
-  const { pushed, deleted, failures, error } = run
+  const { pushed, deleted, skipped, failures, error } = run
   return (
     <Stack gap="sm">
       {error !== null && (
@@ -17,6 +17,7 @@ export function RunResults({ run }: { run: Run }) {
       <Text size="sm">{countsText(run)}</Text>
       <Names title="Pushed" names={pushed} />
       <Names title="Deleted there" names={deleted} />
+      <Reasons title="Left alone" failures={skipped} />
       <Reasons title="Failed" failures={failures} />
     </Stack>
   )

@@ -25,10 +25,11 @@ export const triggerWords: Record<Run['trigger'], string> = {
 }
 
 /** `3 pushed, 1 failed` */
-export function countsText({ pushed, deleted, failures, unchanged }: Run): string {
+export function countsText({ pushed, deleted, skipped, failures, unchanged }: Run): string {
   const counts = [
     [pushed.length, 'pushed'],
     [deleted.length, 'deleted'],
+    [skipped.length, 'left alone'],
     [failures.length, 'failed'],
     [unchanged, 'unchanged'],
   ] as const

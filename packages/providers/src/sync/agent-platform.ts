@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto'
 import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { checkPlace, headerCredential, rootOf } from './checks.ts'
 import type {
   SyncChanges,
   SyncConnection,
   SyncEntry,
   SyncFacts,
+  SyncFailed,
   SyncOutcome,
   SyncPlace,
   SyncSession,
 } from './provider.ts'
+import { done, inHalves, withoutTaken } from './pushing.ts'
 
 // Secrets of LangSmith deployments, by the control plane (https://api.host.langchain.com/docs). The whole list is written at
 // once. That a write merges is documented nowhere, so the names that are not ours are sent back as they were read.
@@ -55,7 +57,7 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
   return {
-    places: [`${root(config)}/deployments/${destination.deploymentId.toLowerCase()}`],
+    places: [`${rootOf(root(config))}/deployments/${destination.deploymentId.toLowerCase()}`],
     limits: {
       name: {
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
@@ -72,6 +74,7 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
     },
     effects: [
       'A push makes a new revision of the deployment, which is built and rolled out.',
+      'A name that LangSmith refuses is left out, and the others go.',
       'A deployment from a Git repository is built from the present head of its branch, so a push may roll out newer code.',
     ],
   }
@@ -93,8 +96,9 @@ export function open(connection: SyncConnection<'agent-platform'>, outside: Outs
     const headers = { 'x-api-key': key, ...tenant }
     const answer = await sendJson(outside, { ...request, url, headers, bytesMax: answerBytesMax })
     const failure = statusFailure(answer, outside.now(), said(answer, [key, ...values]))
-    if (failure) throw failure
-    return readSecrets(answer)
+    if (failure === null) return readSecrets(answer)
+    const reasons = entryReasons(answer, [key, ...values])
+    throw reasons.size === 0 ? failure : new EntriesRefused(failure.message, reasons)
   }
 
   return {
@@ -104,34 +108,73 @@ export function open(connection: SyncConnection<'agent-platform'>, outside: Outs
       return { notes: hidden === 0 ? [] : [note] }
     },
     list: async (): Promise<SyncEntry[]> => (await call({ method: 'GET' })).map((secret) => entryOf(secret)),
-    async push(changes: SyncChanges): Promise<SyncOutcome> {
-      const mentioned = new Set([...changes.write, ...changes.remove].map(({ name }) => name))
-      const there = await call({ method: 'GET' })
-      const kept = there.filter(({ name }) => !mentioned.has(name))
-      const hidden = kept.filter(isHidden).map(({ name }) => name)
-      if (hidden.length > 0)
-        throw new ProviderError(
-          'unsupported',
-          `nothing was written: it would erase ${named(hidden)}, whose values are hidden`,
-        )
-      const removed = changes.remove.map(({ name }) => name)
-      const present = new Set(there.map(({ name }) => name))
-      // Even a list that is the same makes a revision.
-      if (changes.write.length === 0 && !removed.some((name) => present.has(name)))
-        return { written: [], removed, failed: [] }
-      const secrets = [...kept, ...changes.write.map(({ name, value }) => ({ name, value }))]
-      const after = await call(
-        { method: 'PATCH', json: { secrets } },
-        secrets.map(({ value }) => value),
-      )
-      const revisions = new Map(after.map((secret) => [secret.name, entryOf(secret).revision]))
-      return {
-        written: changes.write.map(({ name }) => ({ name, revision: revisions.get(name) ?? null, memo: null })),
-        removed,
-        failed: [],
-      }
-    },
+    push: (changes) => inHalves(changes, pushTogether),
   }
+
+  /** Writes all names with one call. What its refusal names is left out of the next one, so that the others still go. */
+  async function pushTogether(given: Part): Promise<SyncOutcome> {
+    const there = await call({ method: 'GET' })
+    const present = new Set(there.map(({ name }) => name))
+    const { changes, failed } = withoutTaken(given, (name) => present.has(name))
+    const kept = keptOf(there, given)
+    const removed = changes.remove.map(({ name }) => name)
+    const removes = removed.some((name) => present.has(name))
+    let write = changes.write
+    // Even a list that is the same makes a revision.
+    while (write.length > 0 || removes) {
+      const secrets = [...kept, ...write.map(({ name, value }) => ({ name, value }))]
+      const values = secrets.map(({ value }) => value)
+      const after = await call({ method: 'PATCH', json: { secrets } }, values).catch((error: unknown) => {
+        if (!(error instanceof EntriesRefused)) throw error
+        const refused = write.filter((_, index) => error.reasons.has(kept.length + index))
+        // A refusal of an entry that is somebody else's cannot be helped here.
+        if (refused.length === 0) throw error
+        failed.push(...refused.map(({ name }) => refusedName(name, error.reasons.get(indexOf(secrets, name)))))
+        write = write.filter((each) => !refused.includes(each))
+        return null
+      })
+      if (after !== null) return { ...done({ write, remove: changes.remove }, revisionIn(after)), failed }
+    }
+    return { written: [], removed, failed }
+  }
+}
+
+type Part = Pick<SyncChanges, 'write' | 'remove'>
+
+/** The secrets that go back as they came. One whose value is hidden would be erased, so nothing is written then. */
+function keptOf(there: readonly Secret[], { write, remove }: Part): Secret[] {
+  const mentioned = new Set([...write, ...remove].map(({ name }) => name))
+  const isTaken = (name: string) => write.some((each) => each.name === name && each.isNew)
+  const kept = there.filter(({ name }) => !mentioned.has(name) || isTaken(name))
+  const hidden = kept.filter(isHidden).map(({ name }) => name)
+  if (hidden.length > 0)
+    throw new ProviderError(
+      'unsupported',
+      `nothing was written: it would erase ${named(hidden)}, whose values are hidden`,
+    )
+  return kept
+}
+
+/** A refusal that names entries of the list that was sent, by their places in it. */
+class EntriesRefused extends ProviderError {
+  readonly reasons: ReadonlyMap<number, string | null>
+
+  constructor(message: string, reasons: ReadonlyMap<number, string | null>) {
+    super('failed', message)
+    this.reasons = reasons
+  }
+}
+
+const indexOf = (secrets: readonly Secret[], wanted: string) => secrets.findIndex(({ name }) => name === wanted)
+
+const refusedName = (name: string, reason: string | null | undefined): SyncFailed => ({
+  name,
+  reason: `LangSmith refused the name: ${reason ?? 'it gave no reason that can be shown'}.`,
+})
+
+const revisionIn = (after: readonly Secret[]) => {
+  const revisions = new Map(after.map((secret) => [secret.name, entryOf(secret).revision]))
+  return ({ name }: { name: string }) => revisions.get(name) ?? null
 }
 
 interface Secret {
@@ -158,6 +201,19 @@ function readSecrets({ body }: JsonAnswer): Secret[] {
 
 const named = (names: readonly string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+
+/** What an answer 422 says of entries of the list: `loc` is `['body', 'secrets', 3, 'name']`. */
+function entryReasons({ status, body }: JsonAnswer, secrets: readonly string[]): Map<number, string | null> {
+  const detail = (body as { detail?: unknown } | undefined)?.detail
+  if (status !== 422 || !Array.isArray(detail)) return new Map()
+  return new Map(
+    detail.flatMap(({ loc, msg }: { loc?: unknown; msg?: unknown }) => {
+      const [root, list, index] = Array.isArray(loc) ? loc : []
+      if (root !== 'body' || list !== 'secrets' || typeof index !== 'number') return []
+      return [[index, typeof msg === 'string' ? safeText(msg, secrets) : null] as const]
+    }),
+  )
+}
 
 /** The list of problems of an answer 422 quotes the input, so of those only the places are told. */
 function said({ body }: JsonAnswer, secrets: readonly string[]): string | null {

@@ -2,7 +2,7 @@ import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../h
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
-import { oneByOne } from './one-by-one.ts'
+import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
 // Environment variables in vaults of Claude Managed Agents (https://platform.claude.com/docs). Agents see a placeholder, and the
@@ -68,7 +68,9 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
     let page = ''
     for (let pages = 0; pages < pagesMax; pages++) {
       const { body } = await call({ method: 'GET', url: `${url}?limit=100${page}` })
-      const { data, next_page } = (body ?? {}) as { data?: unknown; next_page?: unknown }
+      if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer holds no list')
+      // An empty list may be left out.
+      const { data = [], next_page } = body as { data?: unknown; next_page?: unknown }
       if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer holds no list of credentials')
       found.push(...data.map(readCredential).filter(({ archived }) => !archived))
       if (typeof next_page !== 'string') return found
@@ -105,11 +107,12 @@ export function open(connection: SyncConnection<'ai-agent-vaults'>, outside: Out
       }
 
       return await oneByOne(changes, {
-        async write({ name, value }) {
+        async write({ name, value, isNew }) {
+          if (isNew && idOf(name) !== undefined) throw madeMeanwhile()
           const { revision } = await write(name, value).catch(async (error: unknown) => {
-            // Somebody made or removed it since the list was read, or an answer to us was lost.
-            const stale = error instanceof ProviderError && (error.reason === 'exists' || error.reason === 'missing')
-            if (!stale) throw error
+            const reason = error instanceof ProviderError ? error.reason : undefined
+            // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
+            if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
             there = await all()
             return await write(name, value)
           })

@@ -3,7 +3,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, digestOf, objectOf, tokenOf } from './call.ts'
 import type { SyncConnection, SyncFacts, SyncFailed, SyncPlace, SyncSession } from './provider.ts'
-import { inHalves } from './pushing.ts'
+import { inHalves, withoutTaken } from './pushing.ts'
 
 // Variables of a Northflank secret group (https://northflank.com/docs/v1/api). Whether a PATCH adds to the variables or
 // replaces them is not documented: the whole map is read, sent and read again, which is right both ways.
@@ -62,8 +62,10 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
       return Object.entries(await read()).map(([name, value]) => ({ name, revision: revisionOf(value) }))
     },
     async push(changes) {
-      return await inHalves(changes, async ({ write, remove }) => {
+      return await inHalves(changes, async (part) => {
         const before = await read()
+        const { changes: ours, failed } = withoutTaken(part, (name) => name in before)
+        const { write, remove } = ours
         const gone = new Set(remove.map(({ name }) => name))
         const kept = Object.entries(before).filter(([name]) => !gone.has(name))
         const variables = {
@@ -81,6 +83,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
             .map(({ name, value }) => ({ name, revision: digestOf(value), memo: null })),
           removed: remove.filter((each) => !stayed.includes(each)).map(({ name }) => name),
           failed: [
+            ...failed,
             ...stayed.map(
               ({ name }): SyncFailed => ({ name, reason: 'Northflank kept the name although it was left out.' }),
             ),

@@ -2,8 +2,8 @@ import type { JsonAnswer } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, listOf, objectOf, tokenOf } from './call.ts'
-import type { SyncChanges, SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
-import { done, inHalves, without } from './pushing.ts'
+import type { SyncChanges, SyncConnection, SyncFacts, SyncOutcome, SyncPlace, SyncSession } from './provider.ts'
+import { done, inHalves, without, withoutTaken } from './pushing.ts'
 
 // Variables of a DigitalOcean App Platform app, or of one of its components. They are a part of the app’s spec, which is
 // read and written as a whole: what is not understood in it goes back as it came, and so do the encrypted values of others.
@@ -55,14 +55,18 @@ export function open({ destination, credential }: SyncConnection<'app-platform-e
     return { spec, owner, variables: listOf(owner.envs ?? [], 'variables') }
   }
 
-  async function write({ write, remove }: Pick<SyncChanges, 'write' | 'remove'>): Promise<void> {
+  async function write(part: Pick<SyncChanges, 'write' | 'remove'>): Promise<SyncOutcome> {
     const { spec, owner, variables } = await read()
+    const { changes, failed } = withoutTaken(part, (name) => variables.some(({ key }) => key === name))
+    const { write, remove } = changes
+    const outcome = { ...done(changes), failed }
     const changed = new Set([...write, ...remove].map(({ name }) => name))
     const kept = variables.filter(({ key }) => !changed.has(String(key)))
-    if (write.length === 0 && kept.length === variables.length) return
+    if (write.length === 0 && kept.length === variables.length) return outcome
     owner.envs = [...kept, ...write.map(({ name, value }) => ({ key: name, value, scope, type: 'SECRET' }))]
     const values = write.map(({ value }) => value)
     await call(api, { method: 'PUT', url, json: { spec } }, values)
+    return outcome
   }
 
   return {
@@ -77,10 +81,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-e
     },
     async push(given) {
       const { changes, failed } = without(given, ({ value }) => (value.includes('${') ? reference : null))
-      const outcome = await inHalves(changes, async (part) => {
-        await write(part)
-        return done(part)
-      })
+      const outcome = await inHalves(changes, write)
       return { ...outcome, failed: [...failed, ...outcome.failed] }
     },
   }

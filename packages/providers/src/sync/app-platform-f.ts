@@ -52,6 +52,10 @@ export function open({ destination, credential }: SyncConnection<'app-platform-f
       await read()
       return { notes: [] }
     },
+    async places() {
+      const { id } = objectOf((await call(api, { method: 'GET', url: app })).body, 'app')
+      return [`app/${id}`]
+    },
     async list() {
       return Object.entries(await read()).map(([name, value]) => ({ name, revision: digestOf(String(value)) }))
     },

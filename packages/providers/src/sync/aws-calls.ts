@@ -32,6 +32,7 @@ const reasons: Readonly<Record<string, [ProviderError['reason'], retryAfterMs?: 
   InvalidParameterException: ['invalid'],
   ValidationException: ['invalid'],
   ResourceExistsException: ['exists'],
+  ParameterAlreadyExists: ['exists'],
   ResourceNotFoundException: ['missing'],
   ParameterNotFound: ['missing'],
   InternalServerError: ['unreachable', 2000],

@@ -26,3 +26,9 @@ export function headerCredential(credential: string): string {
     throw new ProviderError('invalid', 'the credential is empty, or holds spaces or control characters')
   return token
 }
+
+/** The root of an API as one text, however it was typed: host in lower case, no usual port, no slash at its end. */
+export function rootOf(typed: string): string {
+  const { origin, pathname } = new URL(typed)
+  return `${origin}${pathname.replace(/\/$/, '')}`
+}

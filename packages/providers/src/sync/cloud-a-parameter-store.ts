@@ -84,19 +84,19 @@ export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outs
         MaxResults: 1,
       })
       await asked(client.send(command), secrets)
-      return { notes: ['Whether the key may write shows itself with the first push.'] }
+      return { notes: [] }
     },
     list,
     push: (changes: SyncChanges) =>
       oneByOne(changes, {
-        async write({ name, value }) {
+        async write({ name, value, isNew }) {
           const command = new PutParameterCommand({
             Name: path + name,
             Value: value,
             Type: type,
             Tier: tier,
             KeyId: kmsKeyId,
-            Overwrite: true,
+            Overwrite: !isNew,
           })
           const { Version } = await asked(client.send(command), [...secrets, value])
           return { revision: Version === undefined ? null : String(Version), memo: null }

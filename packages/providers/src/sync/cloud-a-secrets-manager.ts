@@ -19,6 +19,7 @@ import { checkPlace } from './checks.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 import {
   type Layout,
+  type Listed,
   layoutLimits,
   layoutPlace,
   managedSession,
@@ -26,8 +27,8 @@ import {
   type Told,
 } from './secret-manager.ts'
 
-// AWS Secrets Manager. Its list may be five minutes old, so nothing is decided by it: neither whether a secret exists, nor
-// whether somebody changed it.
+// AWS Secrets Manager. Its list may be five minutes old. So a name that is owned is looked at before it is removed or made
+// anew, and one that is new is created and never written over.
 
 const pagesMax = 2000
 const recoveryDays = 30
@@ -57,6 +58,7 @@ export function describe(place: Place): SyncFacts {
   return {
     places: [layoutPlace(`${config.region}/${config.accessKeyId}`, layout)],
     rules: JSON.stringify({ kmsKeyId }),
+    ...('prefix' in layout ? { keepsDeleted: true as const } : {}),
     limits,
     effects:
       'bundleId' in layout
@@ -76,7 +78,7 @@ export function open(connection: SyncConnection<'cloud-a-secrets-manager'>, outs
     async verify() {
       if ('bundleId' in layout) return { notes: await store.notes(layout.bundleId) }
       await store.page(layout.prefix, 1)
-      return { notes: ['Whether the key may write shows itself with the first push.'] }
+      return { notes: [] }
     },
     ...managedSession(layout, store),
   }
@@ -89,8 +91,8 @@ class Store implements SecretManager {
   private readonly client: SecretsManagerClient
   private readonly kmsKeyId: string | undefined
   private readonly credential: string
-  /** What this session wrote and removed, ahead of the list. */
-  private readonly own = new Map<string, boolean>()
+  /** What this session wrote (not deleted) and removed (deleted), ahead of the list. */
+  private readonly own = new Map<string, Listed>()
 
   constructor(connection: SyncConnection<'cloud-a-secrets-manager'>, outside: Outside) {
     this.client = new SecretsManagerClient(awsClient(connection, 'secretsmanager', outside))
@@ -98,38 +100,49 @@ class Store implements SecretManager {
     this.credential = connection.credential
   }
 
-  async ids(prefix: string): Promise<string[]> {
-    const found = new Set<string>()
+  async secrets(prefix: string): Promise<Listed[]> {
+    const found = new Map<string, Listed>()
     let token: string | undefined
     for (let pages = 0; pages < pagesMax; pages++) {
       const { SecretList = [], NextToken } = await this.page(prefix, 100, token)
-      for (const { Name = '' } of SecretList) if (Name.startsWith(prefix)) found.add(Name)
+      for (const { Name = '', DeletedDate } of SecretList)
+        if (Name.startsWith(prefix)) found.set(Name, { id: Name, deleted: DeletedDate !== undefined })
       token = NextToken
       if (token) continue
-      for (const [name, exists] of this.own) exists ? found.add(name) : found.delete(name)
-      return [...found]
+      for (const [id, known] of this.own) found.set(id, known)
+      return [...found.values()]
     }
     throw new ProviderError('failed', 'the list of secrets does not end')
   }
 
   async page(prefix: string, MaxResults: number, NextToken?: string): Promise<ListSecretsCommandOutput> {
     const Filters = prefix === '' ? undefined : [{ Key: 'name' as const, Values: [prefix] }]
-    return await asked(this.client.send(new ListSecretsCommand({ Filters, MaxResults, NextToken })), [this.credential])
+    const command = new ListSecretsCommand({ Filters, MaxResults, NextToken, IncludePlannedDeletion: true })
+    return await asked(this.client.send(command), [this.credential])
+  }
+
+  /** The id of the current version is the revision: another writer makes another one. */
+  async look(id: string): Promise<{ revision: string | null; deleted: boolean } | null> {
+    const found = await this.described(id)
+    if (found === null) return null
+    const versions = Object.entries(found.VersionIdsToStages ?? {})
+    const [current = null] = versions.find(([, stages]) => stages.includes('AWSCURRENT')) ?? []
+    return { revision: current, deleted: found.DeletedDate !== undefined }
   }
 
   async notes(id: string): Promise<string[]> {
     const found = await this.described(id)
     if (found === null) return ['The secret does not exist yet. The first push makes it.']
-    if (found.DeletedDate) return ['The secret is scheduled for deletion. The first push restores it.']
-    await this.bundle(id, 'to read')
+    await this.bundle(id)
     return found.RotationEnabled ? ['AWS rotates the secret, and will write over what is pushed.'] : []
   }
 
-  /** Empty where the secret does not exist. One that is to be deleted cannot be read: it is restored before a write. */
-  async bundle(id: string, how: 'to read' | 'to write'): Promise<Bundle> {
+  /** Empty where the secret does not exist. Skerry never deletes one, so it does not restore what somebody else deleted. */
+  async bundle(id: string): Promise<Bundle> {
     const found = await this.described(id)
-    if (found === null || (found.DeletedDate && how === 'to read')) return new Map()
-    if (found.DeletedDate) await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), [this.credential])
+    if (found === null) return new Map()
+    if (found.DeletedDate)
+      throw new ProviderError('invalid', `the secret ${id} is scheduled for deletion; restore it in AWS first`)
     const { SecretString } = await asked(this.client.send(new GetSecretValueCommand({ SecretId: id })), [
       this.credential,
     ]).catch((error: unknown) => {
@@ -141,25 +154,35 @@ class Store implements SecretManager {
   }
 
   /** The same run writes a value once: a version has the token as its id. */
-  async write(id: string, value: string, { runId, values }: Told): Promise<null> {
+  async write(id: string, value: string, { runId, isNew, values }: Told): Promise<{ revision: string; memo: null }> {
     const secrets = [this.credential, value, ...values]
     const token = createHash('sha256').update(`${runId}\n${id}`).digest('hex')
+    const revision = isNew
+      ? await this.create(id, value, token, secrets)
+      : await this.replace(id, value, token, secrets)
+    this.own.set(id, { id, deleted: false })
+    return { revision, memo: null }
+  }
+
+  /** Writes a secret that is the caller’s, and makes or restores it where it is gone. */
+  private async replace(id: string, value: string, token: string, secrets: readonly string[]): Promise<string> {
     const put = async () =>
       await this.put(id, value, token, secrets).catch(async (error: unknown) => {
         // The run wrote another value of the name before.
         if (!(error instanceof AwsRefusal && error.code === 'ResourceExistsException')) throw error
-        await this.put(id, value, randomUUID(), secrets)
+        return await this.put(id, value, randomUUID(), secrets)
       })
-    await put().catch(async (error: unknown) => {
+    return await put().catch(async (error: unknown) => {
       if (!(error instanceof AwsRefusal)) throw error
-      if (error.code === 'ResourceNotFoundException') await this.create(id, value, token, secrets)
-      else if (error.code === 'InvalidRequestException' && (await this.described(id))?.DeletedDate) {
-        await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), secrets)
-        await put()
-      } else throw error
+      if (error.code === 'ResourceNotFoundException') return await this.create(id, value, token, secrets)
+      if (error.code !== 'InvalidRequestException' || !(await this.described(id))?.DeletedDate) throw error
+      await asked(this.client.send(new RestoreSecretCommand({ SecretId: id })), secrets)
+      return await put().catch(async (refused: unknown) => {
+        // The old value must not live on where the new one is refused.
+        await this.remove(id).catch(() => {})
+        throw refused
+      })
     })
-    this.own.set(id, true)
-    return null
   }
 
   async remove(id: string): Promise<void> {
@@ -169,29 +192,33 @@ class Store implements SecretManager {
       const gone = error.reason === 'missing' || (error.code === 'InvalidRequestException' && (await this.isGone(id)))
       if (!gone) throw error
     })
-    this.own.set(id, false)
+    this.own.set(id, { id, deleted: true })
   }
 
   /** Where a key is named, it is set with the value, so that its change takes hold. */
-  private async put(id: string, value: string, token: string, secrets: readonly string[]): Promise<void> {
+  private async put(id: string, value: string, token: string, secrets: readonly string[]): Promise<string> {
     const version = { SecretId: id, SecretString: value, ClientRequestToken: token }
-    await (this.kmsKeyId === undefined
+    const { VersionId = token } = await (this.kmsKeyId === undefined
       ? asked(this.client.send(new PutSecretValueCommand(version)), secrets)
       : asked(this.client.send(new UpdateSecretCommand({ ...version, KmsKeyId: this.kmsKeyId })), secrets))
+    return VersionId
   }
 
-  private async create(id: string, value: string, token: string, secrets: readonly string[]): Promise<void> {
+  private async create(id: string, value: string, token: string, secrets: readonly string[]): Promise<string> {
     const command = new CreateSecretCommand({
       Name: id,
       SecretString: value,
       ClientRequestToken: token,
       KmsKeyId: this.kmsKeyId,
     })
-    await asked(this.client.send(command), secrets).catch((error: unknown) => {
+    const { VersionId = token } = await asked(this.client.send(command), secrets).catch(async (error: unknown) => {
+      if (!(error instanceof AwsRefusal && error.code === 'InvalidRequestException')) throw error
+      if ((await this.described(id))?.DeletedDate)
+        throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
       // The name of a secret that was deleted by force is kept for a while.
-      const early = error instanceof AwsRefusal && error.code === 'InvalidRequestException'
-      throw early ? new ProviderError('failed', error.message, 5000) : error
+      throw new ProviderError('failed', error.message, 5000)
     })
+    return VersionId
   }
 
   private async isGone(id: string): Promise<boolean> {

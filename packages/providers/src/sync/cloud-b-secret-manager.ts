@@ -5,9 +5,10 @@ import { ProviderError, safeText } from '../provider-error.ts'
 import { type Bundle, bundleBytesMax, readBundle } from './bundle.ts'
 import { checkPlace } from './checks.ts'
 import { crc32c } from './crc32c.ts'
-import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
+import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 import {
   type Layout,
+  type Listed,
   layoutLimits,
   layoutPlace,
   managedSession,
@@ -62,7 +63,7 @@ export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outsi
   return {
     async verify() {
       const isOurs = (id: string) => ('bundleId' in layout ? id === layout.bundleId : id.startsWith(layout.prefix))
-      const strange = (await project.secrets()).filter(({ id, isAsked }) => isOurs(id) && !isAsked).length
+      const strange = (await project.listed()).filter(({ id, isAsked }) => isOurs(id) && !isAsked).length
       if ('bundleId' in layout) await project.bundle(layout.bundleId)
       const note = `${strange} of the secrets there are replicated otherwise than the destination says, and stay so.`
       return { notes: strange === 0 ? [] : [note] }
@@ -87,7 +88,7 @@ class Project implements SecretManager {
     this.url = `${outside.origin('cloud-b-secret-manager', ORIGIN)}/v1/projects/${encodeURIComponent(projectId)}/secrets`
   }
 
-  async secrets(): Promise<{ id: string; isAsked: boolean }[]> {
+  async listed(): Promise<{ id: string; isAsked: boolean }[]> {
     const found: { id: string; isAsked: boolean }[] = []
     const asked = JSON.stringify(placesOf(replicationOf(this.connection.destination)))
     let page = ''
@@ -102,8 +103,16 @@ class Project implements SecretManager {
     throw new ProviderError('failed', 'the list of secrets does not end')
   }
 
-  async ids(prefix: string): Promise<string[]> {
-    return (await this.secrets()).map(({ id }) => id).filter((id) => id.startsWith(prefix))
+  async secrets(prefix: string): Promise<Listed[]> {
+    return (await this.listed()).filter(({ id }) => id.startsWith(prefix)).map(({ id }) => ({ id, deleted: false }))
+  }
+
+  /** The revision is of the newest version. One that was disabled or destroyed is no longer what was written. */
+  async look(id: string): Promise<{ revision: string | null; deleted: false } | null> {
+    const answer = await this.call({ method: 'GET', url: `${this.url}/${id}/versions/latest` }).catch(unlessMissing)
+    if (answer !== undefined) return { revision: revisionOf(answer.body), deleted: false }
+    const secret = await this.call({ method: 'GET', url: `${this.url}/${id}` }).catch(unlessMissing)
+    return secret === undefined ? null : { revision: 'no version', deleted: false }
   }
 
   /** Empty where there is no secret, or none of its versions was written yet. */
@@ -117,30 +126,36 @@ class Project implements SecretManager {
     return readBundle(Buffer.from(data, 'base64').toString('utf8'))
   }
 
-  async write(id: string, value: string, { memo, values }: Told): Promise<string | null> {
-    const version = await this.add(id, value, values)
-    return this.connection.destination.pruneVersions ? await this.prune(id, version, memo) : null
+  async write(id: string, value: string, { memo, isNew, values }: Told): Promise<Omit<SyncWritten, 'name'>> {
+    const { body } = await this.add(id, value, values, isNew)
+    const version = Number(lastOf((body as { name?: unknown } | undefined)?.name))
+    if (!Number.isSafeInteger(version)) throw new ProviderError('failed', 'the answer holds no version')
+    const kept = this.connection.destination.pruneVersions ? await this.prune(id, version, memo) : null
+    return { revision: revisionOf(body), memo: kept }
   }
 
-  /** Adds a version, of a secret that is made where there is none. Answers its number. */
-  private async add(id: string, value: string, values: readonly string[]): Promise<number> {
+  /** Adds a version, of a secret that is made where there is none. */
+  private async add(id: string, value: string, values: readonly string[], isNew: boolean): Promise<JsonAnswer> {
     const bytes = Buffer.from(value, 'utf8')
     const data = bytes.toString('base64')
     const json = { payload: { data, dataCrc32c: String(crc32c(bytes)) } }
     const secrets = [value, data, ...values]
     const add = () => this.call({ method: 'POST', url: `${this.url}/${id}:addVersion`, json }, secrets)
-    const answer = await add().catch(async (error: unknown) => {
-      if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+    const make = async () => {
       const replication = replicationOf(this.connection.destination)
-      const made = this.call({ method: 'POST', url: `${this.url}?secretId=${id}`, json: { replication } })
-      await made.catch((refused: unknown) => {
-        if (!(refused instanceof ProviderError && refused.reason === 'exists')) throw refused
+      await this.call({ method: 'POST', url: `${this.url}?secretId=${id}`, json: { replication } })
+      return await add().catch(async (error: unknown) => {
+        // An empty secret would look like somebody else’s to the next run.
+        const refused = error instanceof ProviderError && error.reason !== 'unreachable'
+        if (refused) await this.remove(id).catch(() => {})
+        throw error
       })
-      return await add()
+    }
+    if (isNew) return await make()
+    return await add().catch(async (error: unknown) => {
+      if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
+      return await make()
     })
-    const version = Number(lastOf((answer.body as { name?: unknown } | undefined)?.name))
-    if (!Number.isSafeInteger(version)) throw new ProviderError('failed', 'the answer holds no version')
-    return version
   }
 
   async remove(id: string): Promise<void> {
@@ -185,6 +200,12 @@ class Project implements SecretManager {
     if (failure) throw failure
     return answer
   }
+}
+
+/** Number and instant of a version: numbers begin again with a secret that was made anew. */
+function revisionOf(body: unknown): string {
+  const { name, createTime, state = 'ENABLED' } = (body ?? {}) as Record<string, unknown>
+  return [lastOf(name), createTime, state].join(' ')
 }
 
 interface SecretItem {

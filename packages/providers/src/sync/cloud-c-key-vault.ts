@@ -26,13 +26,14 @@ export function describe(place: Place): SyncFacts {
   const { prefix = '', nameMode = 'dash' } = place.destination
   return {
     places: [`${vaultOf(place)}/prefix/${prefix}`.toLowerCase()],
+    keepsDeleted: true,
     limits: {
       name: {
         pattern: '^[0-9A-Za-z-]{1,127}$',
         words: 'letters, digits and hyphens, at most 127 with the prefix',
         reserved: [],
-        // The service tells no case apart.
-        form: nameMode === 'dash' ? 'dashed' : 'upper',
+        form: nameMode === 'dash' ? 'dashed' : 'exact',
+        ignoresCase: true,
         prefix,
       },
       valueBytesMax: 25 * 1024,
@@ -53,8 +54,7 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
   checkPlace(connection)
   const own = vaultOf(connection)
   const vault = outside.origin('cloud-c-key-vault', own)
-  const { prefix = '', nameMode = 'dash' } = connection.destination
-  const shown = (name: string) => (nameMode === 'dash' ? dashed(name) : name.toUpperCase())
+  const { prefix = '' } = connection.destination
   let token: string | undefined
 
   async function call(request: Pick<JsonRequest, 'method' | 'url' | 'json'>, value = ''): Promise<JsonAnswer> {
@@ -70,32 +70,44 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
   }
 
   async function list(): Promise<SyncEntry[]> {
+    const live = await listOf('/secrets')
+    const names = new Set(live.map(({ name }) => name.toLowerCase()))
+    const deleted = (await listOf('/deletedsecrets')).filter(({ name }) => !names.has(name.toLowerCase()))
+    return [...live, ...deleted.map((entry) => ({ ...entry, deleted: true as const }))]
+  }
+
+  async function listOf(path: '/secrets' | '/deletedsecrets'): Promise<SyncEntry[]> {
     const found: SyncEntry[] = []
-    let next: string | null = '/secrets?maxresults=25'
+    let next: string | null = `${path}?maxresults=25`
     for (let pages = 0; next !== null; pages++) {
       if (pages === pagesMax) throw new ProviderError('failed', 'the list of secrets does not end')
       const { body } = await call({ method: 'GET', url: next })
       const { value, nextLink } = (body ?? {}) as { value?: unknown; nextLink?: unknown }
       if (!Array.isArray(value)) throw new ProviderError('failed', 'the answer holds no list of secrets')
       for (const item of value) {
-        const name = nameOf(item.id)
+        const name = nameOf(item.id, path)
         if (!name.toLowerCase().startsWith(prefix.toLowerCase())) continue
         const locked = item.managed === true ? { locked: 'It belongs to a certificate of the vault.' } : {}
-        found.push({ name: shown(name.slice(prefix.length)), revision: revisionOf(item), ...locked })
+        found.push({ name: name.slice(prefix.length), revision: revisionOf(item), ...locked })
       }
-      next = typeof nextLink === 'string' && nextLink !== '' ? ownLink(nextLink, [own, vault]) : null
+      next = typeof nextLink === 'string' && nextLink !== '' ? ownLink(nextLink, path, [own, vault]) : null
     }
     return found
   }
 
-  /** Deleted secrets keep their names. Such a one is recovered, with its old value, and then written over. */
-  async function put(name: string, value: string): Promise<string | null> {
+  /**
+   * Deleted secrets keep their names. One that is the caller’s is recovered, with its old value, and then written over; one of
+   * somebody else stays deleted.
+   */
+  async function put(name: string, value: string, isNew: boolean): Promise<string | null> {
     const url = `/secrets/${encodeURIComponent(prefix + name)}`
     const set = async () => revisionOf((await call({ method: 'PUT', url, json: { value } }, value)).body)
     try {
       return await set()
     } catch (error) {
       if (!(error instanceof RecoverableError)) throw error
+      if (isNew)
+        throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
       await call({ method: 'POST', url: `/deletedsecrets/${encodeURIComponent(prefix + name)}/recover` })
     }
     try {
@@ -111,12 +123,12 @@ export function open(connection: SyncConnection<'cloud-c-key-vault'>, outside: O
   return {
     async verify() {
       await call({ method: 'GET', url: '/secrets?maxresults=1' })
-      return { notes: ['Whether the application may write shows itself with the first push.'] }
+      return { notes: [] }
     },
     list,
     push: (changes: SyncChanges) =>
       oneByOne(changes, {
-        write: async ({ name, value }) => ({ revision: await put(name, value), memo: null }),
+        write: async ({ name, value, isNew = false }) => ({ revision: await put(name, value, isNew), memo: null }),
         async remove({ name }) {
           await call({ method: 'DELETE', url: `/secrets/${encodeURIComponent(prefix + name)}` }).catch(
             (error: unknown) => {
@@ -191,11 +203,9 @@ function said(body: unknown, secrets: readonly string[]): string | null {
   return texts.length === 0 ? null : safeText(texts.join(': '), secrets)
 }
 
-const dashed = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '-')
-
-/** `https://<vault>/secrets/<name>`, and a version behind it in the answer to a write. */
-function nameOf(id: unknown): string {
-  const [, name] = /\/secrets\/([0-9A-Za-z-]{1,127})(?:\/|$)/.exec(String(id)) ?? []
+/** `https://<vault>/secrets/<name>`. A deleted secret shows this id, too, and another one beside it. */
+function nameOf(id: unknown, path: string): string {
+  const [, name] = new RegExp(`(?:/secrets|${path})/([0-9A-Za-z-]{1,127})(?:/|$)`).exec(String(id)) ?? []
   if (name === undefined) throw new ProviderError('failed', 'the id of a secret cannot be read')
   return name
 }
@@ -206,9 +216,9 @@ function revisionOf(item: unknown): string | null {
 }
 
 /** The next page is named by a whole URL, which must not lead the token elsewhere. */
-function ownLink(link: string, hosts: readonly string[]): string {
+function ownLink(link: string, path: string, hosts: readonly string[]): string {
   const url = URL.canParse(link) ? new URL(link) : null
-  if (url === null || !hosts.some((host) => new URL(host).host === url.host) || url.pathname !== '/secrets')
+  if (url === null || !hosts.some((host) => new URL(host).host === url.host) || url.pathname !== path)
     throw new ProviderError('failed', 'the next page of the list is at another place')
   return `${url.pathname}${url.search}`
 }

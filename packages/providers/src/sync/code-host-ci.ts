@@ -1,7 +1,7 @@
 import { type JsonAnswer, type JsonRequest, retryAfterMs, sendJson, statusFailure } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
-import { checkPlace, headerCredential } from './checks.ts'
+import { checkPlace, headerCredential, rootOf } from './checks.ts'
 import { oneByOne, withRevisions } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
@@ -21,7 +21,7 @@ export function describe(place: Place): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
   return {
-    places: [`${config.baseUrl ?? ROOT}${pathOf(destination)}`.toLowerCase()],
+    places: [`${rootOf(config.baseUrl ?? ROOT)}${pathOf(destination)}`.toLowerCase()],
     ...(destination.kind === 'org' ? { rules: JSON.stringify(readersOf(destination)) } : {}),
     limits: {
       name: {
@@ -93,7 +93,7 @@ export function open(connection: SyncConnection<'code-host-ci'>, outside: Outsid
   return {
     async verify() {
       await call({ method: 'GET', url: `${url}?per_page=1` })
-      return { notes: ['Whether the token may write shows itself with the first push.'] }
+      return { notes: [] }
     },
     list,
     async push(changes: SyncChanges) {

@@ -2,7 +2,7 @@ import type { Outside } from '../outside.ts'
 import { call, objectOf } from './call.ts'
 import { edgeAccount, edgeApi } from './edge-api.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
-import { done, inHalves } from './pushing.ts'
+import { done, inHalves, withoutTaken } from './pushing.ts'
 
 // Secrets of a Cloudflare Pages project. They are fields of the project: what a PATCH does not name stays, null removes. Both
 // environments go in one call, so that none is left behind.
@@ -61,9 +61,11 @@ export function open({ config, destination, credential }: SyncConnection<'edge-p
       const names = [...(await read()).values()].flatMap((settings) => settings.names)
       return [...new Set(names)].map((name) => ({ name, revision: null }))
     },
-    async push(changes) {
+    async push(given) {
       const current = await read()
-      return await inHalves(changes, async (part) => {
+      const isThere = (name: string) => [...current.values()].some(({ names }) => names.includes(name))
+      const { changes, failed } = withoutTaken(given, isThere)
+      const outcome = await inHalves(changes, async (part) => {
         const configs = [...current].flatMap(([environment, { names, configHash }]) => {
           const vars = Object.fromEntries([
             ...part.write.map(({ name, value }) => [name, { type: 'secret_text', value }]),
@@ -77,6 +79,7 @@ export function open({ config, destination, credential }: SyncConnection<'edge-p
         if (configs.length > 0) await call(api, { method: 'PATCH', url, json }, values)
         return done(part)
       })
+      return { ...outcome, failed: [...failed, ...outcome.failed] }
     },
   }
 }

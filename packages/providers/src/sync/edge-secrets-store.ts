@@ -2,7 +2,7 @@ import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { call, ignoreMissing, listOf, objectOf, pagesMax } from './call.ts'
 import { edgeAccount, edgeApi } from './edge-api.ts'
-import { oneByOne } from './one-by-one.ts'
+import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
 // Secrets of a Cloudflare Secrets Store. They are changed by id, and a deletion is accepted before it is done.
@@ -78,8 +78,9 @@ export function open(connection: SyncConnection<'edge-secrets-store'>, outside: 
       const byName = new Map(secrets.filter(({ deleted }) => !deleted).map((secret) => [secret.name, secret]))
       const leaving = new Set(secrets.filter(({ deleted }) => deleted).map(({ name }) => name))
       return await oneByOne(changes, {
-        async write({ name, value }) {
+        async write({ name, value, isNew }) {
           const known = byName.get(name)
+          if (known && isNew) throw madeMeanwhile()
           return known ? await update(known, value) : await create(name, value, leaving.has(name))
         },
         async remove({ name }) {
@@ -103,9 +104,9 @@ export function open(connection: SyncConnection<'edge-secrets-store'>, outside: 
   async function create(name: string, value: string, leaving: boolean): Promise<Written> {
     const json = [{ name, value, scopes: destination.scopes }]
     const { body } = await call(api, { method: 'POST', url, json }, [value]).catch((error: unknown) => {
-      if (leaving && error instanceof ProviderError && error.reason === 'failed')
-        throw new ProviderError('exists', 'a secret of this name is still being deleted', deletionMs)
-      throw error
+      if (!(error instanceof ProviderError) || error.reason !== 'failed') throw error
+      if (leaving) throw new ProviderError('exists', 'a secret of this name is still being deleted', deletionMs)
+      throw /already_exists/.test(error.message) ? new ProviderError('exists', error.message) : error
     })
     const made = listOf(objectOf(body, 'result').result, 'secrets').map(secretOf)
     return { revision: made.find((secret) => secret.name === name)?.modified ?? null, memo: null }

@@ -2,7 +2,7 @@ import { type JsonAnswer, type JsonRequest, sendJson, statusFailure } from '../h
 import type { Outside } from '../outside.ts'
 import { ProviderError, safeText } from '../provider-error.ts'
 import { checkPlace, headerCredential } from './checks.ts'
-import { oneByOne } from './one-by-one.ts'
+import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncChanges, SyncConnection, SyncEntry, SyncFacts, SyncPlace, SyncSession } from './provider.ts'
 
 // Variables of Bunnyshell environments and projects (https://documentation.bunnyshell.com). They are written one at a time, by
@@ -88,11 +88,12 @@ export function open(connection: SyncConnection<'env-platform'>, outside: Outsid
     async push(changes: SyncChanges) {
       let known = await ids()
       return await oneByOne(changes, {
-        async write({ name, value }) {
+        async write({ name, value, isNew }) {
+          if (isNew && known.has(name)) throw madeMeanwhile()
           await write(known, name, value).catch(async (error: unknown) => {
-            // Somebody made or removed it since the list was read, or an answer to us was lost.
-            const stale = error instanceof ProviderError && (error.reason === 'exists' || error.reason === 'missing')
-            if (!stale) throw error
+            const reason = error instanceof ProviderError ? error.reason : undefined
+            // An answer to us was lost, so that the name is ours already, or somebody removed it since the list was read.
+            if (reason !== 'missing' && (reason !== 'exists' || isNew)) throw error
             known = await ids()
             await write(known, name, value)
           })

@@ -4,7 +4,7 @@ import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, pagesMax, tokenOf } from './call.ts'
 import { checkPlace } from './checks.ts'
 import { type EnvRecord, recordOf, recordsOfName, revisionOf, type Slot, slotsOf } from './frontend-cloud-records.ts'
-import { oneByOne } from './one-by-one.ts'
+import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
 // Environment variables of a Vercel project (https://vercel.com/docs/rest-api). A name may have several records, each with
@@ -17,10 +17,10 @@ type Destination = SyncPlace<'frontend-cloud'>['destination']
 export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
   checkPlace(place)
   const { config, destination } = place
-  const { projectId, targets, gitBranch } = destination
+  const { projectId, targets } = destination
   const project = projectId.startsWith('prj_') ? projectId : `${config.teamId ?? 'personal'}/${projectId}`
   return {
-    places: targets.map((target) => `project/${project}/${target}${gitBranch === undefined ? '' : `/${gitBranch}`}`),
+    places: placesIn(project, destination),
     limits: {
       name: {
         pattern: '^[A-Za-z][A-Za-z0-9_]*$',
@@ -43,6 +43,9 @@ export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
     ],
   }
 }
+
+const placesIn = (project: string, { targets, gitBranch }: Destination) =>
+  targets.map((target) => `project/${project}/${target}${gitBranch === undefined ? '' : `/${gitBranch}`}`)
 
 const reserved = [
   ...['AWS_SECRET_KEY', 'AWS_EXECUTION_ENV', 'AWS_LAMBDA_LOG_GROUP_NAME', 'AWS_LAMBDA_LOG_STREAM_NAME'],
@@ -85,6 +88,10 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
       await readAll()
       return { notes: [] }
     },
+    async places() {
+      const { id } = objectOf((await call(api, { method: 'GET', url: url('v9', '') })).body, 'project')
+      return placesIn(String(id), destination)
+    },
     async list() {
       const byName = Map.groupBy(await readAll(), ({ key }) => key)
       return [...byName].flatMap(([name, all]) => {
@@ -104,7 +111,11 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
         return records
       }
       return await oneByOne(changes, {
-        write: async ({ name, value }) => await write(name, value, recordsOf(name)),
+        async write({ name, value, isNew }) {
+          const records = recordsOf(name)
+          if (isNew && records.length > 0) throw madeMeanwhile()
+          return await write(name, value, records)
+        },
         async remove({ name }) {
           for (const record of recordsOf(name)) await release(record, destination.targets)
         },
@@ -149,8 +160,10 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outside: Outs
     const { body } = await call(api, { method: 'POST', url: url('v10', '/env'), json }, [value])
     const { created, failed } = objectOf(body, 'variable')
     const [refused] = Array.isArray(failed) ? failed : []
-    if (refused !== undefined)
-      throw new ProviderError('failed', `Vercel refused it: ${said(refused) ?? 'no reason given'}`)
+    if (refused !== undefined) {
+      const code = said(refused)
+      throw new ProviderError(isConflict(code) ? 'exists' : 'failed', `Vercel refused it: ${code ?? 'no reason given'}`)
+    }
     return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
   }
 
@@ -182,10 +195,12 @@ function said(body: unknown): string | null {
   return typeof code === 'string' ? code : null
 }
 
+const isConflict = (code: string | null) =>
+  /^(ENV_ALREADY_EXISTS|ENV_CONFLICT|EXISTING_KEY_AND_TARGET)$/i.test(code ?? '')
+
 /** Status 403 stands for a name that exists, too, and 400 for a project that somebody else is just changing. */
 function refusal({ status, body }: JsonAnswer, code: string | null): ProviderError | null {
-  if (/^(ENV_ALREADY_EXISTS|ENV_CONFLICT|EXISTING_KEY_AND_TARGET)$/i.test(code ?? ''))
-    return new ProviderError('failed', `HTTP ${status}: ${code}`)
+  if (isConflict(code)) return new ProviderError('exists', `HTTP ${status}: ${code}`)
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   if (status === 400 && typeof message === 'string' && message.includes('ongoing update'))
     return new ProviderError('unreachable', 'somebody else is changing variables of the project')

@@ -13,7 +13,8 @@ const ORIGIN = 'https://huggingface.co'
 export function describe(place: SyncPlace<'ml-spaces'>): SyncFacts {
   checkPlace(place)
   return {
-    places: [`space/${place.destination.repoId}`],
+    // The Hub tells no case apart in names.
+    places: [`space/${place.destination.repoId.toLowerCase()}`],
     limits: {
       name: {
         pattern: '^[A-Za-z][A-Za-z0-9_]*$',

@@ -9,6 +9,10 @@ const pauseMs = 5000
 /** So many refusals of the credential, and nothing else, are no longer taken for those of single names. */
 const denialsMax = 3
 
+/** The refusal of a name that was not there when the list was read, and is now. */
+export const madeMeanwhile = () =>
+  new ProviderError('foreign', 'somebody else has made it there in the meantime, so it was left alone')
+
 /**
  * Changes one name after the other, for destinations without a call for many. A name that is refused fails alone; what would
  * meet all others too, a pause that was asked for or a connection that is gone, ends the push with what was done so far.
@@ -23,11 +27,13 @@ export async function oneByOne(
   const work = [
     ...write.map((change) => ({
       name: change.name,
+      isNew: change.isNew === true,
       run: async () => void written.push({ name: change.name, ...(await steps.write(change)) }),
     })),
     // Removals come last: what they break is then already replaced.
     ...remove.map((change) => ({
       name: change.name,
+      isNew: false,
       run: async () => {
         await steps.remove(change)
         removed.push(change.name)
@@ -35,21 +41,24 @@ export async function oneByOne(
     })),
   ]
   let denials = 0
-  for (const { name, run } of work) {
+  for (const { name, isNew, run } of work) {
     try {
       await run()
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       const nothingYet = written.length + removed.length + failed.length === denials
-      if (error.reason === 'denied' && nothingYet && ++denials === denialsMax) throw error
+      if (error.reason === 'denied' && nothingYet && ++denials === Math.min(denialsMax, work.length)) throw error
       if (error.reason === 'rate_limited' || error.reason === 'unreachable') {
         const retryAfterMs = error.retryAfterMs ?? pauseMs
         if (written.length + removed.length + failed.length === 0)
           throw new ProviderError(error.reason, error.message, retryAfterMs)
-        return { written, removed, failed, retryAfterMs }
+        const lost = error.reason === 'unreachable' ? { mayBeDone: [name] } : {}
+        return { written, removed, failed, retryAfterMs, ...lost }
       }
       const again = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
-      failed.push({ name, reason: sentence(error.message), ...again })
+      const isForeign = error.reason === 'foreign' || (error.reason === 'exists' && isNew)
+      const foreign = isForeign && error.retryAfterMs === undefined ? { foreign: true as const } : {}
+      failed.push({ name, reason: sentence(error.message), ...again, ...foreign })
     }
   }
   return { written, removed, failed }

@@ -34,6 +34,8 @@ export interface SyncFacts {
    * once more. Absent where there is nothing of the kind.
    */
   rules?: string
+  /** Whether a removed name can be restored there. The ledger then keeps the name, so that only its owner restores it. */
+  keepsDeleted?: true
   limits: SyncLimits
   /** What a push sets off there, in full sentences, for the person who decides on it. */
   effects: readonly string[]
@@ -64,19 +66,34 @@ export interface NameRule {
    */
   reserved: readonly string[]
   /**
-   * How a name looks there: as it is, in upper case (the destination tells no case apart), or in lower case with hyphens for
-   * all but letters and digits. Names that become the same one are refused together.
+   * How a name looks there: as it is, in upper case, or with hyphens for all but letters and digits. Names that become the
+   * same one are refused together.
    */
   form: 'exact' | 'upper' | 'dashed'
+  /** Whether names that differ only in their case are one name there. A name keeps the case in which it was made. */
+  ignoresCase?: true
   /** Put before each name there. A list comes back without it, and without names that lack it. */
   prefix: string
 }
 
 export interface SyncSession {
-  /** Proves that the credential reads the destination, without writing. Refuses one that must not be written to. */
+  /**
+   * Proves that the credential reads the destination, without writing. Refuses a destination that must not be written to. A
+   * plan shows the notes.
+   */
   verify(): Promise<{ notes: string[] }>
+  /**
+   * The places as the destination itself names them. Only destinations have it that go by several names, such as an app with a
+   * name and an id: two bindings meet there whichever they use. `describe` gives the places as the binding names them.
+   */
+  places?(): Promise<readonly string[]>
   /** The names that the destination holds, in the rule’s form and without its prefix; system names are left out. */
   list(): Promise<SyncEntry[]>
+  /**
+   * One name as it is right now, or null where it is not there. Only destinations have it whose list is late or shows no
+   * revisions. The runner asks for names that it owns and is about to remove or to make anew.
+   */
+  look?(name: string): Promise<SyncEntry | null>
   /**
    * Writes and removes. Names that it does not mention stay as they are, whatever that takes: where a call replaces all that
    * is there, the adapter reads right before it writes. A name to remove that is gone already counts as removed.
@@ -91,12 +108,18 @@ export interface SyncEntry {
   revision: string | null
   /** Why the name cannot be written, where the destination shows it: it belongs to an integration, is of another type. */
   locked?: string
+  /** Set where the name was deleted and can be restored. It is in use, but no program reads it. */
+  deleted?: true
 }
 
 export interface SyncChanges {
   /** Names this time with the same value may come again after a failure: with the same run, a repetition writes once. */
   runId: string
-  write: readonly { name: string; value: string; memo: string | null }[]
+  /**
+   * `isNew` says that the name was not there when the list was read. If somebody has made it since, it is theirs: an adapter
+   * that can see this leaves the name alone and reports it as foreign.
+   */
+  write: readonly { name: string; value: string; memo: string | null; isNew?: boolean }[]
   remove: readonly { name: string; memo: string | null }[]
 }
 
@@ -104,8 +127,10 @@ export interface SyncOutcome {
   written: readonly SyncWritten[]
   removed: readonly string[]
   failed: readonly SyncFailed[]
-  /** The other side asked for a pause: what is in none of the lists was not tried. */
+  /** The other side asked for a pause: what is in none of the lists was not tried, or its answer was lost. */
   retryAfterMs?: number
+  /** Names of a request whose answer was lost. They may be written or removed already. */
+  mayBeDone?: readonly string[]
 }
 
 export interface SyncWritten {
@@ -120,6 +145,8 @@ export interface SyncFailed {
   name: string
   /** A full sentence that holds no value. */
   reason: string
+  /** Set where the name is somebody else’s, and was left alone. */
+  foreign?: true
   /** Worth another try in this run, not before so long. */
   retryAfterMs?: number
 }

@@ -42,8 +42,11 @@ export async function inHalves(
     const begun = written.length + removed.length > 0
     if (error.reason !== 'failed') {
       if (!begun && failed.length === 0) throw error
-      if (error.reason === 'rate_limited' || error.reason === 'unreachable')
-        return { written, removed, failed, retryAfterMs: error.retryAfterMs ?? breakMs }
+      if (error.reason === 'rate_limited' || error.reason === 'unreachable') {
+        const names = part.map((each) => ('write' in each ? each.write.name : each.remove.name))
+        const lost = error.reason === 'unreachable' ? { mayBeDone: names } : {}
+        return { written, removed, failed, retryAfterMs: error.retryAfterMs ?? breakMs, ...lost }
+      }
     }
     refusals++
     const whole = error.reason !== 'failed' || part.length === 1 || (refusals >= refusalsMax && !begun)
@@ -77,6 +80,14 @@ export function without(changes: SyncChanges, reasonFor: (change: Write) => stri
   })
   const names = new Set(failed.map(({ name }) => name))
   return { changes: { ...changes, write: changes.write.filter(({ name }) => !names.has(name)) }, failed }
+}
+
+/** Names that somebody has made since the list was read are taken out: they are theirs. */
+export function withoutTaken<C extends Pick<SyncChanges, 'write'>>(changes: C, isTaken: (name: string) => boolean) {
+  const taken = changes.write.filter(({ name, isNew }) => isNew && isTaken(name)).map(({ name }) => name)
+  const reason = 'Somebody else has made it there in the meantime, so it was left alone.'
+  const failed = taken.map((name): SyncFailed => ({ name, reason, foreign: true }))
+  return { changes: { ...changes, write: changes.write.filter(({ name }) => !taken.includes(name)) }, failed }
 }
 
 /** The outcome of a call that did all it was asked. */

@@ -1,6 +1,7 @@
 import { type Bundle, bundleBytesMax, bundleEntries, bundleName, bundleOutcome, changedBundle } from './bundle.ts'
 import { oneByOne } from './one-by-one.ts'
-import type { SyncChanges, SyncLimits, SyncSession } from './provider.ts'
+import type { SyncChanges, SyncLimits, SyncOutcome, SyncSession, SyncWritten } from './provider.ts'
+import { withoutTaken } from './pushing.ts'
 import { mergedMemos } from './version-memo.ts'
 
 // What the secret managers of the clouds have in common: a binding writes either a secret for each name, behind a prefix, or one
@@ -8,17 +9,26 @@ import { mergedMemos } from './version-memo.ts'
 
 /** The calls of one of them. An id is what the manager calls a secret, with the prefix. */
 export interface SecretManager {
-  /** The ids that begin so. */
-  ids(prefix: string): Promise<string[]>
+  /** The secrets whose ids begin so. */
+  secrets(prefix: string): Promise<Listed[]>
+  /** A secret as it is right now, with the revision of its current value. Null where it is not there. */
+  look(id: string): Promise<{ revision: string | null; deleted: boolean } | null>
   /** Empty where there is no such secret. */
-  bundle(id: string, how: 'to read' | 'to write'): Promise<Bundle>
-  /** Makes a value the current one, and answers what is to be remembered of it. */
-  write(id: string, value: string, told: Told): Promise<string | null>
+  bundle(id: string): Promise<Bundle>
+  /** Makes a value the current one. */
+  write(id: string, value: string, told: Told): Promise<Omit<SyncWritten, 'name'>>
   remove(id: string): Promise<void>
+}
+
+export interface Listed {
+  id: string
+  deleted: boolean
 }
 
 export interface Told {
   runId: string
+  /** Whether there must be no secret of the id yet. */
+  isNew: boolean
   /** What it was told to remember before. */
   memo: string | null
   /** Values within the value, which no message may repeat. */
@@ -37,30 +47,39 @@ export const layoutLimits = (layout: Layout, perName: SyncLimits): SyncLimits =>
 export const layoutPlace = (account: string, layout: Layout): string =>
   'prefix' in layout ? `${account}/prefix/${layout.prefix}` : `${account}/secret/${layout.bundleId}`
 
-export function managedSession(layout: Layout, manager: SecretManager): Pick<SyncSession, 'list' | 'push'> {
+const deletedMark = (deleted: boolean) => (deleted ? { deleted: true as const } : {})
+
+export function managedSession(layout: Layout, manager: SecretManager): Pick<SyncSession, 'list' | 'look' | 'push'> {
   if ('bundleId' in layout)
     return {
-      list: async () => bundleEntries(await manager.bundle(layout.bundleId, 'to read')),
+      list: async () => bundleEntries(await manager.bundle(layout.bundleId)),
       push: (changes) => pushBundle(layout.bundleId, manager, changes),
     }
   const { prefix } = layout
   return {
-    list: async () => (await manager.ids(prefix)).map((id) => ({ name: id.slice(prefix.length), revision: null })),
+    async list() {
+      const all = await manager.secrets(prefix)
+      return all.map(({ id, deleted }) => ({ name: id.slice(prefix.length), revision: null, ...deletedMark(deleted) }))
+    },
+    async look(name) {
+      const found = await manager.look(prefix + name)
+      return found && { name, revision: found.revision, ...deletedMark(found.deleted) }
+    },
     push: (changes) =>
       oneByOne(changes, {
-        async write({ name, value, memo }) {
-          const kept = await manager.write(prefix + name, value, { runId: changes.runId, memo, values: [] })
-          return { revision: null, memo: kept }
-        },
+        write: ({ name, value, memo, isNew = false }) =>
+          manager.write(prefix + name, value, { runId: changes.runId, memo, isNew, values: [] }),
         remove: ({ name }) => manager.remove(prefix + name),
       }),
   }
 }
 
-async function pushBundle(id: string, manager: SecretManager, changes: SyncChanges) {
-  const next = changedBundle(await manager.bundle(id, 'to write'), changes)
-  if (next === null) return bundleOutcome(changes)
+async function pushBundle(id: string, manager: SecretManager, given: SyncChanges): Promise<SyncOutcome> {
+  const bundle = await manager.bundle(id)
+  const { changes, failed } = withoutTaken(given, (name) => bundle.has(name))
+  const next = changedBundle(bundle, changes)
+  if (next === null) return { ...bundleOutcome(changes), failed }
   const memo = mergedMemos([...changes.write, ...changes.remove].map((change) => change.memo))
-  const { runId } = changes
-  return bundleOutcome(changes, await manager.write(id, next.text, { runId, memo, values: next.values }))
+  const written = await manager.write(id, next.text, { runId: changes.runId, memo, isNew: false, values: next.values })
+  return { ...bundleOutcome(changes, written.memo), failed }
 }

@@ -1,9 +1,9 @@
-import type { JsonAnswer } from '../http.ts'
+import type { JsonAnswer, JsonRequest } from '../http.ts'
 import type { Outside } from '../outside.ts'
 import { ProviderError } from '../provider-error.ts'
 import { type Api, call, ignoreMissing, listOf, objectOf, tokenOf } from './call.ts'
 import { checkPlace } from './checks.ts'
-import { oneByOne } from './one-by-one.ts'
+import { madeMeanwhile, oneByOne } from './one-by-one.ts'
 import type { SyncConnection, SyncFacts, SyncPlace, SyncSession, SyncWritten } from './provider.ts'
 
 // Environment variables of a Netlify site (https://open-api.netlify.com). A variable has one value for each deploy context,
@@ -22,16 +22,17 @@ interface Context {
 
 interface Variable {
   secret: boolean
+  updatedAt: string | null
   values: (Context & { id: string })[]
 }
 
 export function describe(place: SyncPlace<'site-host'>): SyncFacts {
   checkPlace(place)
-  const { config, destination } = place
-  const { siteId, contexts, branch, secret = true } = destination
+  const { siteId, contexts, branch, secret = true } = place.destination
   return {
     places: contexts.map((context) => {
-      const place = `team/${config.accountId}/site/${siteId}/${context}`
+      // The id of a site is unique among all teams, and a team goes by a slug and an id.
+      const place = `site/${siteId}/${context}`
       return context === 'branch' ? `${place}/${branch}` : place
     }),
     rules: secret ? 'secret' : 'readable',
@@ -65,6 +66,8 @@ export function open({ config, destination, credential }: SyncConnection<'site-h
   const origin = `${outside.origin('site-host', ORIGIN)}/api/v1`
   const ours = contextsOf(destination)
   const isOurs = (value: Context) => ours.some((context) => sameContext(context, value))
+  /** A value for all contexts is there in ours as well. */
+  const isInPlace = (value: Context) => value.context === 'all' || isOurs(value)
 
   /** Without `site_id` a variable would be of the whole team. */
   const url = (path = '') => `${origin}/accounts/${config.accountId}/env${path}?site_id=${destination.siteId}`
@@ -84,16 +87,17 @@ export function open({ config, destination, credential }: SyncConnection<'site-h
       return { notes: [] }
     },
     async list() {
-      const held = [...(await read())].filter(([, { values }]) =>
-        // A value for all contexts is there in ours as well.
-        values.some((value) => value.context === 'all' || isOurs(value)),
-      )
-      return held.map(([name]) => ({ name, revision: null }))
+      const held = [...(await read())].filter(([, { values }]) => values.some(isInPlace))
+      return held.map(([name, { updatedAt }]) => ({ name, revision: updatedAt }))
     },
     async push(changes) {
       const variables = await read()
       return await oneByOne(changes, {
-        write: async ({ name, value }) => await write(name, value, variables.get(name)),
+        async write({ name, value, isNew }) {
+          const known = variables.get(name)
+          if (isNew && known?.values.some(isInPlace)) throw madeMeanwhile()
+          return await write(name, value, known)
+        },
         async remove({ name }) {
           const known = variables.get(name)
           if (known) await remove(name, known)
@@ -111,14 +115,18 @@ export function open({ config, destination, credential }: SyncConnection<'site-h
       ...(secret ? { scopes: secretScopes } : {}),
       values: ours.map((context) => ({ ...context, value })),
     }
-    if (known === undefined) await call(api, { method: 'POST', url: url(), json: [whole] }, [value])
-    else if (known.secret || !secret)
-      for (const context of ours)
-        await call(api, { method: 'PATCH', url: url(path), json: { ...context, value } }, [value])
-    else if (known.values.every(isOurs)) await call(api, { method: 'PUT', url: url(path), json: whole }, [value])
+    const ask = async (request: Pick<JsonRequest, 'method' | 'url' | 'json'>) =>
+      revisionOf((await call(api, request, [value])).body)
+    if (known === undefined) return { revision: await ask({ method: 'POST', url: url(), json: [whole] }), memo: null }
+    if (known.secret || !secret) {
+      let revision: string | null = null
+      for (const context of ours) revision = await ask({ method: 'PATCH', url: url(path), json: { ...context, value } })
+      return { revision, memo: null }
+    }
     // The call that makes a secret of it replaces the values of all contexts.
-    else throw new ProviderError('invalid', 'it is no secret there, and has values of other contexts')
-    return { revision: null, memo: null }
+    if (!known.values.every(isOurs))
+      throw new ProviderError('invalid', 'it is no secret there, and has values of other contexts')
+    return { revision: await ask({ method: 'PUT', url: url(path), json: whole }), memo: null }
   }
 
   async function remove(name: string, { values }: Variable): Promise<void> {
@@ -140,9 +148,17 @@ const contextsOf = ({ contexts, branch }: Destination): Context[] =>
 const sameContext = (a: Context, b: Context) =>
   a.context === b.context && (a.context !== 'branch' || a.context_parameter === b.context_parameter)
 
-function variableOf({ is_secret, values }: Record<string, unknown>): Variable {
+/** The instant of the last change, of a variable or of the one in a list. A change of another context moves it as well. */
+function revisionOf(body: unknown): string | null {
+  const { updated_at } = (Array.isArray(body) ? body[0] : body) ?? {}
+  return typeof updated_at === 'string' ? updated_at : null
+}
+
+function variableOf(row: Record<string, unknown>): Variable {
+  const { is_secret, values } = row
   return {
     secret: is_secret === true,
+    updatedAt: revisionOf(row),
     values: listOf(values ?? [], 'values').map(({ id, context, context_parameter }) => ({
       id: String(id),
       context: String(context),

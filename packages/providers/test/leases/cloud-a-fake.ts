@@ -84,7 +84,10 @@ export async function stsFake(): Promise<StsFake> {
     }
   }
 
-  const served = await httpFake(answer)
+  const served = await httpFake(answer, {
+    contentType: () => 'application/x-www-form-urlencoded',
+    refuse: (status, words) => refusal(status, 'MalformedInput', words),
+  })
   const fake: StsFake = { ...served, capSeconds: 3600, isChained: false, sessions: new Map(), requests: [] }
   return fake
 }

@@ -1,4 +1,5 @@
-import { createPublicKey, createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { exchangeToken, formType, tokenPath } from '../google-token-fake.ts'
 import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
 
 // A fake of the token exchange (RFC 7523) and of IAM Credentials v1, from its discovery document. Not verified against the
@@ -6,7 +7,8 @@ import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
 
 export const account = 'deploy@shop-1.iam.gserviceaccount.com'
 export const base = 'skerry@shop-1.iam.gserviceaccount.com'
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const { privateKey, publicKey: key } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const publicKey = key.export({ type: 'spki', format: 'pem' }) as string
 
 /** The admin credential, whose own address of a token exchange must not be followed. */
 export const serviceAccountKey = {
@@ -38,27 +40,16 @@ export async function googleFake(): Promise<GoogleFake> {
 
   function answer(request: FakeRequest): FakeAnswer {
     if (request.method !== 'POST') return refusal(404, 'NOT_FOUND', 'no such method')
-    if (request.path === '/token') return exchange(request)
+    if (request.path === tokenPath) {
+      fake.exchanges++
+      return exchangeToken(request, { email: base, publicKey }, 'base-token')
+    }
     if (request.headers.authorization !== 'Bearer base-token')
       return refusal(401, 'UNAUTHENTICATED', 'invalid authentication credentials')
     const [, name] = /^\/v1\/projects\/-\/serviceAccounts\/([^/:]+):generateAccessToken$/.exec(request.path) ?? []
     if (decodeURIComponent(name ?? '') !== account)
       return refusal(403, 'PERMISSION_DENIED', "Permission 'iam.serviceAccounts.getAccessToken' denied")
     return generate(JSON.parse(request.body))
-  }
-
-  function exchange(request: FakeRequest): FakeAnswer {
-    fake.exchanges++
-    const form = new URLSearchParams(request.body)
-    const denied = { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }
-    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return denied
-    const [header = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
-    const verifier = createVerify('sha256').update(`${header}.${claims}`)
-    if (!verifier.verify(createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })), signature, 'base64url'))
-      return denied
-    const { iss, aud, scope } = JSON.parse(Buffer.from(claims, 'base64url').toString())
-    if (iss !== base || aud !== 'https://oauth2.googleapis.com/token' || !scope) return denied
-    return { status: 200, body: { access_token: 'base-token', expires_in: 3599, token_type: 'Bearer' } }
   }
 
   function generate(body: Record<string, unknown>): FakeAnswer {
@@ -76,7 +67,10 @@ export async function googleFake(): Promise<GoogleFake> {
     return { status: 200, body: { accessToken, expireTime: until.toISOString().replace(/\.\d+/, '') } }
   }
 
-  const served = await httpFake(answer)
+  const served = await httpFake(answer, {
+    contentType: ({ path }) => (path === tokenPath ? formType : 'application/json'),
+    refuse: (status, words) => refusal(status === 413 ? 413 : 400, 'INVALID_ARGUMENT', words),
+  })
   const fake: GoogleFake = { ...served, capSeconds: 3600, generated: [], exchanges: 0, tokens: new Map() }
   return fake
 }

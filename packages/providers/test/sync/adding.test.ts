@@ -70,3 +70,12 @@ it('what no document settles is told of destinations that there are, each once',
     told.map(([, tag]) => tag).filter((tag, index, all) => !(tag! in syncProviders) || all.indexOf(tag) < index),
   ).toEqual([])
 })
+
+it('every fake says when and with what it was compared, or that it was not', () => {
+  const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
+  const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
+  const rows = [...table.matchAll(/^\| (?:leases: )?`([^`]+)` \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
+  expect(rows.map(([, fake]) => fake).sort()).toEqual([...tags, 'cloud-a', 'cloud-b'].sort())
+  for (const [, , date, description] of rows)
+    expect(description).toMatch(date === 'not compared' ? /no official description/ : /\d/)
+})

@@ -13,12 +13,23 @@ export const path = `/v2/deployments/${connection.destination.deploymentId}`
 export interface DeploymentFake extends SyncFake<'agent-platform'> {
   revisions(): number
   mask(how: string): void
+  /** From now on a refusal does not say which entry it is about. */
+  refuseVaguely(): void
+}
+
+interface Secret {
+  name: string
+  value: string
 }
 
 export async function deploymentFake(): Promise<DeploymentFake> {
   let revisions = 0
   let mask: string | undefined
+  let vague = false
+  const refused = new Set<string>()
   const state = new FakeState(() => {
+    refused.clear()
+    vague = false
     revisions = 0
     mask = undefined
   })
@@ -47,11 +58,29 @@ export async function deploymentFake(): Promise<DeploymentFake> {
         { loc: ['body', 'secrets'], msg: `bad ${request.body} for ${headers['x-api-key']}`, type: 'x' },
       ])
     const read = jsonObject(request, ['secrets', 'secret_references', 'source_config', 'source_revision_config'])
-    return 'problem' in read ? detail(422, [{ loc: ['body'], msg: read.problem, type: 'x' }]) : replace(read.body)
+    if ('problem' in read) return detail(422, [{ loc: ['body'], msg: read.problem, type: 'x' }])
+    const problems = problemsOf(read.body.secrets as Secret[], String(headers['x-api-key']))
+    if (problems.length > 0) return vague ? detail(400, 'invalid secrets') : detail(422, problems)
+    return replace(read.body)
   }
 
+  /** Names the entries that cannot be stored, with the input as services of this kind quote it. */
+  const problemsOf = (secrets: Secret[], key: string) =>
+    secrets.flatMap(({ name, value }, index) =>
+      refused.has(name)
+        ? [
+            {
+              loc: ['body', 'secrets', index, 'name'],
+              msg: `${name} is reserved`,
+              type: 'value_error',
+              input: value + key,
+            },
+          ]
+        : [],
+    )
+
   function replace({ secrets }: Record<string, unknown>): FakeAnswer {
-    const list = secrets as { name: string; value: string }[]
+    const list = secrets as Secret[]
     if (list.some((each) => Object.keys(each).sort().join() !== 'name,value' || typeof each.value !== 'string'))
       return detail(422, [{ loc: ['body', 'secrets'], msg: 'Field required', type: 'missing' }])
     state.values.clear()
@@ -60,12 +89,16 @@ export async function deploymentFake(): Promise<DeploymentFake> {
     return deployment()
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => detail(status, words) })
   const { refuse: _, ...controls } = state.controls()
   return {
     connection,
     origin: server.origin,
     ...controls,
+    refuse: (name) => void refused.add(name),
+    refuseVaguely: () => {
+      vague = true
+    },
     revisions: () => revisions,
     mask: (how) => {
       mask = how

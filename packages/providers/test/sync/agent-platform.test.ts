@@ -24,6 +24,19 @@ describe('agent-platform sync, what a whole list can destroy', () => {
     await fake.stop()
   })
 
+  it('a refusal that names entries costs no revision, and one that does not is found by halves', async () => {
+    const fake = await deploymentFake()
+    const names = { FIRST_NAME: 'one', BAD_NAME: 'two', LAST_NAME: 'three' }
+    fake.refuse?.('BAD_NAME')
+    const reason = 'LangSmith refused the name: BAD_NAME is reserved.'
+    expect((await push(fake, names)).failed).toEqual([{ name: 'BAD_NAME', reason }])
+    expect([[...fake.values().keys()], fake.revisions()]).toEqual([['FIRST_NAME', 'LAST_NAME'], 1])
+    fake.refuseVaguely()
+    const { written, failed } = await push(fake, names)
+    expect([written.length, failed.map(({ name }) => name)]).toEqual([2, ['BAD_NAME']])
+    await fake.stop()
+  })
+
   it('nothing is written where it would erase a value that the platform does not show', async () => {
     const fake = await deploymentFake()
     fake.put('FOREIGN_NAME', 'theirs')

@@ -49,7 +49,8 @@ export async function vaultFake(): Promise<VaultFake> {
   }
   const credential = (id: string, updated_at: string, auth: Auth) => {
     const { secret_value: _, ...shown } = auth
-    return { type: 'vault_credential', id, metadata: {}, updated_at, archived_at: null, auth: shown }
+    const at = { created_at: updated_at, updated_at, archived_at: null }
+    return { type: 'vault_credential', id, vault_id: connection.destination.vaultId, metadata: {}, ...at, auth: shown }
   }
   const shownAs = (name: string) =>
     credential(
@@ -82,7 +83,8 @@ export async function vaultFake(): Promise<VaultFake> {
     ]
     const from = Number(/^page_(\d+)$/.exec(query.get('page') ?? 'page_0')?.[1])
     const next_page = from + 2 < all.length ? `page_${from + 2}` : null
-    return { status: 200, body: { data: all.slice(from, from + 2), next_page } }
+    // Neither field is required, and an empty vault may show none of them.
+    return { status: 200, body: all.length === 0 ? {} : { data: all.slice(from, from + 2), next_page } }
   }
 
   function write(request: FakeRequest, id: string | undefined): FakeAnswer {
@@ -112,6 +114,12 @@ export async function vaultFake(): Promise<VaultFake> {
     const unknown = Object.keys(auth).find((key) => !fields.includes(key))
     if (unknown || auth.type !== 'environment_variable')
       return refusal(400, 'invalid_request_error', `unknown field ${unknown}`)
+    const parts = { networking: ['type', 'allowed_hosts'], injection_location: ['header', 'body'] } as const
+    for (const [part, names] of Object.entries(parts))
+      if (
+        Object.keys(auth[part as keyof typeof parts] ?? {}).some((name) => !(names as readonly string[]).includes(name))
+      )
+        return refusal(400, 'invalid_request_error', `unknown field in ${part}`)
     const { type, allowed_hosts } = auth.networking ?? {}
     const limited = type === 'limited' && allowed_hosts !== undefined && allowed_hosts.length <= 16
     if (!limited && !(type === 'unrestricted' && allowed_hosts === undefined))
@@ -126,7 +134,7 @@ export async function vaultFake(): Promise<VaultFake> {
     return { status: 200, body: shownAs(name) }
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => refusal(status, 'invalid_request_error', words) })
   return {
     connection,
     origin: server.origin,

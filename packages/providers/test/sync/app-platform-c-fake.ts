@@ -38,8 +38,7 @@ export async function flyFake(): Promise<SyncFake<'app-platform-c'>> {
     }
     writes++
     if (failure === 'echo') return { status: 422, body: { error: `cannot store ${body} for ${headers.authorization}` } }
-    if (method !== 'POST' || headers['content-type'] !== 'application/json')
-      return { status: 400, body: { error: 'bad request' } }
+    if (method !== 'POST') return { status: 400, body: { error: 'bad request' } }
     return store(JSON.parse(body))
   }
 

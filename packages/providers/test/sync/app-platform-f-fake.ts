@@ -5,10 +5,12 @@ import { platformSamples } from './samples-platforms.ts'
 // cannot be stored refuses all.
 
 export const connection = platformSamples['app-platform-f']
+export const appId = '01234567-89ab-4def-8123-456789abcdef'
 
 export async function herokuFake() {
   let vars = new Map<string, string>()
   let releases = 0
+  const apps = [appId]
 
   const server = await routedFake((control) => {
     const refuse = (status: number, message: string) => ({
@@ -19,7 +21,8 @@ export async function herokuFake() {
         url: 'https://x',
       },
     })
-    const path = /^\/apps\/shop\/config-vars$/
+    // An app goes by its name and by its id.
+    const path = new RegExp(`^/apps/(?:shop|${appId})/config-vars$`)
     return {
       headers: {
         authorization: `Bearer ${connection.credential}`,
@@ -27,7 +30,11 @@ export async function herokuFake() {
       },
       refuse,
       routes: [
-        { method: 'GET', path: /^\/apps\/shop$/, answer: () => ({ status: 200, body: { id: 'id', name: 'shop' } }) },
+        {
+          method: 'GET',
+          path: new RegExp(`^/apps/(?:shop|${appId})$`),
+          answer: () => ({ status: 200, body: { id: apps.at(-1), name: 'shop' } }),
+        },
         { method: 'GET', path, answer: () => ({ status: 200, body: Object.fromEntries(vars) }) },
         {
           method: 'PATCH',
@@ -59,9 +66,12 @@ export async function herokuFake() {
       server.reset()
       vars = new Map()
       releases = 0
+      apps.length = 1
     },
     values: () => vars,
     put: (name: string, value: string) => vars.set(name, value),
     releases: () => releases,
+    /** From now on the name is another app’s. */
+    rename: (otherId: string) => void apps.push(otherId),
   }
 }

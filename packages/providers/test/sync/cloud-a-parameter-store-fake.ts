@@ -87,6 +87,9 @@ export async function parametersFake(at: Connection): Promise<ParametersFake> {
     return ok({ DeletedParameters: Names.filter((name) => !InvalidParameters.includes(name)), InvalidParameters })
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: () => 'application/x-amz-json-1.1',
+    refuse: (status, words) => refusal(status === 413 ? 'RequestEntityTooLarge' : 'SerializationException', words),
+  })
   return { connection: at, origin: server.origin, ...state.controls(), neverMissing: true, types, stop: server.stop }
 }

@@ -15,7 +15,7 @@ export const bundle: Connection = {
   destination: { provider: 'cloud-a-secrets-manager', layout: 'json-bundle', secretName: 'shop/production' },
 }
 const fields: Record<string, [allowed: string[], required: string[]]> = {
-  ListSecrets: [['Filters', 'MaxResults', 'NextToken'], []],
+  ListSecrets: [['Filters', 'MaxResults', 'NextToken', 'IncludePlannedDeletion'], []],
   DescribeSecret: [['SecretId'], ['SecretId']],
   GetSecretValue: [['SecretId'], ['SecretId']],
   PutSecretValue: [
@@ -29,6 +29,11 @@ const fields: Record<string, [allowed: string[], required: string[]]> = {
   ],
   DeleteSecret: [['SecretId', 'RecoveryWindowInDays'], ['SecretId']],
   RestoreSecret: [['SecretId'], ['SecretId']],
+}
+
+interface Listed {
+  Name: string
+  DeletedDate?: number
 }
 
 export interface StoredSecret {
@@ -46,7 +51,8 @@ export interface StoreFake extends CloudFake<'cloud-a-secrets-manager'> {
 
 export async function storeFake(at: Connection): Promise<StoreFake> {
   const secrets = new Map<string, StoredSecret>()
-  let listed: string[] | undefined
+  let listed: Listed[] | undefined
+  let puts = 0
   const state = new FakeState(() => {
     secrets.clear()
     listed = undefined
@@ -84,16 +90,21 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
     RecoveryWindowInDays?: number
   }
 
-  function list(body: { Filters?: unknown; MaxResults?: unknown; NextToken?: unknown }): FakeAnswer {
+  const listNow = (): Listed[] =>
+    [...secrets].map(([Name, { deleted }]) => ({ Name, ...(deleted ? { DeletedDate: 1.7e9 } : {}) }))
+
+  function list(body: Record<string, unknown>): FakeAnswer {
     const [{ Key = 'name', Values = [''] } = {}] = (body.Filters ?? []) as { Key?: string; Values?: string[] }[]
     if (Key !== 'name' || Number(body.MaxResults) > 100) return refusal('InvalidParameterException', 'filter')
-    const all = listed ?? [...secrets].filter(([, { deleted }]) => !deleted).map(([name]) => name)
-    const names = all.filter((name) => name.startsWith(Values[0] as string))
+    const withDeleted = body.IncludePlannedDeletion === true
+    const rows = (listed ?? listNow()).filter(
+      ({ Name, DeletedDate }) => Name.startsWith(Values[0] as string) && (withDeleted || DeletedDate === undefined),
+    )
     const from = Number(body.NextToken ?? 0)
     // Every second page is empty.
-    const page = from % 2 === 1 ? [] : names.slice(from / 2, from / 2 + 1)
-    const NextToken = from + 1 < names.length * 2 ? String(from + 1) : undefined
-    return ok({ SecretList: page.map((Name) => ({ Name })), NextToken })
+    const SecretList = from % 2 === 1 ? [] : rows.slice(from / 2, from / 2 + 1)
+    const NextToken = from + 1 < rows.length * 2 ? String(from + 1) : undefined
+    return ok({ SecretList, NextToken })
   }
 
   function one(operation: string, body: Body, request: FakeRequest): FakeAnswer {
@@ -125,13 +136,19 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
 
   function read(operation: string, name: string, secret: StoredSecret | undefined): FakeAnswer {
     if (!secret) return refusal('ResourceNotFoundException', 'Secrets Manager can’t find the specified secret.')
-    if (operation === 'DescribeSecret') return ok({ Name: name, ...(secret.deleted ? { DeletedDate: 1.7e9 } : {}) })
+    if (operation === 'DescribeSecret') {
+      const VersionIdsToStages = Object.fromEntries(
+        [...secret.versions.keys()].map((id) => [id, [id === secret.current ? 'AWSCURRENT' : 'AWSPREVIOUS']]),
+      )
+      return ok({ Name: name, VersionIdsToStages, ...(secret.deleted ? { DeletedDate: 1.7e9 } : {}) })
+    }
     return secret.deleted
       ? refusal('InvalidRequestException', 'is marked for deletion')
       : ok({ Name: name, SecretString: secret.versions.get(secret.current) })
   }
 
   function create(name: string, { SecretString = '', ClientRequestToken = '', KmsKeyId }: Body): FakeAnswer {
+    if (!/^[\w-]{32,64}$/.test(ClientRequestToken)) return refusal('InvalidParameterException', 'ClientRequestToken')
     const versions = new Map([[ClientRequestToken, SecretString]])
     secrets.set(name, { versions, current: ClientRequestToken, deleted: false, kmsKeyId: KmsKeyId })
     return ok({ Name: name, VersionId: ClientRequestToken })
@@ -149,14 +166,21 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
     return ok({ VersionId: ClientRequestToken })
   }
 
-  const put = (name: string, value: string) =>
-    void secrets.set(name, { versions: new Map([['t', value]]), current: 't', deleted: false, kmsKeyId: undefined })
+  /** The first version of a secret that somebody else made is called t, and each later one has a token of its own. */
+  function put(name: string, value: string): void {
+    const versions = secrets.get(name)?.versions ?? new Map<string, string>()
+    const current = versions.size === 0 ? 't' : `t${++puts}`
+    secrets.set(name, { versions: versions.set(current, value), current, deleted: false, kmsKeyId: undefined })
+  }
   const texts = () =>
     [...secrets]
       .filter(([, { deleted }]) => !deleted)
       .map(([name, { versions, current }]) => [name, versions.get(current)])
   const bundled = () => JSON.parse((Object.fromEntries(texts())['shop/production'] as string | undefined) ?? '{}')
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: () => 'application/x-amz-json-1.1',
+    refuse: (status, words) => refusal(status === 413 ? 'RequestEntityTooLarge' : 'SerializationException', words),
+  })
   return {
     connection: at,
     origin: server.origin,
@@ -170,9 +194,13 @@ export async function storeFake(at: Connection): Promise<StoreFake> {
         }
       : { values: () => new Map(texts() as [string, string][]), put }),
     neverMissing: true,
+    softDelete(name: string) {
+      const secret = secrets.get(name)
+      if (secret) secret.deleted = true
+    },
     secrets,
     lag: () => {
-      listed = [...secrets.keys()]
+      listed = listNow()
     },
     stop: server.stop,
   } as StoreFake

@@ -57,17 +57,48 @@ describe('cloud-a-secrets-manager sync', () => {
     const writing = session(fake)
     const write = [{ name: 'FIRST_NAME', value: 'one', memo: null }]
     await writing.push({ runId: 'run_1', write, remove: [{ name: 'OLD_NAME', memo: null }] })
-    expect((await writing.list()).map((entry) => entry.name)).toEqual(['FIRST_NAME'])
+    const live = (await writing.list()).filter(({ deleted }) => !deleted)
+    expect(live.map((entry) => entry.name)).toEqual(['FIRST_NAME'])
+    // A new session has the late list alone, so it looks closer at names that it owns.
+    expect(await session(fake).look?.('FIRST_NAME')).toMatchObject({ revision: expect.any(String) })
+    expect(await session(fake).look?.('OLD_NAME')).toMatchObject({ deleted: true })
     await fake.stop()
   })
 
-  it('a bundle keeps what others put into it, and is restored before it is written', async () => {
+  it('a deleted secret of somebody else is neither restored nor written over', async () => {
+    const fake = await storeFake(connection)
+    fake.put(name, 'theirs')
+    const secret = fake.secrets.get(name) as StoredSecret
+    secret.deleted = true
+    expect(await session(fake).list()).toEqual([{ name: 'FIRST_NAME', revision: null, deleted: true }])
+    const write = [{ name: 'FIRST_NAME', value: 'ours', memo: null, isNew: true }]
+    const { failed } = await session(fake).push({ runId: 'run_1', write, remove: [] })
+    expect(failed).toEqual([{ name: 'FIRST_NAME', reason: expect.stringContaining('somebody else'), foreign: true }])
+    expect([secret.deleted, [...secret.versions.values()]]).toEqual([true, ['theirs']])
+    await fake.stop()
+  })
+
+  it('a restored value does not live on where the new one is refused', async () => {
+    const fake = await storeFake(connection)
+    fake.put(name, 'ours')
+    const secret = fake.secrets.get(name) as StoredSecret
+    secret.deleted = true
+    expect(await push(fake, { FIRST_NAME: 'x'.repeat(65_537) })).toMatchObject({ written: [] })
+    expect(secret.deleted).toBe(true)
+    await fake.stop()
+  })
+
+  it('a bundle keeps what others put into it, and is not written where somebody deleted it', async () => {
     const fake = await storeFake(bundle)
     fake.put('FOREIGN_NAME', 'theirs')
     const secret = fake.secrets.get('shop/production') as StoredSecret
     secret.versions.set('t', '{"FOREIGN_NAME":{"nested":[1,2]},"__proto__":"odd"}')
     secret.deleted = true
-    expect((await session(fake).verify()).notes).toEqual([expect.stringContaining('restores')])
+    const ways = [() => session(fake).verify(), () => session(fake).list(), () => push(fake, { FIRST_NAME: 'one' })]
+    for (const way of ways)
+      await expect(way()).rejects.toMatchObject({ reason: 'invalid', message: expect.stringContaining('restore it') })
+    expect(secret.deleted).toBe(true)
+    secret.deleted = false
     await push(fake, { FIRST_NAME: 'one' })
     expect(secret.versions.get(secret.current)).toBe(
       '{"FOREIGN_NAME":{"nested":[1,2]},"__proto__":"odd","FIRST_NAME":"one"}',

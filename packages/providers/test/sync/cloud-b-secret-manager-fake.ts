@@ -1,7 +1,7 @@
-import { createPublicKey, createVerify } from 'node:crypto'
 import { crc32c } from '../../src/sync/crc32c.ts'
 import type { SyncConnection } from '../../src/sync/provider.ts'
-import { type FakeAnswer, type FakeRequest, httpFake } from '../http-fake.ts'
+import { exchangeToken, formType, tokenPath } from '../google-token-fake.ts'
+import { type FakeAnswer, type FakeRequest, fields, holds, httpFake, isText, listOf } from '../http-fake.ts'
 import type { CloudFake } from './clouds.ts'
 import { FakeState, jsonObject } from './fake-state.ts'
 import { cloudSamples, serviceAccountPublicKey } from './samples-clouds.ts'
@@ -31,6 +31,13 @@ export interface StoredSecret {
   aliases: Record<string, string>
 }
 
+const isEncryption = holds({ kmsKeyName: isText })
+const isReplica = holds({ location: isText, 'customerManagedEncryption?': isEncryption })
+const replicationProblem = fields({
+  'automatic?': holds({ 'customerManagedEncryption?': isEncryption }),
+  'userManaged?': holds({ replicas: listOf(isReplica) }),
+})
+
 export interface ProjectFake extends CloudFake<'cloud-b-secret-manager'> {
   secrets: Map<string, StoredSecret>
   replicationAsked(): unknown
@@ -52,7 +59,7 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
 
   function answer(request: FakeRequest): FakeAnswer {
     const { method, path, query, headers } = request
-    if (path === '/token') return exchange(request)
+    if (path === tokenPath) return signIn(request)
     if (headers.authorization !== 'Bearer ya29.token') return refusal(401, 'UNAUTHENTICATED', 'invalid credentials')
     if (!path.startsWith(root) || state.is('missing')) return refusal(404, 'NOT_FOUND', 'Project not found')
     const [, id, version, verb] =
@@ -63,26 +70,31 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
     if (method === 'GET' && !version && !verb)
       return { status: 200, body: { ...shown(id, found), versionAliases: found.aliases } }
     if (method === 'GET' && verb === 'access') return access(found)
+    if (method === 'GET' && version === 'latest' && !verb)
+      return found.versions.length === 0
+        ? refusal(404, 'NOT_FOUND', 'no versions')
+        : { status: 200, body: shownVersion(id, found, found.versions.length) }
     return change(request, id, found, version, verb)
   }
 
-  function exchange(request: FakeRequest): FakeAnswer {
-    const denied = { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' } }
-    const form = new URLSearchParams(request.body)
-    const [header = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
-    const verifier = createVerify('sha256').update(`${header}.${claims}`)
-    const isSigned = verifier.verify(createPublicKey(serviceAccountPublicKey), signature, 'base64url')
-    const grant = form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-    if (!isSigned || !grant || state.is('credential')) return denied
-    const { aud, scope, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString())
-    if (aud !== 'https://oauth2.googleapis.com/token' || !scope || exp - iat > 3600) return denied
-    return { status: 200, body: { access_token: 'ya29.token', expires_in: 3599, token_type: 'Bearer' } }
+  function signIn(request: FakeRequest): FakeAnswer {
+    const email = 'skerry@shop-1.iam.gserviceaccount.com'
+    if (state.is('credential'))
+      return { status: 400, body: { error: 'invalid_grant', error_description: 'Invalid grant: account not found' } }
+    return exchangeToken(request, { email, publicKey: serviceAccountPublicKey }, 'ya29.token')
   }
 
   const shown = (id: string, { createTime, replication }: StoredSecret) => ({
     name: `projects/42/secrets/${id}`,
     createTime,
     replication,
+  })
+
+  const shownVersion = (id: string, { createTime, versions }: StoredSecret, number: number) => ({
+    name: `projects/42/secrets/${id}/versions/${number}`,
+    createTime: new Date(Date.parse(createTime) + number).toISOString(),
+    state: versions[number - 1] === null ? 'DESTROYED' : 'ENABLED',
+    etag: `"${number}"`,
   })
 
   function list(query: URLSearchParams): FakeAnswer {
@@ -98,7 +110,9 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
   function create(request: FakeRequest, query: URLSearchParams): FakeAnswer {
     const id = query.get('secretId') ?? ''
     const read = jsonObject(request, ['replication', 'labels', 'annotations'], ['replication'])
-    if ('problem' in read || !/^[\w-]{1,255}$/.test(id)) return refusal(400, 'INVALID_ARGUMENT', 'secret')
+    const wrong = 'problem' in read ? read.problem : replicationProblem(read.body.replication)
+    if ('problem' in read || wrong !== null || !/^[\w-]{1,255}$/.test(id) || [...query.keys()].join() !== 'secretId')
+      return refusal(400, 'INVALID_ARGUMENT', wrong ?? 'secretId')
     if (secrets.has(id)) return refusal(409, 'ALREADY_EXISTS', 'exists')
     const made = secret(read.body.replication)
     secrets.set(id, made)
@@ -127,16 +141,16 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
     }
     const read = jsonObject(request, ['payload'], ['payload'])
     if (verb !== 'addVersion' || 'problem' in read) return refusal(400, 'INVALID_ARGUMENT', 'unknown method')
-    const { data, dataCrc32c } = read.body.payload as { data: string; dataCrc32c: string }
+    const payload = read.body.payload as { data: string; dataCrc32c: string }
+    const problem = fields({ data: isText, 'dataCrc32c?': isText })(payload)
+    if (problem !== null) return refusal(400, 'INVALID_ARGUMENT', problem)
+    const { data, dataCrc32c } = payload
     const bytes = Buffer.from(data, 'base64')
     if (dataCrc32c !== String(crc32c(bytes))) return refusal(400, 'INVALID_ARGUMENT', 'checksum')
     if (may === 'refused') return refusal(400, 'INVALID_ARGUMENT', `cannot keep ${bytes} for ${at.credential}`)
     if (bytes.length === 0 || bytes.length > 65_536) return refusal(400, 'INVALID_ARGUMENT', 'payload')
     found.versions.push(bytes.toString('utf8'))
-    return {
-      status: 200,
-      body: { name: `projects/42/secrets/${id}/versions/${found.versions.length}`, state: 'ENABLED' },
-    }
+    return { status: 200, body: shownVersion(id, found, found.versions.length) }
   }
 
   const put = (id: string, value: string) => {
@@ -147,7 +161,10 @@ export async function projectFake(at: Connection): Promise<ProjectFake> {
   const latest = () =>
     new Map([...secrets].flatMap(([id, { versions }]) => (versions.length ? [[id, versions.at(-1) ?? '']] : [])))
   const bundled = () => JSON.parse(latest().get('production') ?? '{}')
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: ({ path }) => (path === tokenPath ? formType : 'application/json'),
+    refuse: (status, words) => refusal(status === 413 ? 413 : 400, 'INVALID_ARGUMENT', words),
+  })
   return {
     connection: at,
     origin: server.origin,

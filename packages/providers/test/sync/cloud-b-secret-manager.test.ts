@@ -64,6 +64,27 @@ describe('cloud-b-secret-manager sync', () => {
     await fake.stop()
   })
 
+  it('leaves no empty secret behind where its first version is refused', async () => {
+    const fake = await projectFake(connection)
+    fake.refuse(id)
+    expect(await write(fake, 'one')).toBeNull()
+    expect(fake.secrets.size).toBe(0)
+    await fake.stop()
+  })
+
+  it('a version that was disabled or replaced is another revision', async () => {
+    const fake = await projectFake(connection)
+    await write(fake, 'one')
+    const revision = async () => (await session(fake).look?.('FIRST_NAME'))?.revision
+    const first = await revision()
+    ;(fake.secrets.get(id) as StoredSecret).versions[0] = null
+    const destroyed = await revision()
+    fake.put(id, 'theirs')
+    expect(new Set([first, destroyed, await revision()]).size).toBe(3)
+    expect(await session(fake).look?.('NEVER_THERE')).toBeNull()
+    await fake.stop()
+  })
+
   it('a bundle is one version for all names, and none where nothing changes', async () => {
     const fake = await projectFake(bundle)
     const all = ['A', 'B'].map((name) => ({ name, value: 'x', memo: null }))

@@ -43,13 +43,20 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     ...(managed.has(name) ? { managed: true } : {}),
   })
 
+  const deletedItem = (name: string) => ({
+    ...bundle(name),
+    recoveryId: `${own}/deletedsecrets/${name}`,
+    deletedDate: 1_790_000_000,
+    scheduledPurgeDate: 1_797_776_000,
+  })
+
   function answer(request: FakeRequest): FakeAnswer {
     const { method, path, query, headers } = request
     if (path === `/${connection.config.tenantId}/oauth2/v2.0/token`) return signIn(request)
     if (headers.authorization !== 'Bearer vault-token') return refusal(401, 'Unauthorized', 'AKV10000')
     if (query.get('api-version') !== '7.4') return refusal(400, 'BadParameter', 'api-version')
     if (state.is('missing')) return refusal(404, 'VaultNotFound', 'no such vault')
-    if (method === 'GET' && path === '/secrets') return page(query)
+    if (method === 'GET' && (path === '/secrets' || path === '/deletedsecrets')) return page(path, query)
     const [, collection, key, action] =
       /^\/(secrets|deletedsecrets)\/([0-9a-zA-Z-]{1,127})(\/recover)?$/.exec(path) ?? []
     if (key === undefined) return refusal(400, 'BadParameter', 'The request URI contains an invalid name')
@@ -72,13 +79,18 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     return { status: 200, body: { token_type: 'Bearer', expires_in: 3599, access_token: 'vault-token' } }
   }
 
-  function page(query: URLSearchParams): FakeAnswer {
+  function page(path: string, query: URLSearchParams): FakeAnswer {
     if (Number(query.get('maxresults') ?? 25) > 25) return refusal(400, 'BadParameter', 'maxresults')
-    const names = [...state.values.keys()]
+    if ([...query.keys()].some((key) => !['api-version', 'maxresults', '$skiptoken'].includes(key)))
+      return refusal(400, 'BadParameter', 'unknown query')
+    const names = [...(path === '/secrets' ? state.values : deleted).keys()]
     const from = Number(query.get('$skiptoken') ?? 0)
     const rest = from + 2 < names.length
-    const nextLink = rest ? `${linked}/secrets?api-version=7.4&$skiptoken=${from + 2}&maxresults=2` : null
-    return { status: 200, body: { value: names.slice(from, from + 2).map(bundle), nextLink } }
+    const nextLink = rest ? `${linked}${path}?api-version=7.4&$skiptoken=${from + 2}&maxresults=2` : null
+    return {
+      status: 200,
+      body: { value: names.slice(from, from + 2).map(path === '/secrets' ? bundle : deletedItem), nextLink },
+    }
   }
 
   function write(request: FakeRequest, name: string): FakeAnswer {
@@ -93,14 +105,16 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     if (request.method === 'DELETE') {
       const before = state.values.get(name)
       if (before === undefined) return refusal(404, 'SecretNotFound', 'A secret with (name/id) was not found')
-      state.delete(name)
+      const item = bundle(name)
+      state.values.delete(name)
       deleted.set(name, before)
-      return { status: 200, body: { ...bundle(name), recoveryId: `${own}/deletedsecrets/${name}` } }
+      return { status: 200, body: { ...item, ...deletedItem(name) } }
     }
     if (request.method !== 'PUT') return refusal(405, 'MethodNotAllowed', 'no')
     if (settling-- > 0) return refusal(409, 'Conflict', 'busy', 'ObjectIsBeingRecovered')
     if (deleted.has(name)) return refusal(409, 'Conflict', 'is deleted', 'ObjectIsDeletedButRecoverable')
     if (may === 'refused') return refusal(400, 'BadParameter', `${value} with ${request.headers.authorization} is bad`)
+    if (Buffer.byteLength(value as string) > 25 * 1024) return refusal(400, 'BadParameter', 'the value is too long')
     state.set(name, value as string)
     return { status: 200, body: { ...bundle(name), id: `${own}/secrets/${name}/4387e9f3d6e14c459867679a90fd0f79` } }
   }
@@ -114,12 +128,20 @@ export async function keyVaultFake(): Promise<KeyVaultFake> {
     return { status: 200, body: bundle(name) }
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, {
+    contentType: ({ path }) =>
+      path.endsWith('/oauth2/v2.0/token') ? 'application/x-www-form-urlencoded' : 'application/json',
+    refuse: (status, words) => refusal(status, 'BadParameter', words),
+  })
   return {
     connection,
     origin: server.origin,
     ...state.controls(),
     deleted,
+    softDelete(name) {
+      deleted.set(name, state.values.get(name) ?? '')
+      state.values.delete(name)
+    },
     managed,
     settle: (requests) => {
       afterRecovery = requests

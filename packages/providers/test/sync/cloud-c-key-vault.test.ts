@@ -12,7 +12,20 @@ describe('cloud-c-key-vault sync', () => {
   const push = async (fake: KeyVaultFake, value: string) =>
     await session(fake).push({ runId: 'run_1', write: [{ name: 'db-url', value, memo: null }], remove: [] })
 
-  it('a name that was deleted is recovered and written over', async () => {
+  it('lists deleted secrets as such, and recovers none that is not the caller’s', async () => {
+    const fake = await keyVaultFake()
+    for (const name of ['shop-a', 'shop-b', 'shop-c', 'other']) fake.deleted.set(name, 'theirs')
+    fake.put('shop-live', 'x')
+    const entries = await session(fake).list()
+    expect(entries.filter(({ deleted }) => deleted).map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+    const write = [{ name: 'a', value: 'ours', memo: null, isNew: true }]
+    const { failed } = await session(fake).push({ runId: 'run_1', write, remove: [] })
+    expect(failed).toEqual([{ name: 'a', reason: expect.stringContaining('somebody else'), foreign: true }])
+    expect([fake.deleted.get('shop-a'), fake.values().has('shop-a')]).toEqual(['theirs', false])
+    await fake.stop()
+  })
+
+  it('a name of the caller’s that was deleted is recovered and written over', async () => {
     const fake = await keyVaultFake()
     fake.deleted.set('shop-db-url', 'old')
     expect(await push(fake, 'new')).toMatchObject({ written: [{ name: 'db-url' }], failed: [] })
@@ -46,7 +59,7 @@ describe('cloud-c-key-vault sync', () => {
     for (const name of ['Shop-DB-URL', 'other', 'shop-tls', 'shop-c', 'shop-d']) fake.put(name, 'x')
     fake.managed.add('shop-tls')
     const entries = await session(fake).list()
-    expect(entries.map(({ name }) => name)).toEqual(['db-url', 'tls', 'c', 'd'])
+    expect(entries.map(({ name }) => name)).toEqual(['DB-URL', 'tls', 'c', 'd'])
     expect(entries.filter(({ locked }) => locked).map(({ name }) => name)).toEqual(['tls'])
     await fake.stop()
   })
@@ -75,7 +88,7 @@ describe('cloud-c-key-vault sync', () => {
     expect(factsOf(connection).limits.name.form).toBe('dashed')
     const strict = factsOf({ ...connection, destination: { ...connection.destination, nameMode: 'reject' } }).limits
       .name
-    expect(strict.form).toBe('upper')
+    expect([strict.form, strict.ignoresCase]).toEqual(['exact', true])
     expect(new RegExp(strict.pattern).test('SHOP-DB_URL')).toBe(false)
     for (const vault of ['ab', 'a--b', '1ab', 'ab-', 'a'.repeat(25)])
       expect(() => factsOf({ ...connection, destination: { ...connection.destination, vault } })).toThrow(/vault/)

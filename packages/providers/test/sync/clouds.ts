@@ -33,7 +33,7 @@ export function oneByOneConformance<T extends SyncTag>(tag: T, start: () => Prom
     const names = async () => {
       const { form, prefix } = (await syncProvider(tag)).describe(fake.connection).limits.name
       const own = ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME'].map((name) =>
-        form === 'dashed' ? name.toLowerCase().replaceAll('_', '-') : name,
+        form === 'dashed' ? name.replaceAll('_', '-') : name,
       ) as [string, string, string]
       return { own, there: own.map((name) => `${prefix}${name}`) as [string, string, string] }
     }

@@ -89,6 +89,8 @@ export async function secretsFake(connection: Connection, root: string): Promise
     if (may === 'too many') return refusal(429, 'API rate limit exceeded', { 'retry-after': '60' })
     if (request.method === 'DELETE') return state.delete(name) ? empty(204) : refusal(404, 'Not Found')
     if (request.method !== 'PUT') return refusal(404, 'Not Found')
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/.test(encrypted_value))
+      return refusal(422, 'Bad request - encrypted_value is no base64')
     if (key_id !== String(keyId)) return refusal(422, 'Bad request - key_id is not valid')
     bodies.push(read.body)
     let value: string
@@ -99,13 +101,14 @@ export async function secretsFake(connection: Connection, root: string): Promise
     } catch {
       return refusal(422, 'Bad request - value was not sealed for this key')
     }
+    if (Buffer.byteLength(value) > 48 * 1024) return refusal(422, 'Bad request - the secret is larger than 48 KB')
     if (may === 'refused') return refusal(400, `cannot store ${value} for ${request.headers.authorization}`)
     const isNew = !state.values.has(name)
     state.set(name, value)
     return isNew ? { status: 201, body: {} } : empty(204)
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => refusal(status, words) })
   return {
     connection,
     origin: server.origin,

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { SyncTag } from '@skerry/contract/sync-providers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/provider-error.ts'
-import type { SyncConnection, SyncEntry, SyncSession } from '../../src/sync/provider.ts'
+import type { SyncConnection, SyncEntry, SyncOutcome, SyncSession } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
+import { bends, bentOutside } from '../bent-outside.ts'
 import { testOutside } from '../outside.ts'
 
 /** A strict fake of a destination: it refuses what the real one refuses, and shows a test what it holds. */
@@ -16,6 +17,8 @@ export interface SyncFake<T extends SyncTag> {
   values(): Map<string, string>
   /** Puts a name there as somebody else would. */
   put(name: string, value: string): void
+  /** Deletes a name as somebody else would, where the destination keeps what was deleted. */
+  softDelete?(name: string): void
   /** Requests that would change something. */
   writes(): number
   /** From the next request on: no longer the credential’s, too many, broken with the value in the error, or not there. */
@@ -25,6 +28,18 @@ export interface SyncFake<T extends SyncTag> {
   stop(): Promise<void>
   /** Set where a destination begins to exist with its first name, so that it is never missing. */
   neverMissing?: true
+}
+
+/** Destinations whose one call for a name writes over whatever is there. docs/sync-destinations.md names them. */
+const writesOver: SyncTag[] = [
+  ...(['app-platform-a', 'app-platform-b', 'app-platform-c', 'app-platform-f'] as const),
+  ...(['cloud-c-key-vault', 'code-host-ci', 'edge-workers', 'ml-spaces'] as const),
+]
+
+/** The revision of a name, from a closer look where the list shows none. */
+async function revisionOf(session: SyncSession, wanted: string): Promise<string | null | undefined> {
+  const entry = session.look ? await session.look(wanted) : (await session.list()).find(({ name }) => name === wanted)
+  return entry?.revision
 }
 
 /** What every sync adapter must do, against the strict fake of its destination. */
@@ -43,7 +58,7 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
     let own: (name: string) => string
     beforeAll(async () => {
       const { form } = (await facts()).limits.name
-      own = (name) => (form === 'dashed' ? name.toLowerCase().replaceAll('_', '-') : name)
+      own = (name) => (form === 'dashed' ? name.replaceAll('_', '-') : name)
     })
     const change = (write: Record<string, string>, remove: string[] = []) => ({
       runId: 'run_1',
@@ -100,12 +115,9 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       const session = await open()
       const [written] = (await push(session, { FIRST_NAME: 'one' })).written
       if (written?.revision === null) skip('the destination shows nothing that changes with a value')
-      const before = (await session.list()).find(({ name }) => name === own('FIRST_NAME'))
-      expect(before?.revision).toBe(written?.revision)
+      expect(await revisionOf(session, own('FIRST_NAME'))).toBe(written?.revision)
       fake.put(await there('FIRST_NAME'), 'changed by a person')
-      expect((await (await open()).list()).find(({ name }) => name === own('FIRST_NAME'))?.revision).not.toBe(
-        written?.revision,
-      )
+      expect(await revisionOf(await open(), own('FIRST_NAME'))).not.toBe(written?.revision)
     })
 
     it('a name that is refused fails alone', async ({ skip }) => {
@@ -121,6 +133,24 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       expect([...fake.values().keys()].sort()).toEqual(
         await Promise.all(['FIRST_NAME', 'FOREIGN_NAME', 'LAST_NAME', 'OTHER_NAME'].map(there)),
       )
+    })
+
+    it('a name that somebody made since the list was read is left alone, where the destination can tell', async () => {
+      const session = await open()
+      await session.list()
+      fake.put(await there('FIRST_NAME'), 'theirs')
+      const write = ['FIRST_NAME', 'SECOND_NAME'].map((name) => ({
+        name: own(name),
+        value: 'ours',
+        memo: null,
+        isNew: true,
+      }))
+      const outcome = await session.push({ runId: 'run_1', write, remove: [] })
+      const isSeen = !writesOver.includes(tag)
+      expect(fake.values().get(await there('FIRST_NAME'))).toBe(isSeen ? 'theirs' : 'ours')
+      expect(fake.values().get(await there('SECOND_NAME'))).toBe('ours')
+      const failed = { name: own('FIRST_NAME'), reason: expect.stringMatching(/^[A-Z].*\.$/), foreign: true }
+      expect(outcome.failed).toEqual(isSeen ? [failed] : [])
     })
 
     it('takes a name that is gone for removed', async () => {
@@ -141,6 +171,15 @@ export function syncConformance<T extends SyncTag>(tag: T, start: () => Promise<
       const outcome = await push(await open(), { FIRST_NAME: 'one' }).catch((error: ProviderError) => error)
       if (outcome instanceof ProviderError) expect(outcome.reason).toBe('rate_limited')
       expect(outcome.retryAfterMs).toBeGreaterThan(0)
+    })
+
+    it.for(bends)('the fake refuses a request %s, and stores nothing', async ([, bend], { skip }) => {
+      const outside = bentOutside(testOutside({ [tag]: fake.origin }), bend)
+      const session = (await syncProvider(tag)).open(fake.connection, outside)
+      const outcome = await push(session, { FIRST_NAME: 'one' }).catch((error: unknown) => error)
+      const written = outcome instanceof Error ? [] : (outcome as SyncOutcome).written
+      if (!outside.bent()) skip('the service is sent nothing of the kind')
+      expect([written, [...fake.values()]]).toEqual([[], []])
     })
 
     it('keeps nothing of a value or a credential that an error repeats', async () => {

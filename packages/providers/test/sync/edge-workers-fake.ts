@@ -18,8 +18,9 @@ export async function workersFake() {
     ...[...keys].map((name) => ({ name, type: 'secret_key', algorithm: {}, format: 'raw', usages: ['sign'] })),
   ]
 
+  const isValue = (text: unknown) => typeof text === 'string' && Buffer.byteLength(text) <= 5120
   const isSecret = (value: unknown) =>
-    value === null || fields({ name: isText, text: isText, type: (type) => type === 'secret_text' })(value) === null
+    value === null || fields({ name: isText, text: isValue, type: (type) => type === 'secret_text' })(value) === null
 
   const server = await routedFake((control) => {
     const rules = edgeRules(connection.credential, { missing: 10007, refused: 10053 })

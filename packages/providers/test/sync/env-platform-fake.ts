@@ -95,7 +95,7 @@ export async function variablesFake(at: { kind: 'environment' | 'project'; id: s
     return { status: 200, body: { id: idOf(name), name, value: null, secret: isSecret } }
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => problem(status, words) })
   return {
     connection,
     origin: server.origin,

@@ -18,14 +18,19 @@ it('lists all pages by number, and follows no link of an answer', async () => {
   await fake.stop()
 })
 
-it('a name that somebody made since the list was read is changed, not lost', async () => {
+it('a name that somebody made between list and write is theirs, and one whose answer was lost is ours', async () => {
   const fake = await variablesFake(environment)
-  fake.put('FIRST_NAME', 'theirs')
-  fake.hide('FIRST_NAME')
   const session = open(connection, testOutside({ 'env-platform': fake.origin }))
-  const write = [{ name: 'FIRST_NAME', value: 'ours', memo: null }]
-  expect(await session.push({ runId: 'run_1', write, remove: [] })).toMatchObject({ failed: [] })
-  expect(fake.values().get('FIRST_NAME')).toBe('ours')
+  for (const [isNew, held] of [
+    [true, 'theirs'],
+    [false, 'ours'],
+  ] as const) {
+    fake.put('FIRST_NAME', 'theirs')
+    fake.hide('FIRST_NAME')
+    const write = [{ name: 'FIRST_NAME', value: 'ours', memo: null, isNew }]
+    const { failed } = await session.push({ runId: 'run_1', write, remove: [] })
+    expect([failed.map(({ foreign }) => foreign), fake.values().get('FIRST_NAME')]).toEqual([isNew ? [true] : [], held])
+  }
   await fake.stop()
 })
 

@@ -52,7 +52,7 @@ export async function spaceFake(): Promise<SpaceFake> {
     return { status: 200, body: { ok: true } }
   }
 
-  const server = await httpFake(answer)
+  const server = await httpFake(answer, { refuse: (status, words) => refusal(status, words) })
   return {
     connection,
     origin: server.origin,

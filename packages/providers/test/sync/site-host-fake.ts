@@ -18,6 +18,7 @@ interface Variable {
   is_secret: boolean
   scopes: string[]
   values: Value[]
+  changes: number
 }
 
 export const contexts = ['all', 'dev', 'dev-server', 'branch-deploy', 'deploy-preview', 'production', 'branch']
@@ -37,18 +38,20 @@ const variable = {
 export async function netlifyFake() {
   let variables = new Map<string, Variable>()
   let ids = 0
-  const made = (given: Omit<Variable, 'scopes' | 'is_secret'> & Partial<Variable>): Variable => ({
+  let changes = 0
+  const made = (given: Pick<Variable, 'key' | 'values'> & Partial<Variable>): Variable => ({
     is_secret: false,
     scopes,
     ...given,
+    changes: ++changes,
     values: given.values.map((value) => ({ ...value, id: `value-${++ids}` })),
   })
-  const shown = (each: Variable) => ({
+  const shown = ({ changes, values, ...each }: Variable) => ({
     ...each,
-    values: each.values.map((value) => (each.is_secret ? { ...value, value: '****' } : value)),
-    updated_at: '2026-01-01T00:00:00Z',
+    values: values.map((value) => (each.is_secret ? { ...value, value: '****' } : value)),
+    updated_at: new Date(changes * 1000).toISOString(),
   })
-  const secretProblem = ({ is_secret, scopes: used = scopes, values }: Variable) =>
+  const secretProblem = ({ is_secret, scopes: used = scopes, values }: Omit<Variable, 'changes'>) =>
     is_secret && (used.includes('post-processing') || values.some(({ context }) => context === 'all'))
 
   const server = await routedFake((control) => {
@@ -77,6 +80,7 @@ export async function netlifyFake() {
         (each) => each.context !== json.context || each.context_parameter !== parameter,
       )
       known.values.push({ ...json, id: `value-${++ids}` })
+      known.changes = ++changes
       return { status: 201, body: shown(known) }
     }
     return {
@@ -135,6 +139,7 @@ export async function netlifyFake() {
             const known = variables.get(key)
             if (!known?.values.some((value) => value.id === id)) return refuse(404, 'not found')
             known.values = known.values.filter((value) => value.id !== id)
+            known.changes = ++changes
             return { status: 204 }
           }),
         },

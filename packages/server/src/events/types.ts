@@ -39,7 +39,7 @@ export interface EventFacts {
   /** For the third time in a row; `environment` is its slug. */
   'rotation.failed': { rotationId: string; environmentId: string; environment: string; secretName: string }
   /** Several times in a row. */
-  'sync.failed': { connectionId: string; connection: string; bindingId: string }
+  'sync.failed': { connectionId: string; connection: string; bindingId: string; cause: 'credential' | 'failure' }
   'cli_session.approved': {
     sessionId: string
     userId: string

@@ -247,6 +247,7 @@ export const withheldColumns: Readonly<Record<string, Readonly<Record<string, st
     revision: 'is for a run under way',
     taken_digest: 'is what this server pushed',
     failure_streak: 'is about runs of this server',
+    told: 'is about mails of this server',
     next_try_at: 'is about runs of this server',
   },
   log_sinks: {

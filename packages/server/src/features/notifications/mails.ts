@@ -23,7 +23,7 @@ export interface Facts {
   token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
   keys_replaced: { person: string; environments: number }
   rotation_failed: { environment: string; secretName: string }
-  sync_failed: { connection: string }
+  sync_failed: { connection: string; cause: 'credential' | 'failure' }
   lease_orphaned: { leaseId: string; target: string; account: string | null }
   lease_target_paused: { target: string; reason: string }
   log_sink_disabled: { endpoint: string; error: string }
@@ -183,11 +183,24 @@ const mails: { [T in NotificationType]: Row<T> } = {
     },
   },
   sync_failed: {
-    subject: (_, { orgName }) => `A sync failed in ${orgName}`,
-    text: ({ connection }, { baseUrl }) => [`The sync to “${connection}” failed.`, '', `The reason is at ${baseUrl}.`],
+    subject: ({ cause }, { orgName }) =>
+      cause === 'credential' ? `A sync credential was refused in ${orgName}` : `A sync needs you in ${orgName}`,
+    text: ({ connection, cause }, { baseUrl }) =>
+      cause === 'credential'
+        ? [
+            `The destination refused the credential of the sync connection “${connection}”. Nothing is pushed through it.`,
+            '',
+            `Replace the credential at ${baseUrl}, or with \`skerry sync replace\`.`,
+          ]
+        : [
+            `The sync connection “${connection}” does not push every secret, and a person has to put this right.`,
+            '',
+            `The reason is at ${baseUrl}, or in \`skerry sync runs\`.`,
+          ],
     many: {
       subject: (count, { orgName }) => `${count} syncs failed in ${orgName}`,
-      line: ({ connection }) => `“${connection}”`,
+      line: ({ connection, cause }) =>
+        cause === 'credential' ? `“${connection}”: its credential was refused` : `“${connection}”`,
     },
   },
   lease_orphaned: {

@@ -71,10 +71,10 @@ const notices = {
     to: { adminsExcept: null },
     facts: { environment, secretName },
   }),
-  'sync.failed': ({ facts: { connection } }) => ({
+  'sync.failed': ({ facts: { connection, cause } }) => ({
     type: 'sync_failed',
     to: { adminsExcept: null },
-    facts: { connection },
+    facts: { connection, cause },
   }),
   'cli_session.approved': ({ at, facts: { userId, deviceLabel, client, ipAddress, expiresAt } }) => ({
     type: 'cli_session_approved',

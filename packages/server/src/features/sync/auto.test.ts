@@ -4,7 +4,17 @@ import { secrets } from '@skerry/contract/secrets'
 import { sync } from '@skerry/contract/sync'
 import { describe, expect, test } from 'vitest'
 import { openSync } from '../../../test/scene.ts'
-import { bind, composedGroup, connect, deksFor, erase, runNow, vaultedEnv, write } from '../../../test/sync-scene.ts'
+import {
+  bind,
+  composedGroup,
+  connect,
+  deksFor,
+  erase,
+  runNow,
+  vaultedEnv,
+  wrapped,
+  write,
+} from '../../../test/sync-scene.ts'
 import { sweep } from './jobs.ts'
 
 const { platform, world, tenant } = await openSync()
@@ -29,6 +39,15 @@ async function settled(bindingId: string): Promise<void> {
 }
 
 const auto = { mode: 'auto' }
+
+/** What admins were mailed about a connection. */
+async function mailedOf(connectionId: string): Promise<{ cause: string }[]> {
+  const rows = await world.server.context.db.rows<{ facts: { connectionId: string; cause: string } }>(
+    `select data->'facts' as facts from jobs.job where name = 'events.notifications' and data->>'type' = 'sync.failed'
+      order by created_on`,
+  )
+  return rows.map(({ facts }) => facts).filter((facts) => facts.connectionId === connectionId)
+}
 
 describe('a binding that pushes by itself', () => {
   test('begins with a push, follows every change, and makes one push of those that come during another', async () => {
@@ -106,31 +125,30 @@ describe('a binding that pushes by itself', () => {
     expect(await runsOf(binding.id)).toEqual(before)
   })
 
-  test('tries again what failed, later each time, and tells the admins once after three times', async () => {
+  test('tries again what failed, later each time, and mails the admins once after three times', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),
       await connect(world, tenant, platform),
       newAppName(),
     ]
     await write(world, tenant, env, 'A', '1')
-    platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
+    platform.answer(() => ({ status: 503, body: { error: 'maintenance' } }))
     const binding = await bind(world, tenant, connection, [env], app, auto)
     const failures = async () => (await runsOf(binding.id)).filter(({ status }) => status === 'failed').length
     const pauses: number[] = []
     for (let tries = 1; tries <= 4; tries++) {
       await expect.poll(failures).toBe(tries)
+      expect((await mailedOf(connection.id)).length).toBe(tries < 3 ? 0 : 1)
       const { nextTryAt, lastError } = (await bindingOf(binding.id)) ?? {}
-      expect(lastError).toContain('401')
+      expect(lastError).toContain('503')
       pauses.push(Date.parse(nextTryAt as string) - world.clock.now().getTime())
       if (tries === 4) platform.answer(null)
       world.clock.advance(Math.ceil((pauses.at(-1) as number) / 1000) + 1)
       if (tries < 4) await sweep(world.server.context)
     }
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-    const told = await world.server.context.db.rows<{ facts: unknown }>(
-      `select data->'facts' as facts from jobs.job where name = 'events.notifications' and data->>'type' = 'sync.failed'`,
-    )
-    expect(told).toEqual([{ facts: { connectionId: connection.id, connection: connection.id, bindingId: binding.id } }])
+    const facts = { connectionId: connection.id, connection: connection.id, bindingId: binding.id, cause: 'failure' }
+    expect(await mailedOf(connection.id)).toEqual([facts])
     await sweep(world.server.context)
     await expect.poll(() => held(app)).toEqual({ A: '1' })
     await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt).toBeNull()
@@ -148,6 +166,45 @@ describe('a binding that pushes by itself', () => {
     await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
     const { nextTryAt } = (await bindingOf(binding.id)) ?? {}
     expect(Date.parse(nextTryAt as string) - world.clock.now().getTime()).toBeGreaterThan(7100_000)
+  })
+})
+
+describe('admins are mailed', () => {
+  test('about a refused credential at once, once for all bindings of a connection, and again about a new one', async () => {
+    const connection = await connect(world, tenant, platform)
+    const [one, other] = [await vaultedEnv(world, tenant), await vaultedEnv(world, tenant)]
+    const bindings = []
+    for (const env of [one, other]) {
+      await write(world, tenant, env, 'A', '1')
+      bindings.push(await bind(world, tenant, connection, [env], newAppName()))
+    }
+    const [first, second] = bindings as [{ id: string }, { id: string }]
+    const app = (await bindingOf(first.id))?.destination as { appName?: string } | undefined
+    // A name of somebody else is left alone in every run, and hides nothing of what comes later.
+    platform.values(app?.appName ?? '').set('A', 'theirs')
+    for (let runs = 0; runs < 4; runs++) expect((await runNow(world, tenant, first)).status).toBe('succeeded')
+    expect(await mailedOf(connection.id)).toEqual([])
+    platform.answer(() => ({ status: 401, body: { error: 'revoked' } }))
+    for (const binding of [first, second, first]) await runNow(world, tenant, binding)
+    expect((await mailedOf(connection.id)).map(({ cause }) => cause)).toEqual(['credential'])
+    const wrappedCredential = await wrapped('fm2_another', connection)
+    const params = { orgId: tenant.orgId, connectionId: connection.id }
+    await world.call(sync.updateConnection, { as: tenant.admin.as, params, body: { wrappedCredential } })
+    await runNow(world, tenant, second)
+    expect((await mailedOf(connection.id)).length).toBe(2)
+  })
+
+  test('about a name that cannot go, once until a run succeeds', async () => {
+    const [env, connection] = [await vaultedEnv(world, tenant), await connect(world, tenant, platform)]
+    await write(world, tenant, env, 'A', '${NOWHERE}')
+    const binding = await bind(world, tenant, connection, [env], newAppName())
+    for (let runs = 0; runs < 2; runs++) expect((await runNow(world, tenant, binding)).status).toBe('partial')
+    expect((await mailedOf(connection.id)).map(({ cause }) => cause)).toEqual(['failure'])
+    await write(world, tenant, env, 'A', '1')
+    await runNow(world, tenant, binding)
+    await write(world, tenant, env, 'A', '${NOWHERE}')
+    await runNow(world, tenant, binding)
+    expect((await mailedOf(connection.id)).length).toBe(2)
   })
 })
 

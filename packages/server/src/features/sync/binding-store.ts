@@ -50,10 +50,14 @@ export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { 
     `update sync_bindings
         set destination = $4, places = $5::text[], name_transform = $6, include = $7, exclude = $8, on_delete = $9,
             mode = $10, adopt = $11, enabled = $12, revision = revision + 1, taken_digest = null, failure_streak = 0,
-            next_try_at = null, last_error = null, updated_at = $3
+            next_try_at = null, last_error = null, told = null, updated_at = $3
       where org_id = $1 and id = $2`,
     [orgId, id, one.now, ...settingsOf(one)],
   )
+
+/** Where a binding writes, as its destination says: no change of its settings. */
+export const updatePlaces = (db: Tx, { orgId, id, places }: Pick<Binding, 'orgId' | 'id' | 'places'>) =>
+  db.rows('update sync_bindings set places = $3::text[] where org_id = $1 and id = $2', [orgId, id, places])
 
 export const deleteBinding = async (db: Tx, { orgId, id }: Binding): Promise<boolean> =>
   (await db.row('delete from sync_bindings where org_id = $1 and id = $2 returning id', [orgId, id])) !== undefined
@@ -66,11 +70,12 @@ export const listBindingIds = async (db: Sql, orgId: string, connectionId: strin
     ])
   ).map(({ id }) => id)
 
-/** What failed is due now: the connection has a new credential. */
+/** What failed is due now: the connection has a new credential, whose refusal would be news. */
 export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string) =>
   db.rows(
-    `update sync_bindings set next_try_at = $3
-      where org_id = $1 and connection_id = $2 and next_try_at is not null`,
+    `update sync_bindings
+        set next_try_at = case when next_try_at is null then null else $3::timestamptz end, told = nullif(told, 'credential')
+      where org_id = $1 and connection_id = $2`,
     [orgId, connectionId, now],
   )
 

@@ -109,7 +109,7 @@ describe('a connection', () => {
         ...onConnection(id),
         body: { destination: { provider: 'app-platform-c', appName } },
       })
-    expect((await verify()).body).toEqual({ ok: true, notes: [] })
+    expect((await verify()).body).toEqual({ ok: true })
     platform.answer(() => ({ status: 401, body: { error: `no ${platform.token} here` } }))
     const refused = await verify()
     expect([refused.status, refused.body]).toMatchObject([400, { ok: false, error: { code: 'invalid_request' } }])
@@ -117,6 +117,36 @@ describe('a connection', () => {
     const [found] = (await world.call(sync.connections, inOrg())).body.connections.filter((one) => one.id === id)
     expect(found).toMatchObject({ status: 'failing' })
     expect((await verify('Not A Name')).error?.message).toMatch(/^body\.destination/)
+  })
+
+  test('refuses a destination that contradicts itself in the same words when it is verified and when it is bound', async () => {
+    const siteId = '11111111-2222-4333-8444-555555555555'
+    const lacking = { provider: 'site-host', siteId, contexts: ['branch'] }
+    const cases: [config: { provider: string }, destination: object, place: string][] = [
+      [{ provider: 'site-host', accountId: 'acme' } as never, lacking, 'branch: needed'],
+      [
+        { provider: 'site-host', accountId: 'acme' } as never,
+        { ...lacking, contexts: ['production'], branch: 'main' },
+        'branch: needed',
+      ],
+      [
+        { provider: 'frontend-cloud' },
+        { provider: 'frontend-cloud', projectId: 'prj_a', targets: ['production'], gitBranch: 'main' },
+        'gitBranch: only',
+      ],
+    ]
+    for (const [config, destination, place] of cases) {
+      const { key, body } = await connectionBody(world, tenant, 'token')
+      await world.call(sync.createConnection, { ...inOrg(), body: { ...body, config: config as never } })
+      const verified = await world.call(sync.verifyConnection, {
+        ...onConnection(key.id),
+        body: { destination: destination as never },
+      })
+      const bound = await create({ ...(await bindingBody(key, [await filled()], 'unused')), destination })
+      expect(verified.status).toBe(400)
+      expect(verified.error?.message.startsWith(`body.destination: ${place}`)).toBe(true)
+      expect([bound.status, bound.error?.message]).toEqual([400, verified.error?.message])
+    }
   })
 
   test('takes a new credential under its key', async () => {

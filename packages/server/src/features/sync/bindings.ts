@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { sync } from '@skerry/contract/sync'
 import type { SyncLimits } from '@skerry/providers/sync/provider'
-import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
-import { type In, type Out, Reply } from '../../http/route.ts'
+import { type In, type Out, Reply, type Work } from '../../http/route.ts'
+import type { Context } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
 import { findEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -10,8 +11,6 @@ import {
   deleteBinding,
   insertBinding,
   listBindings,
-  listNeighbours,
-  listSecretNames,
   lockBindings,
   revokeUnneeded,
   type Settings,
@@ -20,11 +19,11 @@ import {
 import { takeEndings } from './change-store.ts'
 import { checkAcknowledged, giveKeys } from './deks.ts'
 import { resetLedger } from './ledger-store.ts'
-import { namesThere } from './names.ts'
+import { checkNeighbours } from './neighbours.ts'
 import { insertOwnRun } from './own-run.ts'
 import { performRun } from './run-job.ts'
 import { type Binding, type Connection, findBinding, findConnection, type OnBinding } from './scope.ts'
-import { checkDestination, describe } from './session.ts'
+import { checkDestination, describe, openDestination, placesThere, providerError } from './session.ts'
 
 export async function list({ db, org, query }: In<typeof sync.bindings, InOrg>): Out<typeof sync.bindings> {
   const cursor = pageFrom(query, 'syncBinding')
@@ -33,7 +32,7 @@ export async function list({ db, org, query }: In<typeof sync.bindings, InOrg>):
 }
 
 export async function create(input: In<typeof sync.createBinding, InOrg>): Out<typeof sync.createBinding> {
-  const { db, org, principal, body, now, newId, audit } = input
+  const { context, db, org, principal, body, now, newId, transaction } = input
   checkAcknowledged(body.acknowledgedDecryption)
   const connection = await findConnection(db, org, body.connectionId)
   if (!connection) throw fail('not_found', 'body.connectionId: no such sync connection')
@@ -44,38 +43,48 @@ export async function create(input: In<typeof sync.createBinding, InOrg>): Out<t
       'invalid_request',
       'body.environmentId: a group is pushed with the environments that it is composed into',
     )
-  await lockBindings(db, org)
-  const { settings, limits } = await settingsOf(connection, body, defaults)
+  const { settings, limits } = await settingsOf(context, connection, body, defaults)
   const id = newId('syncBinding')
-  await insertBinding(db, org, { id, connectionId: connection.id, environmentId: env.id, ...settings, now })
-  const binding = (await findBinding(db, org, id)) as Binding
-  const granted = await giveKeys(input, binding, body.wrappedDeks, { complete: true })
-  await checkNeighbours(db, binding, limits)
-  const { connectionId, environmentId, mode, enabled } = binding
-  audit('sync_binding.created', id, { connectionId, environmentId, mode, enabled, grantedEnvironmentIds: granted })
-  await pushSoon(input, binding)
-  return new Reply(201, { binding: toResponse((await findBinding(db, org, id)) as Binding) })
+  return await transaction(async (work) => {
+    const { db: tx, audit } = work
+    await lockBindings(tx, org)
+    if (!(await findConnection(tx, org, connection.id)) || !(await findEnv(tx, org, env.id, principal, now)))
+      throw fail('not_found', 'body.connectionId or body.environmentId: it was deleted in the meantime')
+    await insertBinding(tx, org, { id, connectionId: connection.id, environmentId: env.id, ...settings, now })
+    const binding = (await findBinding(tx, org, id)) as Binding
+    const granted = await giveKeys({ ...input, db: tx }, binding, body.wrappedDeks, { complete: true })
+    await checkNeighbours(tx, binding, limits)
+    const { connectionId, environmentId, mode, enabled } = binding
+    audit('sync_binding.created', id, { connectionId, environmentId, mode, enabled, grantedEnvironmentIds: granted })
+    await pushSoon(context, work, binding)
+    return new Reply(201, { binding: toResponse((await findBinding(tx, org, id)) as Binding) })
+  })
 }
 
 export async function update(input: In<typeof sync.updateBinding, OnBinding>): Out<typeof sync.updateBinding> {
-  const { db, org, binding, body, now, audit } = input
+  const { context, db, org, binding, body, now, transaction } = input
   const { wrappedDeks, acknowledgedDecryption } = body
   if (wrappedDeks !== undefined || acknowledgedDecryption !== undefined) checkAcknowledged(acknowledgedDecryption)
-  await lockBindings(db, org)
   const connection = (await findConnection(db, org, binding.connectionId)) as Connection
-  const { settings, limits } = await settingsOf(connection, body, binding)
-  const moves = settings.places.join('\n') !== binding.places.join('\n')
-  await updateBinding(db, binding, { ...settings, now })
-  // What was written at another place is no longer this binding’s: it stays there.
-  if (moves) await resetLedger(db, org.id, binding.id)
-  const granted = wrappedDeks ? await giveKeys(input, binding, wrappedDeks, { complete: false }) : []
-  const updated = await findBinding(db, org, binding.id)
-  if (!updated) throw fail('not_found', 'no such sync binding')
-  await checkNeighbours(db, updated, limits)
-  const { mode, enabled } = updated
-  audit('sync_binding.updated', binding.id, { mode, enabled, moved: moves, grantedEnvironmentIds: granted })
-  await pushSoon(input, updated)
-  return { binding: toResponse((await findBinding(db, org, binding.id)) as Binding) }
+  const { settings, limits } = await settingsOf(context, connection, body, binding)
+  return await transaction(async (work) => {
+    const { db: tx, audit } = work
+    await lockBindings(tx, org)
+    const before = await findBinding(tx, org, binding.id)
+    if (!before) throw fail('not_found', 'no such sync binding')
+    if (before.revision !== binding.revision) throw fail('conflict', 'the binding was changed in the meantime')
+    const moves = settings.places.join('\n') !== before.places.join('\n')
+    await updateBinding(tx, before, { ...settings, now })
+    // What was written at another place is no longer this binding’s: it stays there.
+    if (moves) await resetLedger(tx, org.id, binding.id)
+    const granted = wrappedDeks ? await giveKeys({ ...input, db: tx }, before, wrappedDeks, { complete: false }) : []
+    const updated = (await findBinding(tx, org, binding.id)) as Binding
+    await checkNeighbours(tx, updated, limits)
+    const { mode, enabled } = updated
+    audit('sync_binding.updated', binding.id, { mode, enabled, moved: moves, grantedEnvironmentIds: granted })
+    await pushSoon(context, work, updated)
+    return { binding: toResponse((await findBinding(tx, org, binding.id)) as Binding) }
+  })
 }
 
 export async function remove(input: In<typeof sync.deleteBinding, OnBinding>): Out<typeof sync.deleteBinding> {
@@ -101,11 +110,14 @@ const defaults: Omit<Settings, 'destination' | 'places'> = {
 
 type Given = Partial<Omit<Settings, 'places'>>
 
+type Before = Omit<Settings, 'destination' | 'places'> & Partial<Pick<Settings, 'destination' | 'places'>>
+
 /** Settings as they are to be, out of what is asked for and what was there, with what the destination says of itself. */
 async function settingsOf(
+  context: Context,
   connection: Connection,
   asked: { [K in keyof Given]?: Given[K] | undefined },
-  before: Omit<Settings, 'destination' | 'places'> & { destination?: Settings['destination'] },
+  before: Before,
 ): Promise<{ settings: Settings; limits: SyncLimits }> {
   const destination = (asked.destination ?? before.destination) as Settings['destination']
   checkDestination(destination, connection.provider)
@@ -119,25 +131,26 @@ async function settingsOf(
     adopt = before.adopt,
     enabled = before.enabled,
   } = asked
-  const settings = { destination, places: [...places], nameTransform, include, exclude, onDelete, mode, adopt, enabled }
-  return { settings, limits }
+  const isSame = before.places !== undefined && isDeepStrictEqual(destination, before.destination)
+  const found = isSame ? before.places : await placesNow(context, connection, destination)
+  const settings = { destination, places: [...(found ?? places)] }
+  return { settings: { ...settings, nameTransform, include, exclude, onDelete, mode, adopt, enabled }, limits }
 }
 
-/** The names of two bindings must not meet: each would overwrite what the other wrote. */
-async function checkNeighbours(db: Tx, binding: Binding, limits: SyncLimits): Promise<void> {
-  const { orgId } = binding
-  const own = namesThere(await listSecretNames(db, orgId, binding.id), binding, limits.name)
-  for (const neighbour of await listNeighbours(db, orgId, binding)) {
-    const theirs = namesThere(await listSecretNames(db, orgId, neighbour.id), neighbour, limits.name)
-    const met = [...own.keys()].find((name) => theirs.has(name))
-    if (met !== undefined)
-      throw fail('conflict', `body.destination: the binding ${neighbour.id} writes ${met} there, too`)
+/** Where a destination says that it is. One that does not answer now is asked again by each run. */
+async function placesNow(context: Context, connection: Connection, destination: Settings['destination']) {
+  try {
+    return await placesThere(await openDestination(context, connection, destination, []), destination)
+  } catch (error) {
+    if (providerError(error)) return null
+    throw error
   }
 }
 
 /** Its first push, or one under its new settings. */
 async function pushSoon(
-  { context, db, enqueue }: Pick<In<typeof sync.createBinding>, 'context' | 'db' | 'enqueue'>,
+  context: Context,
+  { db, enqueue }: Pick<Work, 'db' | 'enqueue'>,
   binding: Binding,
 ): Promise<void> {
   if (binding.mode !== 'auto' || !binding.enabled) return
@@ -152,10 +165,11 @@ export function toResponse({ orgId, places, revision, takenDigest, failureStreak
 
 /** A binding as it would be with other settings, for a plan. */
 export async function withSettings(
+  context: Context,
   connection: Connection,
   binding: Binding,
-  asked: Parameters<typeof settingsOf>[1],
+  asked: { [K in keyof Given]?: Given[K] | undefined },
 ): Promise<Binding> {
-  const { settings } = await settingsOf(connection, asked, binding)
+  const { settings } = await settingsOf(context, connection, asked, binding)
   return { ...binding, ...settings }
 }

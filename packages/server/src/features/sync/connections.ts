@@ -19,7 +19,7 @@ import {
   updateConnection,
 } from './connection-store.ts'
 import { type Connection, findConnection, type OnConnection } from './scope.ts'
-import { checkDestination, openDestination, providerError } from './session.ts'
+import { checkDestination, describe, openDestination, providerError } from './session.ts'
 
 export async function list({ db, org, query }: In<typeof sync.connections, InOrg>): Out<typeof sync.connections> {
   const cursor = pageFrom(query, 'syncConnection')
@@ -76,12 +76,14 @@ export async function update(input: In<typeof sync.updateConnection, OnConnectio
 export async function verify(input: In<typeof sync.verifyConnection, OnConnection>): Out<typeof sync.verifyConnection> {
   const { context, connection, body, transaction } = input
   checkDestination(body.destination, connection.provider)
+  // What contradicts itself is refused here as it is where the destination is bound.
+  await describe(connection.config, body.destination)
   const found = await reach(context, connection, body.destination)
   await transaction(async ({ db, audit }) => {
     await recordReach(db, connection, found.error)
     audit('sync_connection.verified', connection.id, { ok: found.error === null })
   })
-  if (found.error === null) return { ok: true, notes: found.notes }
+  if (found.error === null) return { ok: true }
   // The one refusal with more in it than an error.
   const refusal = { ok: false, error: { code: 'invalid_request', message: `target: ${found.error}` } }
   return new Reply(400, refusal as never)
@@ -90,11 +92,12 @@ export async function verify(input: In<typeof sync.verifyConnection, OnConnectio
 async function reach(context: Context, connection: Connection, destination: Parameters<typeof openDestination>[2]) {
   try {
     const session = await openDestination(context, connection, destination, [])
-    return { error: null, notes: (await session.verify()).notes }
+    await session.verify()
+    return { error: null }
   } catch (error) {
     const known = providerError(error)
     if (!known) throw error
-    return { error: known.message, notes: [] }
+    return { error: known.message }
   }
 }
 

@@ -78,6 +78,8 @@ export interface Decision {
   delete: string[]
   unchanged: string[]
   foreign: string[]
+  /** Names that are no longer wanted and stay there, because somebody else has changed them. */
+  kept: Refused[]
   refused: Refused[]
   /** Names that are no longer there, and that the ledger need not know. */
   forget: string[]
@@ -91,6 +93,7 @@ export function decide(state: State): Decision {
     delete: [],
     unchanged: [],
     foreign: [],
+    kept: [],
     refused: [...wanted.refused],
     forget: [],
   }
@@ -107,11 +110,21 @@ function decideWrite(state: State, decision: Decision, name: string, value: stri
   const [entry, row, owner] = [entries.get(name), ledger.get(name), elsewhere.get(name)]
   const refuse = (reason: string) => decision.refused.push({ name, reason })
   if (owner !== undefined) refuse(`The binding ${owner} writes this name.`)
+  else if (entry && !isOwn(state, row, entry) && !state.adopts(name)) decision.foreign.push(name)
   else if (entry?.locked !== undefined) refuse(entry.locked)
-  else if (!entry) decision.create.push(name)
-  else if (!row) (state.adopts(name) ? decision.update : decision.foreign).push(name)
+  else if (!entry || entry.deleted) decision.create.push(name)
+  else if (!row) decision.update.push(name)
   else if (isUntouched(state, row, entry) && state.isValue(row.valueDigest, name, value)) decision.unchanged.push(name)
   else decision.update.push(name)
+}
+
+/**
+ * Whether this binding wrote what is there. A name that it removed is its own for as long as it stays deleted: a live one was
+ * made or restored by somebody else.
+ */
+function isOwn(state: State, row: LedgerRow | undefined, entry: SyncEntry): boolean {
+  if (!row) return false
+  return row.deletedAt === null || (entry.deleted === true && isUntouched(state, row, entry))
 }
 
 /** Whether what is there is what this binding last wrote, as far as that can be seen. */
@@ -123,8 +136,21 @@ function decideRemoval(state: State, decision: Decision, row: LedgerRow): void {
   const { name } = row
   const entry = state.entries.get(name)
   if (!entry || state.elsewhere.has(name)) decision.forget.push(name)
+  else if (row.deletedAt !== null) {
+    // Somebody else has the name again.
+    if (!entry.deleted) decision.forget.push(name)
+  } else if (entry.deleted) decision.forget.push(name)
   else if (entry.locked !== undefined) decision.refused.push({ name, reason: entry.locked })
-  else if (row.sendingRunId === null && !isUntouched(state, row, entry))
-    decision.refused.push({ name, reason: 'Somebody else has changed it there, so it was not removed.' })
-  else decision.delete.push(name)
+  else {
+    const reason = row.sendingRunId === null ? reasonToKeep(state, row, entry) : null
+    if (reason === null) decision.delete.push(name)
+    else decision.kept.push({ name, reason })
+  }
+}
+
+/** A value is removed only where nobody else can have changed it, as far as the destination shows it. */
+function reasonToKeep(state: State, row: LedgerRow, entry: SyncEntry): string | null {
+  if (entry.revision !== null && row.revisionDigest === null)
+    return 'It is not known whether somebody else has changed it there, so it was not removed.'
+  return isUntouched(state, row, entry) ? null : 'Somebody else has changed it there, so it was not removed.'
 }

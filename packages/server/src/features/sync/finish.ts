@@ -2,13 +2,13 @@ import { type Context, instant } from '../../kernel/context.ts'
 import { unit } from '../../kernel/unit.ts'
 import { recordReach } from './connection-store.ts'
 import { listUnderWay } from './ledger-store.ts'
-import type { Next, Outcome } from './outcome.ts'
-import { finishRun, freePlaces, lockOpenRun, type OpenRun, recordOutcome } from './run-store.ts'
+import { type Next, nothingDone, type Outcome } from './outcome.ts'
+import { finishRun, freePlaces, lockOpenRun, type Noted, type OpenRun, recordOutcome, recordTold } from './run-store.ts'
 import { type Binding, type Connection, findBinding, findConnection } from './scope.ts'
 
 const firstPauseSeconds = 10
 const pauseMaxSeconds = 3600
-/** Admins hear of a destination that fails so often in a row. */
+/** Admins hear of what may be over by itself once it has failed so often in a row. */
 const failuresToTell = 3
 
 interface Ran {
@@ -28,16 +28,17 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
   const { actor, ...origin } = run.origin
   const told = await unit(context, { principal: null, ...origin }, async (db, record) => {
     const status = statusOf(outcome)
-    const { failures, unchanged, error } = outcome
-    const ended = await finishRun(db, run, { status, failures, unchanged, error, now: instant(context) })
+    const { failures, skipped, unchanged, error } = outcome
+    const ended = await finishRun(db, run, { status, failures, skipped, unchanged, error, now: instant(context) })
     await freePlaces(db, orgId, run.id)
     if (!ended) return []
     const lastError = error ?? failures[0]?.reason ?? null
+    // It locks the connection, so that of two bindings only one tells of its credential.
+    if (connection && outcome.reached !== null)
+      await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
     const noted =
       binding &&
       (await recordOutcome(db, orgId, binding, { takenDigest: outcome.digest, failed, lastError, nextTryAt }))
-    if (connection && outcome.reached !== null)
-      await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
     record({
       orgId,
       action: status === 'succeeded' ? 'sync.run_succeeded' : 'sync.run_failed',
@@ -51,20 +52,41 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
         pushed: ended.pushed.length,
         deleted: ended.deleted.length,
         failures: failures.length,
+        skipped: skipped.length,
       },
       actor,
     })
-    if (noted?.failureStreak !== failuresToTell || !connection) return []
-    const facts = { connectionId: connection.id, connection: connection.name, bindingId: run.bindingId }
+    if (!noted || !connection) return []
+    const { told, mails } = tellingOf(outcome, failed, noted)
+    if (told !== noted.told) await recordTold(db, orgId, run.bindingId, told)
+    if (!mails || told === null) return []
+    const facts = { connectionId: connection.id, connection: connection.name, bindingId: run.bindingId, cause: told }
     return context.events.emit(db, 'sync.failed', orgId, facts)
   })
   for (const job of told) context.queue.nudge(job)
   return retryAfterSeconds === null ? null : { bindingId: run.bindingId, retryAfterSeconds }
 }
 
-function statusOf({ error, failures, done, unchanged }: Outcome) {
-  if (error === null && failures.length === 0) return 'succeeded'
-  return done > 0 || (error === null && unchanged > 0) ? 'partial' : 'failed'
+/** Names that could not go make a run partial, and names that were left alone on purpose change nothing. */
+function statusOf({ error, failures, done }: Outcome) {
+  if (error === null) return failures.length === 0 ? 'succeeded' : 'partial'
+  return done > 0 ? 'partial' : 'failed'
+}
+
+/**
+ * Whether admins are mailed, and what is remembered of it. They are when a person is needed: at once for a refused credential
+ * and for what no other try mends, and else after several failures in a row. Once is enough until a run succeeds, except that
+ * a refused credential is always told of.
+ */
+function tellingOf(
+  { denied, retry }: Outcome,
+  failed: boolean,
+  { failureStreak, told, toldElsewhere }: Noted,
+): { told: Noted['told']; mails: boolean } {
+  if (!failed) return { told: null, mails: false }
+  if (denied) return { told: 'credential', mails: told !== 'credential' && !toldElsewhere }
+  const needsPerson = retry === null || failureStreak >= failuresToTell
+  return needsPerson && told === null ? { told: 'failure', mails: true } : { told, mails: false }
 }
 
 /** Twice as long each time, with jitter, and never before the provider wants it. What nobody pushes by itself waits for them. */
@@ -93,13 +115,11 @@ export async function endCutOff(context: Context, orgId: string, runId: string):
     context,
     { run, ...(binding && { binding }), ...(connection && { connection }) },
     {
+      ...nothingDone(),
       failures: underWay.map((name) => ({ name, reason })),
-      unchanged: 0,
       done: run.pushed.length + run.deleted.length,
       error: 'The server stopped during this run.',
-      reached: null,
       retry: { afterMs: 0 },
-      digest: null,
     },
     true,
   )

@@ -6,13 +6,15 @@ export interface LedgerRow {
   valueDigest: string | null
   revisionDigest: string | null
   memo: string | null
+  /** When this binding removed the name, where a removed name can be restored; null while the name is there. */
+  deletedAt: string | null
   /** The run that is sending something for the name: what is there is not known until it is done. */
   sendingRunId: string | null
 }
 
 export const listLedger = (db: Sql, orgId: string, bindingId: string) =>
   db.rows<LedgerRow>(
-    `select name, value_digest, revision_digest, memo, sending_run_id from sync_ledger
+    `select name, value_digest, revision_digest, memo, deleted_at, sending_run_id from sync_ledger
       where org_id = $1 and binding_id = $2`,
     [orgId, bindingId],
   )
@@ -22,7 +24,7 @@ export const listForeignOwners = (db: Sql, orgId: string, binding: { id: string;
   db.rows<{ name: string; bindingId: string }>(
     `select l.name, l.binding_id from sync_bindings b
        join sync_ledger l on l.org_id = b.org_id and l.binding_id = b.id
-      where b.org_id = $1 and b.id <> $2 and b.places && $3::text[]`,
+      where b.org_id = $1 and b.id <> $2 and b.places && $3::text[] and l.deleted_at is null`,
     [orgId, binding.id, binding.places],
   )
 
@@ -50,7 +52,7 @@ export const recordWritten = (
 ) =>
   db.rows(
     `update sync_ledger l set value_digest = g.value_digest, revision_digest = g.revision_digest, memo = g.memo,
-            written_at = $4, sending_run_id = null
+            written_at = $4, deleted_at = null, sending_run_id = null
        from unnest($5::text[], $6::text[], $7::text[], $8::text[]) as g(name, value_digest, revision_digest, memo)
       where l.org_id = $1 and l.binding_id = $2 and l.sending_run_id = $3 and l.name = g.name`,
     [
@@ -89,6 +91,14 @@ export const forgetNames = (db: Sql, orgId: string, bindingId: string, names: re
     bindingId,
     names,
   ])
+
+/** Keeps removed names that can be restored there, so that this binding may write them again. */
+export const recordDeleted = (db: Sql, orgId: string, bindingId: string, names: readonly string[], now: string) =>
+  db.rows(
+    `update sync_ledger set deleted_at = $4, sending_run_id = null
+      where org_id = $1 and binding_id = $2 and name = any($3::text[])`,
+    [orgId, bindingId, names, now],
+  )
 
 export const resetLedger = (db: Tx, orgId: string, bindingId: string) =>
   db.rows('delete from sync_ledger where org_id = $1 and binding_id = $2', [orgId, bindingId])

@@ -45,7 +45,7 @@ test.each(syncRunStatuses)('a run that is %s finishes where its table says, and 
   const id = await runIn(from)
   for (const status of syncRunStatuses) {
     await db.rows('update sync_runs set status = $2 where id = $1', [id, from])
-    const end = { status, failures: [], unchanged: 0, error: null, now: instant(context) }
+    const end = { status, skipped: [], failures: [], unchanged: 0, error: null, now: instant(context) }
     const moved = await db.transaction((tx) => finishRun(tx, { orgId, id }, end))
     const isRow = runLifecycle.moves.some((row) => row[0] === from && row[1] === 'finish' && row[2] === status)
     expect([moved?.status, await statusOf(id)]).toEqual(isRow ? [status, status] : [undefined, from])

@@ -11,7 +11,7 @@ type Transform = Binding['nameTransform']
 const forms: Record<NameRule['form'], (name: string) => string> = {
   exact: (name) => name,
   upper: (name) => name.toUpperCase(),
-  dashed: (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '-'),
+  dashed: (name) => name.replace(/[^A-Za-z0-9]/g, '-'),
 }
 
 /** A secret’s name as the destination lists it. */
@@ -20,6 +20,9 @@ export function destinationName(name: string, { prefix = '', suffix = '', case: 
   const cased = letters === undefined ? whole : letters === 'upper' ? whole.toUpperCase() : whole.toLowerCase()
   return forms[rule.form](cased)
 }
+
+/** What names are compared by at a destination: some tell no case apart. */
+export const nameKey = (name: string, rule: NameRule): string => (rule.ignoresCase ? name.toLowerCase() : name)
 
 /** Why the destination takes no such name; null where it does. */
 export function nameProblem(name: string, rule: NameRule): string | null {
@@ -40,10 +43,14 @@ export function namesThere(
   rule: NameRule,
 ): Map<string, string[]> {
   const there = new Map<string, string[]>()
+  const spelled = new Map<string, string>()
   for (const secret of secrets) {
     if (!isIncluded(secret, binding)) continue
     const name = destinationName(secret, binding.nameTransform, rule)
-    there.set(name, [...(there.get(name) ?? []), secret])
+    const key = nameKey(name, rule)
+    const first = spelled.get(key) ?? name
+    spelled.set(key, first)
+    there.set(first, [...(there.get(first) ?? []), secret])
   }
   return there
 }

@@ -17,6 +17,8 @@ export type Next = 'again' | { bindingId: string; retryAfterSeconds: number } | 
 /** What a run came to, but for the names that it wrote and removed: those are written down as it goes. */
 export interface Outcome {
   failures: Refused[]
+  /** Names of somebody else, which were left alone. */
+  skipped: Refused[]
   unchanged: number
   /** How many names it wrote or removed. */
   done: number
@@ -24,6 +26,8 @@ export interface Outcome {
   error: string | null
   /** Whether the destination answered; null where it was not asked. */
   reached: boolean | null
+  /** Whether the destination refused the credential. */
+  denied: boolean
   /** Set where another try may help, with what the provider asks to wait. */
   retry: { afterMs: number } | null
   /** Of what it took up; null where it never looked. */
@@ -32,10 +36,12 @@ export interface Outcome {
 
 export const nothingDone = (): Outcome => ({
   failures: [],
+  skipped: [],
   unchanged: 0,
   done: 0,
   error: null,
   reached: null,
+  denied: false,
   retry: null,
   digest: null,
 })

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SyncSession } from '@skerry/providers/sync/provider'
+import type { SyncEntry, SyncSession } from '@skerry/providers/sync/provider'
 import { type Context, instant } from '../../kernel/context.ts'
 import { describe as describeError } from '../../kernel/errors.ts'
 import { decide } from './decide.ts'
 import { finish } from './finish.ts'
 import { forgetNames } from './ledger-store.ts'
 import { type Next, nothingDone, type Outcome, type Taken } from './outcome.ts'
+import { settlePlaces } from './places.ts'
 import { holdPlaces, lockOpenRun, type OpenRun, renewPlaces, takeRun } from './run-store.ts'
 import { findBinding, findConnection } from './scope.ts'
 import { Stopped, sendAll } from './send.ts'
@@ -77,9 +78,13 @@ function fail(context: Context, outcome: Outcome, error: unknown): void {
   if (known) {
     outcome.error = known.message
     outcome.reached = false
+    outcome.denied = known.denied
     if (known.when !== 'never') outcome.retry = { afterMs: known.retryAfterMs }
-  } else if (error instanceof Unreadable || error instanceof Stopped) {
+  } else if (error instanceof Unreadable) {
     outcome.error = error.message
+  } else if (error instanceof Stopped) {
+    outcome.error = error.message
+    outcome.retry = { afterMs: 0 }
   } else {
     context.log.warn('sync run failed', describeError(error))
     outcome.error = 'The server failed; its log has the cause.'
@@ -87,29 +92,36 @@ function fail(context: Context, outcome: Outcome, error: unknown): void {
   }
 }
 
-async function push(context: Context, taken: Taken, outcome: Outcome): Promise<void> {
-  const { run, binding, connection } = taken
-  const facts = await describe(connection.config, binding.destination)
-  const resolved = await readValues(context, binding, instant(context))
-  const session = await openDestination(context, connection, binding.destination, resolved.values.values())
+async function push(context: Context, asked: Taken, outcome: Outcome): Promise<void> {
+  const { connection } = asked
+  const facts = await describe(connection.config, asked.binding.destination)
+  const resolved = await readValues(context, asked.binding, instant(context))
+  const session = await openDestination(context, connection, asked.binding.destination, resolved.values.values())
+  const taken = await settlePlaces(context, asked, session, facts)
+  const { run, binding } = taken
   const state = await stateOf(context, { binding, session: patient(session), facts, resolved, adopt: run.adopt })
   outcome.reached = true
   const decision = decide(state)
   outcome.unchanged = decision.unchanged.length
-  outcome.failures.push(...decision.refused, ...decision.foreign.map(foreign))
+  outcome.failures.push(...decision.refused)
+  outcome.skipped.push(...decision.kept, ...decision.foreign.map((name) => foreign(name, state.entries.get(name))))
   if (decision.forget.length > 0) await forgetNames(context.db, binding.orgId, binding.id, decision.forget)
   const writes = [...decision.create, ...decision.update].map((name) => ({
     name,
     value: state.wanted.values.get(name) as string,
+    // A name that an earlier run was sending when it was cut off may be there by that run.
+    isNew: !state.entries.has(name) && (state.ledger.get(name)?.sendingRunId ?? null) === null,
   }))
   const memoOf = (name: string) => state.ledger.get(name)?.memo ?? null
-  const changes = [...writes, ...decision.delete.map((name) => ({ name, value: null }))]
+  const changes = [...writes, ...decision.delete.map((name) => ({ name, value: null, isNew: false }))]
   await sendAll(context, taken, { session, facts, changes, memoOf }, outcome)
 }
 
-const foreign = (name: string) => ({
+const foreign = (name: string, entry: SyncEntry | undefined) => ({
   name,
-  reason: 'It is there already and was not written by this binding: adopt it, or remove it there.',
+  reason: entry?.deleted
+    ? 'A deleted secret of somebody else has this name there: adopt it, or purge it there.'
+    : 'It is there already and was not written by this binding: adopt it, or remove it there.',
 })
 
 /** Asks for the list once more where the provider may only have been busy. */

@@ -13,15 +13,16 @@ import { readValues, Unreadable } from './values.ts'
 export async function plan(input: In<typeof sync.plan, OnBinding>): Out<typeof sync.plan> {
   const { context, db, org, body } = input
   const connection = (await findConnection(db, org, input.binding.connectionId)) as Connection
-  const binding = await withSettings(connection, input.binding, body)
+  const binding = await withSettings(context, connection, input.binding, body)
   const facts = await describe(connection.config, binding.destination)
   try {
     const resolved = await readValues(context, binding, instant(context))
     const session = await openDestination(context, connection, binding.destination, resolved.values.values())
     const state = await stateOf(context, { binding, session, facts, resolved, adopt: [] })
     const moves = binding.places.join('\n') !== input.binding.places.join('\n')
-    const { forget, ...decision } = decide(moves ? { ...state, ledger: new Map() } : state)
-    return { plan: { ...decision, effects: [...facts.effects] } }
+    const { forget, kept, refused, ...decision } = decide(moves ? { ...state, ledger: new Map() } : state)
+    const { notes } = await session.verify()
+    return { plan: { ...decision, refused: [...refused, ...kept], effects: [...facts.effects, ...notes] } }
   } catch (error) {
     if (error instanceof Unreadable) throw fail('conflict', error.message)
     throw asRefusal(error)

@@ -3,6 +3,7 @@ import { type Context, instant } from '../../kernel/context.ts'
 import type { Next } from './outcome.ts'
 import { insertOwnRun } from './own-run.ts'
 import { perform } from './perform.ts'
+import { listWaitingFor } from './run-store.ts'
 import { findBinding } from './scope.ts'
 
 /** A run that waits, or a binding whose last run failed and is to be tried again. */
@@ -15,9 +16,19 @@ export const performRun: Job<Data> = job<Data>(
   async (context, data) => {
     const { orgId } = data
     const runId = 'runId' in data ? data.runId : await beginRetry(context, orgId, data.bindingId)
-    if (runId !== null) await goOn(context, orgId, runId, await perform(context, orgId, runId))
+    if (runId === null) return
+    const next = await perform(context, orgId, runId)
+    await goOn(context, orgId, runId, next)
+    if (next !== 'again') await wakeWaiting(context, orgId, runId)
   },
 )
+
+/** Lets a run that waits for the same place begin now, and not when it looks again by itself. */
+async function wakeWaiting({ db, queue }: Context, orgId: string, endedId: string): Promise<void> {
+  const waiting = await listWaitingFor(db, orgId, endedId)
+  for (const { id } of waiting) await queue.enqueue(db, performRun, { orgId, runId: id })
+  if (waiting.length > 0) queue.nudge(performRun)
+}
 
 /** Puts into the queue what comes after a run, or takes its turn later. */
 export async function goOn(context: Context, orgId: string, runId: string, next: Next): Promise<void> {

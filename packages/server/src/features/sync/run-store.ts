@@ -6,7 +6,7 @@ import { runLifecycle } from './lifecycle.ts'
 import type { Run } from './scope.ts'
 
 const runColumns = `r.org_id, r.id, r.binding_id, r.connection_id, r.environment_id, r.trigger, r.status, r.pushed, r.deleted,
-  r.failures, r.unchanged, r.error, r.started_at, r.finished_at`
+  r.skipped, r.failures, r.unchanged, r.error, r.started_at, r.finished_at`
 
 export const listRuns = (db: Sql, org: Org, bindingId: string | undefined, { at, id, take }: KeysetCursor) =>
   db.rows<Run>(
@@ -41,8 +41,8 @@ export const insertRun = async (db: Tx, orgId: string, one: NewRun): Promise<str
   (
     (await db.row<{ id: string }>(
       `insert into sync_runs as r (org_id, id, binding_id, connection_id, environment_id, trigger, status, adopt, origin,
-                                   pushed, deleted, failures, unchanged, started_at)
-       values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, '[]', '[]', '[]', 0, $9)
+                                   pushed, deleted, skipped, failures, unchanged, started_at)
+       values ($1, $2, $3, $4, $5, $6, 'running', $7, $8, '[]', '[]', '[]', '[]', 0, $9)
        on conflict (org_id, binding_id) where status = 'running' and taken_at is null
        do update set adopt = r.adopt || excluded.adopt,
                      trigger = case when excluded.trigger = 'request' then excluded.trigger else r.trigger end,
@@ -100,8 +100,13 @@ export const renewPlaces = async (db: Sql, orgId: string, runId: string): Promis
     )
   ).length
 
-export const notePushed = (db: Tx, orgId: string, runId: string) =>
-  db.rows('update sync_places set last_pushed_at = clock_timestamp() where org_id = $1 and run_id = $2', [orgId, runId])
+/** The pause after a push counts from `sparedMs` before it: a push of a few names is followed sooner than a full one. */
+export const notePushed = (db: Tx, orgId: string, runId: string, sparedMs: number) =>
+  db.rows(
+    `update sync_places set last_pushed_at = clock_timestamp() - make_interval(secs => $3::float8 / 1000)
+      where org_id = $1 and run_id = $2`,
+    [orgId, runId, sparedMs],
+  )
 
 export const freePlaces = (db: Tx, orgId: string, runId: string) =>
   db.rows('update sync_places set run_id = null, held_until = null where org_id = $1 and run_id = $2', [orgId, runId])
@@ -123,10 +128,10 @@ export const recordProgress = (
 export const finishRun = (
   db: Tx,
   { orgId, id }: Pick<Run, 'orgId' | 'id'>,
-  end: Pick<Run, 'status' | 'failures' | 'unchanged' | 'error'> & { now: string },
+  end: Pick<Run, 'status' | 'skipped' | 'failures' | 'unchanged' | 'error'> & { now: string },
 ) =>
   db.row<Run>(
-    `update sync_runs r set status = $3, failures = $4, unchanged = $5, error = $6, finished_at = $7
+    `update sync_runs r set status = $3, failures = $4, unchanged = $5, error = $6, finished_at = $7, skipped = $9
       where r.org_id = $1 and r.id = $2 and r.status = any($8::text[]) returning ${runColumns}`,
     [
       orgId,
@@ -137,8 +142,20 @@ export const finishRun = (
       end.error,
       end.now,
       runLifecycle.before('finish', end.status),
+      JSON.stringify(end.skipped),
     ],
   )
+
+export interface Noted {
+  failureStreak: number
+  /** What admins were last mailed about. */
+  told: 'credential' | 'failure' | null
+  /** Whether they were mailed about the credential for another binding of the connection. */
+  toldElsewhere: boolean
+}
+
+export const recordTold = (db: Tx, orgId: string, bindingId: string, told: Noted['told']) =>
+  db.rows('update sync_bindings set told = $3 where org_id = $1 and id = $2', [orgId, bindingId, told])
 
 /** What a run has come to, as far as it concerns the next one. */
 export const recordOutcome = (
@@ -147,12 +164,14 @@ export const recordOutcome = (
   { id, revision }: { id: string; revision: number },
   outcome: { takenDigest: string | null; failed: boolean; lastError: string | null; nextTryAt: string | null },
 ) =>
-  db.row<{ failureStreak: number }>(
+  db.row<Noted>(
     `update sync_bindings
         set taken_digest = $4, failure_streak = case when $5 then failure_streak + 1 else 0 end, last_error = $6,
             next_try_at = $7
       where org_id = $1 and id = $2 and revision = $3
-     returning failure_streak`,
+     returning failure_streak, told,
+       exists (select from sync_bindings o where o.org_id = sync_bindings.org_id and o.id <> sync_bindings.id
+                  and o.connection_id = sync_bindings.connection_id and o.told = 'credential') as told_elsewhere`,
     [orgId, id, revision, outcome.takenDigest, outcome.failed, outcome.lastError, outcome.nextTryAt],
   )
 
@@ -168,6 +187,17 @@ export const listCutOff = (db: Sql) =>
 export const listWaiting = (db: Sql) =>
   db.rows<{ orgId: string; id: string }>(
     `select org_id, id from sync_runs where status = 'running' and taken_at is null`,
+  )
+
+/** Runs that wait for a place that this run was using. */
+export const listWaitingFor = (db: Sql, orgId: string, runId: string) =>
+  db.rows<{ id: string }>(
+    `select w.id from sync_runs r
+       join sync_bindings b on b.org_id = r.org_id and b.id = r.binding_id
+       join sync_bindings o on o.org_id = b.org_id and o.places && b.places
+       join sync_runs w on w.org_id = o.org_id and w.binding_id = o.id
+      where r.org_id = $1 and r.id = $2 and w.status = 'running' and w.taken_at is null`,
+    [orgId, runId],
   )
 
 export const deleteOldRuns = (db: Sql, before: string) =>

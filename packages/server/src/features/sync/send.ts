@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SyncFacts, SyncOutcome, SyncSession } from '@skerry/providers/sync/provider'
 import { type Context, instant } from '../../kernel/context.ts'
-import { beginSending, forgetNames, recordRefused, recordWritten } from './ledger-store.ts'
+import { beginSending, forgetNames, recordDeleted, recordRefused, recordWritten } from './ledger-store.ts'
 import type { Outcome, Taken } from './outcome.ts'
+import { pauseBefore, spared } from './pace.ts'
 import { notePushed, recordProgress, renewPlaces } from './run-store.ts'
 import { findBinding } from './scope.ts'
 import { providerError } from './session.ts'
@@ -20,6 +21,8 @@ export class Stopped extends Error {
 interface Change {
   name: string
   value: string | null
+  /** Whether nothing was there when the list was read. What has come since is somebody else’s. */
+  isNew: boolean
 }
 
 interface Sending {
@@ -37,10 +40,12 @@ export async function sendAll(context: Context, taken: Taken, sending: Sending, 
   const { facts, changes } = sending
   const atOnce = facts.limits.pushNamesMax ?? Math.max(1, changes.length)
   let pushedAtMs = performance.now() - taken.idleMs
-  const pace = async () => {
-    const left = facts.limits.pushIntervalMs - (performance.now() - pushedAtMs)
+  let isFirst = true
+  const pace = async (names: number) => {
+    const left = pauseBefore(facts.limits, performance.now() - pushedAtMs, isFirst)
     if (left > 0) await pause(left)
-    pushedAtMs = performance.now()
+    pushedAtMs = performance.now() - spared(facts.limits, names)
+    isFirst = false
   }
   for (let from = 0; from < changes.length; from += atOnce)
     await sendBatch(context, taken, { ...sending, changes: changes.slice(from, from + atOnce) }, outcome, pace)
@@ -51,16 +56,16 @@ async function sendBatch(
   taken: Taken,
   sending: Sending,
   outcome: Outcome,
-  pace: () => Promise<void>,
+  pace: (names: number) => Promise<void>,
 ): Promise<void> {
   let left = sending.changes
   for (let tries = 1; left.length > 0; tries++) {
-    await pace()
+    await pace(left.length)
     await begin(context, taken, left)
     const answer = await sendOnce(taken, { ...sending, changes: left })
     const waits =
       'refused' in answer
-        ? { left, pauseMs: answer.refused.pauseMs }
+        ? { left: answer.refused.isLost ? left.map(maybeOurs) : left, pauseMs: answer.refused.pauseMs }
         : await record(context, taken, { ...sending, changes: left }, answer, outcome)
     const pauseMs = Math.max(waits.pauseMs, 250 * 2 ** tries)
     left = waits.left
@@ -99,20 +104,25 @@ async function begin(context: Context, { run, binding }: Taken, changes: readonl
   })
 }
 
-type Answer = SyncOutcome | { refused: { error: unknown; pauseMs: number } }
+type Answer = SyncOutcome | { refused: { error: unknown; isLost: boolean; pauseMs: number } }
+
+/** Once an answer was lost, what is there now may be what was sent. */
+const maybeOurs = (change: Change): Change => ({ ...change, isNew: false })
 
 /** Throws what another try would not mend. */
 async function sendOnce({ run }: Taken, { session, changes, memoOf }: Sending): Promise<Answer> {
   try {
     return await session.push({
       runId: run.id,
-      write: changes.flatMap(({ name, value }) => (value === null ? [] : [{ name, value, memo: memoOf(name) }])),
+      write: changes.flatMap(({ name, value, isNew }) =>
+        value === null ? [] : [{ name, value, memo: memoOf(name), isNew }],
+      ),
       remove: changes.flatMap(({ name, value }) => (value === null ? [{ name, memo: memoOf(name) }] : [])),
     })
   } catch (error) {
     const known = providerError(error)
     if (known?.when !== 'soon') throw error
-    return { refused: { error, pauseMs: known.retryAfterMs } }
+    return { refused: { error, isLost: known.isLost, pauseMs: known.retryAfterMs } }
   }
 }
 
@@ -134,9 +144,10 @@ async function record(
   const removed = answer.removed.filter((name) => valueNow.get(name) === null)
   const refused = answer.failed.filter(({ name, retryAfterMs }) => valueNow.has(name) && retryAfterMs === undefined)
   await context.db.transaction(async (tx) => {
-    await notePushed(tx, run.orgId, run.id)
+    await notePushed(tx, run.orgId, run.id, spared(facts.limits, changes.length))
     await recordWritten(tx, run, written, instant(context))
-    await forgetNames(tx, run.orgId, run.bindingId, removed)
+    if (facts.keepsDeleted) await recordDeleted(tx, run.orgId, run.bindingId, removed, instant(context))
+    else await forgetNames(tx, run.orgId, run.bindingId, removed)
     await recordRefused(
       tx,
       run,
@@ -144,10 +155,13 @@ async function record(
     )
     await recordProgress(tx, run, { pushed: written.map(({ name }) => name), deleted: removed })
   })
-  outcome.failures.push(...refused.map(({ name, reason }) => ({ name, reason })))
+  for (const { name, reason, foreign } of refused) (foreign ? outcome.skipped : outcome.failures).push({ name, reason })
   outcome.done += written.length + removed.length
   const settled = new Set([...written, ...refused].map(({ name }) => name).concat(removed))
-  const left = changes.filter(({ name }) => !settled.has(name))
+  const lost = new Set(answer.mayBeDone)
+  const left = changes
+    .filter(({ name }) => !settled.has(name))
+    .map((change) => (lost.has(change.name) ? maybeOurs(change) : change))
   const pauses = answer.failed.map(({ retryAfterMs }) => retryAfterMs ?? 0)
   return { left, pauseMs: Math.max(answer.retryAfterMs ?? 0, 0, ...pauses) }
 }

@@ -1,7 +1,7 @@
 import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync-providers'
 import { OutsideError } from '@skerry/providers/outside'
 import { ProviderError } from '@skerry/providers/provider-error'
-import type { SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
+import type { SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
 import { syncProvider } from '@skerry/providers/sync/registry'
 import type { TObject } from 'typebox'
 import { checkShape } from '../../http/validate.ts'
@@ -31,6 +31,15 @@ function destinationSchema(destination: Destination): TObject {
   return found
 }
 
+const withProvider = (provider: SyncTag, places: readonly string[]) =>
+  [...new Set(places)].sort().map((place) => `${provider} ${place}`)
+
+/** The places of a session’s destination as that names them itself; null where the binding’s own words are enough. */
+export async function placesThere(session: SyncSession, { provider }: Destination): Promise<string[] | null> {
+  const places = await session.places?.()
+  return places === undefined ? null : withProvider(provider, places)
+}
+
 /** What holds for a destination, with places that name the kind of destination, too. */
 export async function describe(config: Connection['config'], destination: Destination): Promise<SyncFacts> {
   const provider = await syncProvider(destination.provider)
@@ -39,7 +48,7 @@ export async function describe(config: Connection['config'], destination: Destin
       config: config as unknown as SyncConfig<SyncTag>,
       destination: destination as unknown as SyncDestination<SyncTag>,
     })
-    return { ...facts, places: [...new Set(facts.places)].sort().map((place) => `${destination.provider} ${place}`) }
+    return { ...facts, places: withProvider(destination.provider, facts.places) }
   } catch (error) {
     if (error instanceof ProviderError) throw fail('invalid_request', `body.destination: ${error.message}`)
     throw error
@@ -79,15 +88,23 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
       if (!(error instanceof ProviderError)) throw error
       throw new ProviderError(error.reason, clean(error.message), error.retryAfterMs)
     })
+  const cleaned = (entry: SyncEntry): SyncEntry =>
+    entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }
+  const look = session.look?.bind(session)
+  const places = session.places?.bind(session)
   return {
+    ...(places && { places: () => asked(places()) }),
     async verify() {
       const { notes } = await asked(session.verify())
       return { notes: notes.map(clean) }
     },
-    async list() {
-      const entries = await asked(session.list())
-      return entries.map((entry) => (entry.locked === undefined ? entry : { ...entry, locked: clean(entry.locked) }))
-    },
+    list: async () => (await asked(session.list())).map(cleaned),
+    ...(look && {
+      async look(name: string) {
+        const entry = await asked(look(name))
+        return entry && cleaned(entry)
+      },
+    }),
     async push(changes) {
       const outcome = await asked(session.push(changes))
       return { ...outcome, failed: outcome.failed.map((one) => ({ ...one, reason: clean(one.reason) })) }
@@ -98,6 +115,10 @@ function filtered(session: SyncSession, clean: (text: string) => string): SyncSe
 /** What a provider, or the way to it, has refused. */
 export interface Refusal {
   message: string
+  /** Whether the destination takes the credential for nobody’s, or it lacks a right. */
+  denied: boolean
+  /** Whether the request may have been done, because its answer was lost. */
+  isLost: boolean
   /** Whether it may be over in a moment, or by itself at all. */
   when: 'soon' | 'later' | 'never'
   retryAfterMs: number
@@ -105,11 +126,13 @@ export interface Refusal {
 
 /** Undefined for what is a fault of ours. */
 export function providerError(error: unknown): Refusal | undefined {
-  if (error instanceof OutsideError) return { message: error.message, when: 'soon', retryAfterMs: 0 }
+  if (error instanceof OutsideError)
+    return { message: error.message, denied: false, isLost: true, when: 'soon', retryAfterMs: 0 }
   if (!(error instanceof ProviderError)) return undefined
   const { reason, message, retryAfterMs = 0 } = error
-  if (reason === 'rate_limited' || reason === 'unreachable') return { message, when: 'soon', retryAfterMs }
-  return { message, when: reason === 'invalid' ? 'never' : 'later', retryAfterMs }
+  const known = { message, denied: reason === 'denied', isLost: reason === 'unreachable', retryAfterMs }
+  if (reason === 'rate_limited' || reason === 'unreachable') return { ...known, when: 'soon' }
+  return { ...known, when: reason === 'invalid' ? 'never' : 'later' }
 }
 
 /** What a provider refused, as an answer to the caller; another error stays as it is. */

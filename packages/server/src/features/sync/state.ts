@@ -1,7 +1,8 @@
-import type { SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
+import type { NameRule, SyncEntry, SyncFacts, SyncSession } from '@skerry/providers/sync/provider'
 import type { Context } from '../../kernel/context.ts'
-import { type State, totalProblem, wantedOf } from './decide.ts'
-import { listForeignOwners, listLedger } from './ledger-store.ts'
+import { type State, totalProblem, type Wanted, wantedOf } from './decide.ts'
+import { type LedgerRow, listForeignOwners, listLedger } from './ledger-store.ts'
+import { nameKey } from './names.ts'
 import type { Binding } from './scope.ts'
 import { Unreadable } from './values.ts'
 
@@ -43,8 +44,8 @@ export async function stateOf(
     adopt: readonly string[]
   },
 ): Promise<State> {
-  const wanted = wantedOf(resolved, binding, facts.limits)
-  const problem = totalProblem(wanted, facts.limits)
+  const given = wantedOf(resolved, binding, facts.limits)
+  const problem = totalProblem(given, facts.limits)
   if (problem !== null) throw new Unreadable(problem)
   const entries = await session.list()
   const { db } = context
@@ -52,16 +53,60 @@ export async function stateOf(
     listLedger(db, binding.orgId, binding.id),
     listForeignOwners(db, binding.orgId, binding),
   ])
-  const adopted = new Set(adopt)
+  const spell = spelling(facts.limits.name, [...ledger.map(({ name }) => name), ...given.values.keys()])
+  const wanted = { ...given, values: new Map([...given.values].map(([name, value]) => [spell(name), value])) }
+  const rows = new Map(ledger.map((row) => [row.name, row]))
+  const listed = new Map(entries.map((entry) => [spell(entry.name), entry]))
+  const adopted = new Set(adopt.map(spell))
   const { isValue, isRevision } = digestsOf(context, binding, facts)
   return {
     wanted,
-    entries: new Map(entries.map((entry) => [entry.name, entry])),
-    ledger: new Map(ledger.map((row) => [row.name, row])),
-    elsewhere: new Map(elsewhere.map(({ name, bindingId }) => [name, bindingId])),
+    entries: await lookCloser(session, listed, namesToLookAt(wanted, listed, rows, binding.onDelete)),
+    ledger: rows,
+    elsewhere: new Map(elsewhere.map(({ name, bindingId }) => [spell(name), bindingId])),
     adopts: (name) => binding.adopt || adopted.has(name),
     onDelete: binding.onDelete,
     isValue,
     isRevision,
   }
+}
+
+/** Where case makes no difference, a name keeps the spelling in which it came first. */
+function spelling(rule: NameRule, names: readonly string[]): (name: string) => string {
+  const byKey = new Map<string, string>()
+  for (const name of names) {
+    const key = nameKey(name, rule)
+    if (!byKey.has(key)) byKey.set(key, name)
+  }
+  return (name) => byKey.get(nameKey(name, rule)) ?? name
+}
+
+/** Names of this binding that are to be removed, or that the list does not show as live: what is there now decides. */
+function namesToLookAt(
+  { values, refused }: Wanted,
+  listed: ReadonlyMap<string, SyncEntry>,
+  rows: ReadonlyMap<string, LedgerRow>,
+  onDelete: Binding['onDelete'],
+): string[] {
+  const kept = new Set([...values.keys(), ...refused.map(({ name }) => name)])
+  return [...rows.keys()].filter((name) => {
+    const entry = listed.get(name)
+    return kept.has(name) ? !entry || entry.deleted === true : onDelete === 'delete'
+  })
+}
+
+/** The list, with a closer look at some names where the destination offers one. */
+async function lookCloser(
+  { look }: SyncSession,
+  listed: ReadonlyMap<string, SyncEntry>,
+  names: readonly string[],
+): Promise<Map<string, SyncEntry>> {
+  const entries = new Map(listed)
+  if (look === undefined) return entries
+  for (const name of names) {
+    const entry = await look(name)
+    if (entry === null) entries.delete(name)
+    else entries.set(name, { ...listed.get(name), ...entry })
+  }
+  return entries
 }

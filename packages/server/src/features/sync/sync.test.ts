@@ -84,7 +84,7 @@ describe('a run', () => {
 
   test('names what cannot go, with the reason, and pushes the rest', async () => {
     const { app, binding } = await bound({ nameTransform: { suffix: '-x' }, include: ['*'] }, { GOOD: 'a' })
-    expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'failed', pushed: [] })
+    expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'partial', pushed: [] })
     expect(held(app)).toEqual({})
     const other = await bound({}, { GOOD: 'a', LOST: '${NOWHERE}', ALSO: '${LOST}', LOOP: '${LOOP}' })
     const run = await runNow(world, tenant, other.binding)
@@ -109,10 +109,10 @@ describe('a run', () => {
     const { app, binding } = await bound({}, { A: 'ours', B: 'ours' })
     platform.values(app).set('A', 'theirs').set('B', 'theirs').set('C', 'theirs')
     const run = await runNow(world, tenant, binding)
-    expect(run).toMatchObject({ status: 'failed', pushed: [] })
-    expect(run.failures.map(({ name }) => name)).toEqual(['A', 'B'])
+    expect(run).toMatchObject({ status: 'succeeded', pushed: [], failures: [] })
+    expect(run.skipped.map(({ name }) => name)).toEqual(['A', 'B'])
     expect((await planOf(binding.id)).foreign).toEqual(['A', 'B'])
-    expect(await runNow(world, tenant, binding, { adopt: ['B'] })).toMatchObject({ status: 'partial', pushed: ['B'] })
+    expect(await runNow(world, tenant, binding, { adopt: ['B'] })).toMatchObject({ status: 'succeeded', pushed: ['B'] })
     expect(held(app)).toEqual({ A: 'theirs', B: 'ours', C: 'theirs' })
     await patch(binding.id, { adopt: true })
     expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'succeeded', pushed: ['A'], unchanged: 1 })
@@ -132,7 +132,9 @@ describe('a run', () => {
       refused: [{ name: 'B', reason: 'Somebody else has changed it there, so it was not removed.' }],
     })
     await patch(binding.id, { onDelete: 'delete' })
-    expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'partial', deleted: ['A'] })
+    const kept = { name: 'B', reason: 'Somebody else has changed it there, so it was not removed.' }
+    const removal = { status: 'succeeded', deleted: ['A'], skipped: [kept], failures: [] }
+    expect(await runNow(world, tenant, binding)).toMatchObject(removal)
     expect(held(app)).toEqual({ B: 'by hand', C: '3', FOREIGN: 'x' })
   })
 
@@ -144,7 +146,7 @@ describe('a run', () => {
     const destination = { provider: 'app-platform-c', appName: other }
     expect(await planOf(binding.id, { destination })).toMatchObject({ foreign: ['A'], create: [] })
     await patch(binding.id, { destination })
-    expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'failed', pushed: [] })
+    expect(await runNow(world, tenant, binding)).toMatchObject({ status: 'succeeded', pushed: [], skipped: [{}] })
     expect([held(app), held(other)]).toEqual([{ A: '1' }, { A: 'theirs' }])
   })
 
@@ -219,7 +221,7 @@ describe('a provider that fails', () => {
         method === 'GET' ? undefined : { status: 422, body: { error: `cannot store ${echo}` } },
       )
       const run = await runNow(world, tenant, binding)
-      expect(run.status).toBe('failed')
+      expect(run.status).toBe('partial')
       expect(JSON.stringify(run)).not.toContain(echo.slice(0, 16))
     }
   })
