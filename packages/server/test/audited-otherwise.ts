@@ -22,6 +22,7 @@ import { expireBranches } from '../src/features/branches/jobs.ts'
 import { recordTrips } from '../src/features/honey-tokens/trips.ts'
 import { endDue, recordObjects } from '../src/features/leases/ending.ts'
 import { type Ending, findEnding } from '../src/features/leases/ledger-store.ts'
+import { countChildFailure } from '../src/features/leases/pause.ts'
 import { shipAll } from '../src/features/log-sink/jobs.ts'
 import { expire } from '../src/features/recovery/jobs.ts'
 import { runRotation } from '../src/features/rotation/run.ts'
@@ -171,6 +172,13 @@ export const describeOtherwise = (scene: () => { world: World; place: Place; str
       expect(await actionsOf(() => endDue(world.server.context, orgId, targetId))).toEqual([
         ['lease.orphaned', 'system'],
       ])
+      const crash = () => countChildFailure(world.server.context, { orgId, id: targetId }, 'it crashed')
+      expect([await actionsOf(crash), await actionsOf(crash), await actionsOf(crash)]).toEqual([
+        [],
+        [],
+        [['lease_target.paused', 'system']],
+      ])
+
       const params = { orgId, leaseId: lease.id }
       expect(await actionsOf(() => world.call(leases.forget, { as: admin.as, params }))).toEqual([
         ['lease.forgotten', 'service_token'],

@@ -42,11 +42,11 @@ const isThere = (pid: number): boolean => {
 test('a child that crashes or spins fails its own job, and the next one has another child', async () => {
   const pool = newPool()
   const [crashing, spinning] = [await listen(crashes), await listen(spins)]
-  const job = (port: number) => pool.use('one', (child) => nothingThere(child, port, 100))
+  const job = (port: number, answerMs?: number) => pool.use('one', (child) => nothingThere(child, port, answerMs))
   await expect(job(crashing)).rejects.toMatchObject({ reason: 'unreachable', end: 'died' })
-  await expect(job(spinning)).rejects.toMatchObject({ reason: 'unreachable', end: 'hung' })
+  await expect(job(spinning, 200)).rejects.toMatchObject({ reason: 'unreachable', end: 'hung' })
   // A server that is only silent is the adapter's to give up on; its child stays.
-  await expect(job(await listen())).rejects.not.toHaveProperty('end')
+  await expect(job(await listen(), 2000)).rejects.not.toHaveProperty('end')
   const [pid] = pool.pids()
   await pool.use('one', async (child) => expect(child.pid).toBe(pid))
 })
