@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Thumbprint } from './agents.ts'
 import { del, get, post } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { Id, Instant, Nullable, Ok, Strict } from './schema.ts'
@@ -45,6 +46,16 @@ const linkFields = {
   ),
 }
 
+/** The executor as the link will name it. */
+const LinkedExecutor = Type.Object(
+  { origin: Url('origin of the executor'), thumbprint: Thumbprint },
+  {
+    additionalProperties: false,
+    description:
+      'as the executor itself says; 409 unless it is registered with this origin, and the key is one of its keys',
+  },
+)
+
 /** For the product's own backend: metadata, and never a credential. */
 export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
@@ -55,6 +66,7 @@ export const vaultPlatform = {
       providerId: ProviderId,
       purpose: Type.Optional(oneOf(['connect', 'reconnect'])),
       connectionId: Type.Optional(Id('vaultConnection')),
+      executor: Type.Optional(LinkedExecutor),
     }),
     responses: {
       201: Strict({

@@ -56,19 +56,29 @@ export interface ExecutorSettings extends Pick<ClientSettings, 'fetch' | 'timeou
   executorUrl: string
   /** The token that the executor asks its callers for. */
   executorToken: string
+  /** The clock, milliseconds since 1970. For tests. */
+  now?: () => number
 }
 
 export interface VaultExecutor {
-  /** Asked for once; a failure is asked again. */
-  identity(): Promise<Identity>
+  /** The executor's own answer, kept for a minute. A failed request is not kept. */
+  identity(): Promise<VaultIdentity>
+  /** Asks the executor again at the next call of `identity`: the server has refused the one that is kept. */
+  forgetIdentity(): void
   fetch(call: VaultFetch): Promise<Response>
   browser: VaultBrowsers
 }
 
-export interface Identity {
+/** What a link names of the executor, as the executor itself says. */
+export interface VaultIdentity {
+  /** Where browsers reach it: `https://executor.example.com`. */
   origin: string
+  /** RFC 7638 thumbprint of its current wrapping key. */
   thumbprint: string
 }
+
+/** After a rotation of the executor's key, links name the new key within this time. */
+const identityMaxAgeMs = 60_000
 
 /** What a product's backend asks the executor for, with its token. */
 export function openExecutor(settings: ExecutorSettings): VaultExecutor {
@@ -85,20 +95,12 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
   const post = async <T>(path: string, body: object, shape: Shape): Promise<T> =>
     read<T>((await send(transport, { method: 'POST', path, headers, body: JSON.stringify(body) })).text, shape)
   const askIdentity = async () =>
-    read<Identity>(
+    read<VaultIdentity>(
       (await send(transport, { method: 'GET', path: '/v1/identity', headers: asking })).text,
       shapes.identity,
     )
-  let known: Promise<Identity> | undefined
   return {
-    identity() {
-      const asked = known ?? askIdentity()
-      known = asked
-      asked.catch(() => {
-        known = undefined
-      })
-      return asked
-    },
+    ...keepIdentity(askIdentity, settings.now ?? Date.now),
     async fetch({ signal, userRef, connectionId, request }) {
       const body = JSON.stringify({ userRef, connectionId, request })
       const outgoing = { method: 'POST', path: '/v1/fetch', headers, body, ...(signal && { signal }) }
@@ -111,6 +113,26 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
       fill: (call) => post('/v1/browser/fill', call, shapes.filled),
       release: (call) => post('/v1/browser/release', call, shapes.released),
       reauth: (call) => post('/v1/browser/reauth', call, shapes.asked),
+    },
+  }
+}
+
+/** Calls that come together ask once. A clock that was set back does not make an identity last longer. */
+function keepIdentity(ask: () => Promise<VaultIdentity>, now: () => number) {
+  let kept: { answer: Promise<VaultIdentity>; askedAtMs: number } | undefined
+  const isFresh = (askedAtMs: number) => askedAtMs <= now() && now() - askedAtMs < identityMaxAgeMs
+  return {
+    identity(): Promise<VaultIdentity> {
+      if (kept && isFresh(kept.askedAtMs)) return kept.answer
+      const asked = { answer: ask(), askedAtMs: now() }
+      kept = asked
+      asked.answer.catch(() => {
+        if (kept === asked) kept = undefined
+      })
+      return asked.answer
+    },
+    forgetIdentity() {
+      kept = undefined
     },
   }
 }

@@ -3,13 +3,14 @@ import type { vaultPlatform } from '@skerry/contract/vault-platform'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { parseBaseUrl } from './base-url.ts'
 import { type ClientSettings, createClient } from './client.ts'
-import { invalid, SkerryError } from './errors.ts'
+import { invalid, RefusedError, SkerryError } from './errors.ts'
 import {
   type ExecutorSettings,
   openExecutor,
   parseJson,
   type VaultBrowsers,
   type VaultFetch,
+  type VaultIdentity,
 } from './vault-executor.ts'
 
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
@@ -31,9 +32,11 @@ export interface VaultLink {
   url: string
   sessionId: string
   expiresAt: string
+  /** The executor that the link names, and its key. */
+  executor: VaultIdentity
 }
 
-type NewSession = Body<typeof vaultPlatform.createSession>
+type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
 export interface Vault {
@@ -85,8 +88,9 @@ export interface VaultWebhooks {
  * The vault for a product's backend: links for its users, what they have connected, and the use of it. Credentials are the
  * executor's; none comes through here.
  *
- * A link names the executor and its key as the executor itself tells them, once for each client: the server cannot put its
- * own in.
+ * A link names the executor and its key. Both come from the executor itself, so that the server cannot put its own in. They
+ * are kept for a minute, and asked for again when the server refuses them: a rotated key or a replaced executor needs no
+ * restart of the backend.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError, UnavailableError,
  *   SkerryError `malformed_answer`.
@@ -100,22 +104,37 @@ export function createVault(settings: VaultSettings): Vault {
   const { baseUrl, allowInsecure = false } = settings
   const base = (connectUrl ?? `${parseBaseUrl(baseUrl, { allowInsecure })}/connect`).replace(/\/$/, '')
   const executor = openExecutor(settings)
-  const linkOf = async ({ id, token, expiresAt }: { id: string; token: string; expiresAt: string }) => {
-    const { origin, thumbprint } = await executor.identity()
+  const linkOf = (session: { id: string; token: string; expiresAt: string }, identity: VaultIdentity): VaultLink => {
+    const [{ id, token, expiresAt }, { origin, thumbprint }] = [session, identity]
     const fragment = `t=${token}&x=${encodeURIComponent(origin)}&k=${thumbprint}`
-    return { url: `${base}/#${fragment}`, sessionId: id, expiresAt }
+    return { url: `${base}/#${fragment}`, sessionId: id, expiresAt, executor: identity }
+  }
+  const createSession = async (body: NewSession & { purpose?: 'reconnect' }) => {
+    const create = async (identity: VaultIdentity) => {
+      const { session } = await vaultPlatform.createSession({ body: { ...body, executor: identity } })
+      return { session, link: linkOf(session, identity) }
+    }
+    const kept = await executor.identity()
+    try {
+      return await create(kept)
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      executor.forgetIdentity()
+      const current = await executor.identity()
+      if (current.origin === kept.origin && current.thumbprint === kept.thumbprint) throw error
+      return create(current)
+    }
   }
   return {
     async connect(body) {
-      const { session } = await vaultPlatform.createSession({ body })
+      const { session, link } = await createSession(body)
       const { connectionId, method } = session
-      return { ...(await linkOf(session)), connectionId, method }
+      return { ...link, connectionId, method }
     },
-    async reconnect(body) {
-      return linkOf((await vaultPlatform.createSession({ body: { ...body, purpose: 'reconnect' } })).session)
-    },
+    reconnect: async (body) => (await createSession({ ...body, purpose: 'reconnect' })).link,
     async manage(body) {
-      return linkOf((await vaultPlatform.createManageSession({ body })).session)
+      const identity = await executor.identity()
+      return linkOf((await vaultPlatform.createManageSession({ body })).session, identity)
     },
     session: async (connectSessionId) => (await vaultPlatform.session({ params: { connectSessionId } })).session,
     connections: (query = {}) => vaultPlatform.connections({ query }),

@@ -97,14 +97,18 @@ test.each([
   expect([status, error?.message]).toEqual([400, expect.stringContaining(message)])
 })
 
-test('a link is refused that names an e-mail address, an unknown provider, or a connection that it cannot repair', async () => {
+test('a link is refused that names an e-mail address, an unknown provider or executor, or a connection that it cannot repair', async () => {
   const connectionId = await newConnection(world, vault)
   // Of the same person, and with the same provider, but of another project.
   const foreign = await newConnection(world, await newVault(world, tenant))
   const repair = { purpose: 'reconnect', userRef: 'user-1' }
+  const executorNow = { origin: 'https://executor.example.com', thumbprint: executor.key.thumbprint }
+  expect((await asPlatform({ executor: executorNow })).status).toBe(201)
   const wrong: [object, number, string][] = [
     [{ userRef: 'ada@example.com' }, 400, 'body.userRef: is an e-mail address'],
     [{ providerId: 'gone' }, 400, 'body.providerId: is not in the catalog'],
+    [{ executor: { ...executorNow, origin: 'https://other.example.com' } }, 409, 'is at https://executor.example.com'],
+    [{ executor: { ...executorNow, thumbprint: 'n'.repeat(43) } }, 409, 'the registered executor has no such key'],
     [{ purpose: 'reconnect' }, 400, 'body.connectionId: is required'],
     [{ connectionId }, 400, 'body.connectionId: is for the purpose reconnect'],
     [{ ...repair, connectionId, userRef: 'user-2' }, 404, 'no such connection of this user'],

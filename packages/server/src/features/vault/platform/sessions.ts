@@ -8,7 +8,7 @@ import { checkQuota } from '../../billing/quota.ts'
 import type { Session } from '../connect/scope.ts'
 import { insertSession } from '../connect/store.ts'
 import { findConnection } from '../connections/scope.ts'
-import { findActive } from '../executor/scope.ts'
+import { type Executor, findActive } from '../executor/scope.ts'
 import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
 import { holdProject } from '../projects/store.ts'
 import { readReturnUrl } from '../urls.ts'
@@ -21,8 +21,10 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   const link = await newLink(input, 'vct_')
   if (body.purpose !== 'reconnect') await checkQuota(context, db, { id: place.orgId }, 'vault.connections.max')
   const executor = await findActive(db, place)
-  const provider = executor?.catalog.providers.find(({ id }) => id === body.providerId)
+  if (!executor) throw fail('conflict', 'the project has no active executor: register one in the dashboard')
+  const provider = executor.catalog.providers.find(({ id }) => id === body.providerId)
   if (!provider) throw fail('invalid_request', 'body.providerId: is not in the catalog of the executor')
+  checkLinked(executor, body.executor)
   const { userRef, purpose = 'connect' } = body
   const connectionId = await connectionIdOf(input)
   const id = newId('vaultSession')
@@ -31,6 +33,14 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userRef }
   audit('vault.connect_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
+}
+
+/** The Connect page would stop at a link that names another executor, or a key that is not registered. */
+function checkLinked({ origin, keys }: Executor, linked: Create['body']['executor']): void {
+  if (!linked) return
+  if (linked.origin !== origin) throw fail('conflict', `body.executor.origin: the registered executor is at ${origin}`)
+  if (!keys.some(({ thumbprint }) => thumbprint === linked.thumbprint))
+    throw fail('conflict', 'body.executor.thumbprint: the registered executor has no such key')
 }
 
 /** That of a connection yet to be made, or of the one to repair, which must be this person's, and of this provider. */
