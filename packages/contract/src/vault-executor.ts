@@ -35,6 +35,13 @@ export const vaultExecutor = {
       wrappingKey: WrappingKey,
       catalog: VaultCatalog,
       sdkVersion: SdkVersion,
+      proof: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{86}$',
+          description:
+            'base64url: signature of the wrapping key over the code and origin; with it, the active executor that has the key registers again and gets a new credential',
+        }),
+      ),
     }),
     responses: {
       201: Strict({

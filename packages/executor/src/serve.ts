@@ -16,6 +16,7 @@ import { executorServer } from './http/server.ts'
 import { acceptSockets } from './http/sockets.ts'
 import { readKeys } from './keys/keys.ts'
 import { type Registration, readRegistration } from './keys/registration.ts'
+import { checkWritable } from './keys/state.ts'
 import { openOAuthClients } from './oauth/client.ts'
 import { openJournal } from './oauth/journal.ts'
 import { openRefresher } from './oauth/refresh.ts'
@@ -55,6 +56,7 @@ export async function serve(settings: Settings): Promise<Running> {
   if (registration.origin !== config.origin)
     throw new Error(`the executor is registered as ${registration.origin}, and the settings say ${config.origin}`)
   checkChromium(config)
+  await checkWritable(settings.stateFolder)
   await removeProfiles(settings.stateFolder)
   const executor = assemble(settings, registration)
   await executor.keys()

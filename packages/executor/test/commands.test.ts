@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '@skerry/contract/limits'
 import { vaultConnect } from '@skerry/contract/vault-connect'
@@ -47,7 +47,6 @@ test('a machine registers once, with a code that is good once, and keeps its key
   expect((await register()).out).toContain('is registered already')
   await rm(join(state, 'registration.json'))
   expect((await register(code)).out).toContain('unknown registration code')
-  expect((await register()).out).toContain('the project has an active executor')
   expect((await stat(join(state, 'keys.json'))).mode & 0o777).toBe(0o600)
   expect((await stat(state)).mode & 0o777).toBe(0o700)
   await disable()
@@ -56,6 +55,39 @@ test('a machine registers once, with a code that is good once, and keeps its key
     code: 0,
     out: expect.stringMatching(/active.*\nProject .*Product.*\nCatalog {2}acme\nKey .*current/s),
   })
+})
+
+test('a folder that keeps nothing to itself is refused before the code is spent', async () => {
+  await disable()
+  await chmod(state, 0o755)
+  const code = await scene.code()
+  expect(await register(code)).toEqual({ code: 1, out: expect.stringContaining(`run \`chmod 700 ${state}\``) })
+  await expect(scene.start()).rejects.toThrow('is open to other users')
+  await chmod(state, 0o700)
+  await rename(join(state, 'keys.json'), join(scene.folder, 'kept.json'))
+  await symlink(join(scene.folder, 'kept.json'), join(state, 'keys.json'))
+  expect((await register(code)).out).toContain('keys.json is a link')
+  await rename(join(scene.folder, 'kept.json'), join(state, 'keys.json'))
+  expect((await register(code)).code).toBe(0)
+})
+
+test('an executor whose credential was lost registers again with its keys, and with no other', async () => {
+  const registration = join(state, 'registration.json')
+  const before = JSON.parse(await readFile(registration, 'utf8'))
+  await rm(registration)
+  const { code, out } = await register()
+  expect([code, out]).toEqual([0, expect.stringContaining(before.executorId)])
+  const after = JSON.parse(await readFile(registration, 'utf8'))
+  expect([after.executorId, after.credential === before.credential]).toEqual([before.executorId, false])
+  expect((await world.call(vaultExecutor.me, { as: `Bearer ${before.credential}` })).status).toBe(401)
+  expect((await command('status')).code).toBe(0)
+
+  const keys = await readFile(join(state, 'keys.json'), 'utf8')
+  await rm(join(state, 'keys.json'))
+  await rm(registration)
+  expect((await register()).out).toContain('the project has an active executor')
+  await writeFile(join(state, 'keys.json'), keys)
+  expect((await register()).code).toBe(0)
 })
 
 test('an expired code is refused', async () => {
@@ -104,6 +136,20 @@ test('a machine that is lost is replaced with the copy of its keys, and without 
   for (const { thumbprint, current } of keys.keys) expect(out).toContain(`${thumbprint}${current ? ', current' : '\n'}`)
   await scene.restart()
   expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
+})
+
+test('a registration that ended before the server knew all keys is completed', async () => {
+  await command('rotate-key')
+  const [current, earlier] = (await command('status')).out.match(/(?<=Key {6})\S{43}/g) as [string, string]
+  const kept = await readFile(join(state, 'registration.json'), 'utf8')
+  const { executorId } = JSON.parse(kept)
+  const { db } = world.server.context
+  await db.rows('delete from vault_wrapping_keys where executor_id = $1 and thumbprint = $2', [executorId, earlier])
+  expect(await register('unused')).toEqual({ code: 0, out: expect.stringContaining(`more keys of ${executorId}`) })
+  const { out } = await command('status')
+  expect(out).toContain(`${current}, current`)
+  expect(out).toContain(earlier)
+  expect((await register('unused')).out).toContain('is registered already')
 })
 
 test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {
