@@ -227,6 +227,16 @@ test('a return from a provider shows what came of it', async () => {
   }
 })
 
+test('a repair with another account is told as what it is', async () => {
+  const finishOAuth = async () => {
+    throw new Refused(409, 'this is another account than the one that was connected')
+  }
+  const { flow, last, at } = stage({ executors: { finishOAuth }, kept: { claimToken: 'vcl_1', executor: named } })
+  at.session = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }
+  await flow.open({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect(last()).toMatchObject({ at: 'capture', notice: 'other_account' })
+})
+
 test('a sign-in that the server could not be told of is no connection, and can be begun again', async () => {
   const isAway = { server: true }
   const agreed = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }

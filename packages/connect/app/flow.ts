@@ -8,7 +8,7 @@ import { Refused, Unreachable } from './request.ts'
 import type { ConnectSession, ManageSession, Server } from './server.ts'
 
 /** Why a person sees a screen again that they have seen. */
-export type Notice = 'changed' | 'denied' | 'failed'
+export type Notice = 'changed' | 'denied' | 'failed' | 'other_account'
 
 export type Screen =
   | { at: 'opening' }
@@ -125,7 +125,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     if (back?.outcome !== 'finish') return showSession(session, back?.outcome ?? null)
     const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
       () => null,
-      () => 'failed' as const,
+      (error: unknown) => noticeOf(error),
     )
     await showSession(await server.session(claimToken), failed)
   }
@@ -238,6 +238,10 @@ class Ended extends Error {
     this.end = end
   }
 }
+
+/** A repair with another account is one refusal among others: only the words tell which. */
+const noticeOf = (error: unknown): Notice =>
+  error instanceof Refused && error.message.includes('another account') ? 'other_account' : 'failed'
 
 /** A link that was spent or is over is one status: only the words tell which. */
 function endOfClaim({ status, message }: Refused): End {

@@ -67,6 +67,11 @@ export const vaultPlatform = {
       purpose: Type.Optional(oneOf(['connect', 'reconnect'])),
       connectionId: Type.Optional(Id('vaultConnection')),
       executor: Type.Optional(LinkedExecutor),
+      allowAccountChange: Type.Optional(
+        Type.Boolean({
+          description: 'to reconnect: the person may bring another account of the provider; false unless given',
+        }),
+      ),
     }),
     responses: {
       201: Strict({

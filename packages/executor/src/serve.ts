@@ -91,7 +91,7 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
     if (!found) throw fail('unavailable', 'the keys of this executor are missing: restore keys.json from its copy')
     return found
   }
-  const credentials = openCredentials(server, keys)
+  const credentials = openCredentials({ server, keys, warn })
   const oauth = openOAuthClients(config, environment, now)
   const journal = openJournal(stateFolder)
   const connectUrl = (config.connectUrl?.href ?? `${baseUrl}/connect`).replace(/\/$/, '')

@@ -7,7 +7,7 @@ import { vaultProjects } from '@skerry/contract/vault-projects'
 import { expect, test } from 'vitest'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { newLink, newWrappingKey, open, sent } from '../../server/test/vault-scene.ts'
-import { backend, connectKey, openScene } from './scene.ts'
+import { backend, connectionOf, connectKey, openScene } from './scene.ts'
 import { startUpstream } from './upstream.ts'
 
 const scene = await openScene()
@@ -136,6 +136,47 @@ test('a machine that is lost is replaced with the copy of its keys, and without 
   for (const { thumbprint, current } of keys.keys) expect(out).toContain(`${thumbprint}${current ? ', current' : '\n'}`)
   await scene.restart()
   expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
+})
+
+test('a credential whose key is lost asks for its person, and is active again once the key is restored', async () => {
+  const lost = (connectionId: string) => connectionOf(scene, connectionId)
+  const fetchWith = async (connectionId: string) => {
+    const request = { method: 'GET', url: `${upstream.origin}/` }
+    return (await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })).body.error
+  }
+  const reason = { status: 'reauth_required', statusReason: 'reauth_requested' }
+  const [file, copy] = [join(state, 'keys.json'), join(scene.folder, 'all-keys.json')]
+
+  // The server knows the key, and this machine has lost it.
+  const first = await connectKey(scene, 'acme', 'sk-of-an-earlier-key')
+  await command('rotate-key')
+  await copyFile(file, copy)
+  const { keys } = JSON.parse(await readFile(copy, 'utf8'))
+  await writeFile(file, JSON.stringify({ keys: keys.slice(0, 1) }))
+  expect(await fetchWith(first)).toMatchObject({ code: 'reauth_required', message: expect.stringContaining('the key') })
+  expect(await lost(first)).toMatchObject(reason)
+  expect(scene.warnings.at(-1)).toContain(`${first}: its credential is wrapped to a key that is not in keys.json`)
+
+  // Another executor has registered, without the key.
+  const second = await connectKey(scene, 'acme', 'sk-of-the-key-before')
+  await disable()
+  await rm(state, { recursive: true })
+  expect((await register()).code).toBe(0)
+  await scene.restart()
+  expect(await fetchWith(second)).toMatchObject({
+    code: 'reauth_required',
+    message: expect.stringContaining('the key'),
+  })
+  expect(await lost(second)).toMatchObject(reason)
+
+  await disable()
+  await copyFile(copy, file)
+  expect((await register()).code).toBe(0)
+  await scene.restart()
+  for (const connectionId of [first, second]) {
+    const { body } = await backend(scene, '/v1/reactivate', { userRef: 'user-1', connectionId })
+    expect([body, await fetchWith(connectionId)]).toEqual([{ status: 'active' }, undefined])
+  }
 })
 
 test('a registration that ended before the server knew all keys is completed', async () => {

@@ -66,6 +66,7 @@ export interface VaultExecutor {
   /** Asks the executor again at the next call of `identity`: the server has refused the one that is kept. */
   forgetIdentity(): void
   fetch(call: VaultFetch): Promise<Response>
+  reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   browser: VaultBrowsers
 }
 
@@ -108,6 +109,7 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
       const isRefused = ({ headers }: { headers: Pick<Headers, 'get'> }) => headers.get('x-skerry-vault-error') !== null
       return (await openAnswer(transport, outgoing, isRefused)) as Response
     },
+    reactivate: (call) => post('/v1/reactivate', call, shapes.reactivated),
     browser: {
       open: (call) => post('/v1/browser/open', call, shapes.lease),
       fill: (call) => post('/v1/browser/fill', call, shapes.filled),
@@ -150,6 +152,7 @@ const shapes = {
     thumbprint: (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{43}$/.test(value),
   },
   lease: { leaseId: isText, sessionId: isText, targetId: isText, expiresAt: isTime, signedIn: isFlag },
+  reactivated: { status: (value) => value === 'active' },
   filled: { filled: (value) => value === true },
   released: { saved: isFlag, signedIn: (value) => value === null || isFlag(value) },
   asked: { liveViewUrl: (value) => isText(value) && URL.canParse(String(value)), expiresAt: isTime },

@@ -162,6 +162,13 @@ describe('the executor', () => {
     await expect(call).rejects.toMatchObject({ code: 'malformed_answer', message: expect.stringContaining(member) })
   })
 
+  test('is asked to make a connection active again', async () => {
+    const { asked: requests, vault } = open(() => Response.json({ status: 'active' }))
+    const body = { userRef: 'u', connectionId: 'vcn_1' }
+    expect(await vault.reactivate(body)).toEqual({ status: 'active' })
+    expect(requests).toEqual([expect.objectContaining({ url: 'https://executor.example.com/v1/reactivate', body })])
+  })
+
   const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
   const call = { userRef: 'u', connectionId: 'vcn_1', request }
 

@@ -64,6 +64,15 @@ export interface Vault {
    */
   fetch(call: VaultFetch): Promise<Response>
   /**
+   * Makes a connection `active` again whose credential may still be good, for example after an outage of the provider. The next
+   * `fetch` finds out.
+   *
+   * @throws RefusedError `conflict` where only the person can repair it: a refresh token that is gone, or a browser session.
+   *   `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as `fetch`.
+   * @example await vault.reactivate({ userRef, connectionId })
+   */
+  reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
+  /**
    * Browsers for sites that have no API.
    *
    * @throws as `fetch`; `conflict` where the page or the login has no such field, or a person is signing in there.
@@ -141,6 +150,7 @@ export function createVault(settings: VaultSettings): Vault {
     connection: async (id) => (await vaultPlatform.connection({ params: { vaultConnectionId: id } })).connection,
     revoke: async (id) => (await vaultPlatform.revoke({ params: { vaultConnectionId: id } })).connection,
     fetch: executor.fetch,
+    reactivate: executor.reactivate,
     browser: executor.browser,
     webhooks: {
       list: () => vaultPlatform.webhooks(),

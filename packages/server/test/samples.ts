@@ -228,6 +228,7 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
   const repair = {
     ...{ providerId: 'acme', purpose: 'reconnect', connectionId: params.vaultConnectionId },
     executor: named,
+    allowAccountChange: false,
   }
   const captured = { slots: [slotOf(vault)], accountLabel: 'Name' }
   const webhook = { ...webhookBody(), events: ['connection.ready'] }
@@ -250,7 +251,10 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
     [`PUT ${own}/catalog`]: { as: executor.as, body: { catalog, sdkVersion } },
     [`POST ${own}/keys`]: { as: executor.as, body: { wrappingKey } },
     [`POST ${own}/connect-sessions/verify`]: { as: executor.as, body: { claimToken: `vcl_${bearerSecret()}` } },
-    [`POST ${own}/connect-sessions/:connectSessionId/complete`]: { as: executor.as, body: captured },
+    [`POST ${own}/connect-sessions/:connectSessionId/complete`]: {
+      as: executor.as,
+      body: { ...captured, accountDigest: 'A'.repeat(43) },
+    },
     [`PUT ${connection}/credentials/:slot`]: { as: executor.as, body: { expectedRevision: 1, ...sealed(vault) } },
     [`POST ${connection}/status`]: {
       as: executor.as,

@@ -2,7 +2,8 @@ import { ConfigError } from '@skerry/proxy/config/read'
 import type { Configuration, CustomFetch, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import type { Config, OAuth2 } from '../config/config.ts'
 import { isLoopback } from '../config/values.ts'
-import { readTokenAnswer } from './token-answer.ts'
+import { type Account, accountOf } from './id-token.ts'
+import { idTokenMember, readTokenAnswer } from './token-answer.ts'
 
 /** What the slot `oauth2` holds, as JSON. Instants are ISO 8601. */
 export interface Tokens {
@@ -23,7 +24,7 @@ export interface Begun {
 export interface OAuthClient {
   begin(): Promise<Begun>
   /** @param url at which the provider sent the browser back; state, issuer and code are checked. */
-  redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<Tokens>
+  redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<{ tokens: Tokens; account: Account | null }>
   refresh(tokens: Tokens): Promise<Tokens>
 }
 
@@ -81,7 +82,8 @@ function openOAuthClient(provider: OAuth2, secret: string | undefined, origin: s
     async redeem(url, { state, codeVerifier }) {
       const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
       const checks = { expectedState: state, pkceCodeVerifier: codeVerifier }
-      return tokensOf(await oidc.authorizationCodeGrant(config, url, checks), now(), null)
+      const answer = await oidc.authorizationCodeGrant(config, url, checks)
+      return { tokens: tokensOf(answer, now(), null), account: accountOf(answer[idTokenMember], provider.clientId) }
     },
     async refresh(tokens) {
       const [oidc, config] = await Promise.all([import('openid-client'), configuration()])

@@ -14,6 +14,7 @@ interface SessionRow {
   projectId: string
   userRef: string
   returnUrl: string | null
+  allowAccountChange: boolean
   /** As the clock has it. */
   status: SessionStatus
   claimedAt: string | null
@@ -39,7 +40,7 @@ export interface Claimed<S extends Session> {
 
 /** Of `vault_sessions s` at the instant of a parameter. Never a hash. */
 export const sessionColumns = (now: `$${number}`) => `s.org_id, s.id, s.project_id, s.purpose, s.user_ref, s.provider,
-  s.connection_id, s.return_url,
+  s.connection_id, s.return_url, s.allow_account_change,
   case when s.status = 'pending' and s.expires_at <= ${now} then 'expired' else s.status end as status,
   s.claimed_at, s.consented_at, s.consent_version, s.completed_at, s.created_at, s.expires_at`
 

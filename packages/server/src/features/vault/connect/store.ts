@@ -9,6 +9,7 @@ interface NewSession {
   userRef: string
   provider: Provider | null
   connectionId: string | null
+  allowAccountChange: boolean
   returnUrl: string | null
   tokenHash: string
   expiresAt: string
@@ -18,8 +19,8 @@ interface NewSession {
 export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewSession) =>
   db.rows(
     `insert into vault_sessions (org_id, id, project_id, purpose, user_ref, provider, connection_id, return_url, status,
-                                 token_hash, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $10, $11)`,
+                                 token_hash, created_at, expires_at, allow_account_change)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $10, $11, $12)`,
     [
       orgId,
       one.id,
@@ -32,6 +33,7 @@ export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewS
       one.tokenHash,
       one.now,
       one.expiresAt,
+      one.allowAccountChange,
     ],
   )
 

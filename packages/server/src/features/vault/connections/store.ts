@@ -40,6 +40,7 @@ interface NewConnection {
   providerName: string
   method: string
   accountLabel: string | null
+  accountDigest: string | null
   consentedAt: string
   consentVersion: number
   now: string
@@ -48,8 +49,8 @@ interface NewConnection {
 export const insertConnection = (db: Tx, { orgId, id: projectId }: Place, one: NewConnection) =>
   db.rows(
     `insert into vault_connections (org_id, id, project_id, user_ref, provider_id, provider_name, method, account_label,
-                                    status, consented_at, consent_version, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $11)`,
+                                    status, consented_at, consent_version, created_at, updated_at, account_digest)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $11, $12)`,
     [
       orgId,
       one.id,
@@ -62,20 +63,34 @@ export const insertConnection = (db: Tx, { orgId, id: projectId }: Place, one: N
       one.consentedAt,
       one.consentVersion,
       one.now,
+      one.accountDigest,
     ],
   )
 
-/** With what a new capture says of it. */
+/** Null where the executor could not tell which account it is. */
+export const findAccountDigest = async (db: Tx, { orgId, id }: Connection) =>
+  (
+    await db.row<{ accountDigest: string | null }>(
+      'select account_digest from vault_connections where org_id = $1 and id = $2',
+      [orgId, id],
+    )
+  )?.accountDigest ?? null
+
+/** With what a new capture says of it. The label of another account does not stay. */
 export const repairConnection = (
   db: Tx,
   { orgId, id }: Connection,
-  one: Pick<NewConnection, 'providerName' | 'accountLabel' | 'consentedAt' | 'consentVersion' | 'now'>,
+  one: Pick<
+    NewConnection,
+    'providerName' | 'accountLabel' | 'accountDigest' | 'consentedAt' | 'consentVersion' | 'now'
+  >,
 ) =>
   db.rows(
     `update vault_connections set status = 'active', status_reason = null, provider_name = $3,
-            account_label = coalesce($4, account_label), consented_at = $5, consent_version = $6, updated_at = $7
+            account_label = case when account_digest <> $8 then $4 else coalesce($4, account_label) end,
+            account_digest = coalesce($8, account_digest), consented_at = $5, consent_version = $6, updated_at = $7
       where org_id = $1 and id = $2`,
-    [orgId, id, one.providerName, one.accountLabel, one.consentedAt, one.consentVersion, one.now],
+    [orgId, id, one.providerName, one.accountLabel, one.consentedAt, one.consentVersion, one.now, one.accountDigest],
   )
 
 export const moveConnection = (

@@ -29,7 +29,8 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   const connectionId = await connectionIdOf(input)
   const id = newId('vaultSession')
   const { token, ...facts } = link
-  await insertSession(db, place, { id, purpose, userRef, provider, connectionId, ...facts, now })
+  const { allowAccountChange = false } = body
+  await insertSession(db, place, { id, purpose, userRef, provider, connectionId, allowAccountChange, ...facts, now })
   const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userRef }
   audit('vault.connect_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
@@ -44,11 +45,14 @@ function checkLinked({ origin, keys }: Executor, linked: Create['body']['executo
 }
 
 /** That of a connection yet to be made, or of the one to repair, which must be this person's, and of this provider. */
-async function connectionIdOf({ db, place, body, newId }: Create): Promise<string> {
+async function connectionIdOf(input: Create): Promise<string> {
+  const { db, place, body, newId } = input
   const { purpose = 'connect', connectionId, userRef, providerId } = body
   if (purpose === 'connect') {
     if (connectionId !== undefined)
       throw fail('invalid_request', 'body.connectionId: is for the purpose reconnect alone')
+    if (input.body.allowAccountChange !== undefined)
+      throw fail('invalid_request', 'body.allowAccountChange: is for the purpose reconnect alone')
     return newId('vaultConnection')
   }
   if (connectionId === undefined) throw fail('invalid_request', 'body.connectionId: is required to reconnect')
@@ -67,7 +71,7 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
   const { token, ...facts } = await newLink(input, 'vmt_')
   const { userRef } = body
   const id = newId('vaultSession')
-  const manage = { purpose: 'manage', provider: null, connectionId: null } as const
+  const manage = { purpose: 'manage', provider: null, connectionId: null, allowAccountChange: false } as const
   await insertSession(db, place, { id, ...manage, userRef, ...facts, now })
   audit('vault.manage_session.created', id, { projectId: place.id, userRef }, { orgId: place.orgId })
   return { session: { id, token, expiresAt: facts.expiresAt } }
