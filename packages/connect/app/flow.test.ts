@@ -57,6 +57,10 @@ function stage({ server = {}, executors = {}, kept = null }: Fakes = {}) {
         at.session = { ...at.session, consentedAt: '2026-01-01T00:00:00.000Z' }
         return at.session
       },
+      cancel: async () => {
+        at.session = { ...at.session, status: 'cancelled' }
+        return at.session
+      },
       ...{ submit: never, manage: never, revoke: never, ...server },
     },
     executors: {
@@ -110,8 +114,33 @@ test('consent comes first, and what is submitted opens as this revision with the
   }
   expect(sealed && (await openCredential(sealed, place, privateKey))).toBe('sk-1')
   expect(at.kept).toBeNull()
-  flow.leave()
-  expect(gone).toEqual([returnUrl])
+  await flow.leave()
+  expect(gone).toEqual([`${returnUrl}?vault_outcome=completed`])
+})
+
+test('a person who cancels ends the session, and the product is told with the way back', async () => {
+  const { flow, at, gone } = stage()
+  at.session = { ...pending, returnUrl: `${returnUrl}?a=1#top` }
+  await flow.open(link(named))
+  await flow.agree()
+  await flow.leave()
+  expect([at.session.status, gone]).toEqual(['cancelled', [`${returnUrl}?a=1&vault_outcome=cancelled#top`]])
+
+  const alone = stage()
+  alone.at.session = { ...pending, returnUrl: null }
+  await alone.flow.open(link(named))
+  await alone.flow.leave()
+  expect([alone.at.session.status, alone.last()]).toMatchObject(['cancelled', { at: 'end', end: 'left' }])
+  const offline = stage({ server: { cancel: lose(origin) } })
+  await offline.flow.open(link(named))
+  await offline.flow.leave()
+  expect(offline.gone).toEqual([`${returnUrl}?vault_outcome=cancelled`])
+
+  const expired = stage()
+  expired.at.session = { ...pending, status: 'expired' }
+  await expired.flow.open(link(named))
+  await expired.flow.leave()
+  expect([expired.at.session.status, expired.gone]).toEqual(['expired', [`${returnUrl}?vault_outcome=expired`]])
 })
 
 test.each([
@@ -211,7 +240,7 @@ test('nobody is sent to an origin that the product has not registered', async ()
     const { flow, last, at, gone } = stage()
     at.session = { ...pending, returnUrl: wrong }
     await flow.open(link(named))
-    flow.leave()
+    await flow.leave()
     expect([gone, last()]).toMatchObject([[], { at: 'end', end: 'left' }])
   }
 })

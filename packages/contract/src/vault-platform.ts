@@ -12,6 +12,7 @@ import {
   UserRef,
   VaultConnection,
   VaultConnectionPage,
+  VaultErased,
 } from './vault.ts'
 import { vaultSessionPurposes, vaultSessionStatuses } from './vault-facts.ts'
 import { NewVaultWebhook, VaultWebhookCreated, VaultWebhookList, VaultWebhookTested } from './vault-webhooks.ts'
@@ -126,6 +127,12 @@ export const vaultPlatform = {
       }),
     },
     audits: ['vault.manage_session.created'],
+  }),
+  eraseUser: del('/v1/vault/users/:userRef', {
+    surface,
+    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    responses: { 200: VaultErased },
+    audits: ['vault.user.erased'],
   }),
   webhooks: get('/v1/vault/webhooks', {
     surface,

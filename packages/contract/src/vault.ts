@@ -245,4 +245,16 @@ export const VaultManageView = Strict({
   expiresAt: Instant,
 })
 
+export const VaultErasedCounts = Strict({
+  connections: Type.Integer(),
+  sessions: Type.Integer(),
+  deliveries: Type.Integer(),
+})
+
+/** What an erasure removed, and the digest by which the audit log goes on naming the person. */
+export const VaultErased = Strict({
+  userDigest: Type.String({ description: 'base64url SHA-256' }),
+  erased: VaultErasedCounts,
+})
+
 export const VaultCaptured = Strict({ connectionId: Id('vaultConnection'), returnUrl: Nullable(Type.String()) })

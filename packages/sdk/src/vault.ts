@@ -53,6 +53,14 @@ export interface Vault {
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
   /**
+   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. No webhook is told. Again
+   * is fine.
+   *
+   * @returns how much was deleted, and the digest by which the audit log goes on naming the person.
+   * @example await vault.eraseUser('user-1')
+   */
+  eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
+  /**
    * Has the executor send a request to a provider, with the credential of a connection -> the provider's answer, whatever its
    * status, as it comes in: its body can be read once. What the provider repeats of the credential is taken out. It is sent
    * once, and `timeoutMs` is for the beginning of the answer.
@@ -149,6 +157,7 @@ export function createVault(settings: VaultSettings): Vault {
     connections: (query = {}) => vaultPlatform.connections({ query }),
     connection: async (id) => (await vaultPlatform.connection({ params: { vaultConnectionId: id } })).connection,
     revoke: async (id) => (await vaultPlatform.revoke({ params: { vaultConnectionId: id } })).connection,
+    eraseUser: (userRef) => vaultPlatform.eraseUser({ params: { userRef } }),
     fetch: executor.fetch,
     reactivate: executor.reactivate,
     browser: executor.browser,

@@ -3,6 +3,7 @@ import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
 import type { Tx } from '../../../db/database.ts'
 import type { Work } from '../../../http/route.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { type Connection, toResponse } from '../connections/scope.ts'
 import {
@@ -45,7 +46,7 @@ export async function capture(input: Capturing, session: CaptureSession, from: F
   const { orgId, connectionId } = held
   await store(db, held, provider, { ...body, before, now })
   await completeSession(db, held, now)
-  const by = { orgId, actor: { type: 'vault_end_user', id: held.userRef } }
+  const by = { orgId, actor: { type: 'vault_end_user', id: endUserDigest(held.projectId, held.userRef) } }
   const { projectId } = held
   const facts = { projectId, providerId: provider.id, sessionId: held.id }
   if (!before) audit('vault.connection.created', connectionId, facts, by)

@@ -20,6 +20,7 @@ import {
   site,
   slotOf,
 } from '../../../../test/vault-scene.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 
 const { world, tenant } = await openTenant()
 const vault = await newVault(world, tenant)
@@ -55,7 +56,7 @@ test('a person opens a link, sees who asks for what, agrees, and connects an API
     ...{ slots: [{ slot: 'api_key', revision: 1 }], consentVersion: 1, revokedAt: null },
   })
   const entries = (await auditRows(world)).filter(({ resourceId }) => resourceId === link.connectionId)
-  const actor = { actorType: 'vault_end_user', actorId: 'user-1', orgId: tenant.orgId }
+  const actor = { actorType: 'vault_end_user', actorId: endUserDigest(vault.projectId, 'user-1'), orgId: tenant.orgId }
   expect(entries.map(({ action }) => action).sort()).toEqual(['vault.connection.created', 'vault.credential.written'])
   for (const entry of entries) expect(entry).toMatchObject(actor)
 })
@@ -131,6 +132,25 @@ test('a session is shown to the platform that made its link, and to no other', a
   expect((await world.call(vaultPlatform.session, { as: platform.as, params })).body.session).toMatchObject({ id })
   const { status, error } = await world.call(vaultPlatform.session, { as: other.platform.as, params })
   expect([status, error?.message]).toEqual([404, 'no such session'])
+})
+
+test('a person who cancels ends the session, for the page, the executor and the product', async () => {
+  const { as, id, claimToken } = await consented(world, vault)
+  const { session } = await sent(world, vaultConnect.cancel, { as })
+  expect(session.status).toBe('cancelled')
+  const params = { connectSessionId: id }
+  expect((await sent(world, vaultPlatform.session, { as: platform.as, params })).session).toMatchObject({
+    ...{ status: 'cancelled', connectionId: null, completedAt: null },
+  })
+  expect((await submit(as, slotOf(vault))).error?.message).toContain('cancelled')
+  expect((await world.call(vaultConnect.cancel, { as })).status).toBe(409)
+  const verify = { as: executor.as, body: { claimToken } }
+  expect((await world.call(vaultExecutor.verifySession, verify)).status).toBe(409)
+  const done = await consented(world, vault)
+  await sent(world, vaultConnect.submit, { as: done.as, body: { slots: [slotOf(vault)] } })
+  expect((await world.call(vaultConnect.cancel, { as: done.as })).status).toBe(409)
+  const manages = await open(world, await newManageLink(world, vault))
+  expect((await world.call(vaultConnect.cancel, { as: manages.as })).status).toBe(403)
 })
 
 test('nothing is captured without consent, nor with consent to an older text', async () => {

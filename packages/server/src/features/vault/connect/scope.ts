@@ -50,12 +50,15 @@ export const findSession = (db: Sql, { orgId, id }: { orgId: string; id: string 
     [orgId, id, sessionId, now],
   )
 
-/** As it is now, held until commit. */
-export const holdSession = async (db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string) =>
-  (await db.row<Session>(
+/** As it is now, held until commit. An erasure may have deleted it meanwhile. */
+export async function holdSession(db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string): Promise<Session> {
+  const found = await db.row<Session>(
     `select ${sessionColumns('$3')} from vault_sessions s where s.org_id = $1 and s.id = $2 for no key update`,
     [orgId, id, now],
-  )) as Session
+  )
+  if (!found) throw fail('not_found', 'no such session')
+  return found
+}
 
 const claimed = <S extends Session>(word: string, means: string, isOf: (session: Session) => session is S) =>
   accessOf<Claimed<S>>(word, means, async ({ principal, db, context }) => {

@@ -70,6 +70,9 @@ export const consentTo = async (db: Tx, { orgId, id }: Session, consentVersion: 
     [orgId, id, consentVersion, now],
   )) as Session
 
+export const cancelSession = (db: Tx, { orgId, id }: Session) =>
+  db.rows(`update vault_sessions set status = 'cancelled' where org_id = $1 and id = $2`, [orgId, id])
+
 export const completeSession = (db: Tx, { orgId, id }: Session, now: string) =>
   db.rows(`update vault_sessions set status = 'completed', completed_at = $3 where org_id = $1 and id = $2`, [
     orgId,

@@ -3,6 +3,7 @@ import type { VaultSlot, vaultRevokers } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../../db/database.ts'
 import type { KeysetCursor } from '../../../http/page.ts'
+import { fail } from '../../../kernel/errors.ts'
 import type { ConnectionStatus } from '../lifecycles.ts'
 import { type Connection, connectionColumns, type Place } from './scope.ts'
 
@@ -20,9 +21,10 @@ export const listConnections = (db: Sql, { orgId, id }: Place, filter: Filter, c
     [orgId, id, filter.userRef ?? null, filter.status ?? null, cursor.at, cursor.id, cursor.take],
   )
 
-/** As it is now, held until commit. Connections are never deleted. */
+/** As it is now, held until commit. An erasure may have deleted it meanwhile. */
 export async function holdConnection(db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>): Promise<Connection> {
-  await db.rows('select 1 from vault_connections where org_id = $1 and id = $2 for no key update', [orgId, id])
+  const lock = 'select 1 from vault_connections where org_id = $1 and id = $2 for no key update'
+  if (!(await db.row(lock, [orgId, id]))) throw fail('not_found', 'no such connection')
   return reread(db, { orgId, id })
 }
 

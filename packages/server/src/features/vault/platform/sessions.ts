@@ -3,6 +3,7 @@ import { emailPattern } from '@skerry/contract/patterns'
 import type { vaultPlatform } from '@skerry/contract/vault-platform'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { checkQuota } from '../../billing/quota.ts'
 import type { Session } from '../connect/scope.ts'
@@ -31,7 +32,8 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   const { token, ...facts } = link
   const { allowAccountChange = false } = body
   await insertSession(db, place, { id, purpose, userRef, provider, connectionId, allowAccountChange, ...facts, now })
-  const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userRef }
+  const userDigest = endUserDigest(place.id, userRef)
+  const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userDigest }
   audit('vault.connect_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
 }
@@ -73,7 +75,8 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
   const id = newId('vaultSession')
   const manage = { purpose: 'manage', provider: null, connectionId: null, allowAccountChange: false } as const
   await insertSession(db, place, { id, ...manage, userRef, ...facts, now })
-  audit('vault.manage_session.created', id, { projectId: place.id, userRef }, { orgId: place.orgId })
+  const metadata = { projectId: place.id, userDigest: endUserDigest(place.id, userRef) }
+  audit('vault.manage_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: facts.expiresAt } }
 }
 
