@@ -10,7 +10,7 @@ import type { Config } from './config/config.ts'
 import { openFlows } from './connect/flows.ts'
 import { openCredentials } from './credentials.ts'
 import type { Executor } from './executor.ts'
-import { fail } from './http/refusal.ts'
+import { disabled, fail, isDisabled } from './http/refusal.ts'
 import { routes } from './http/routes.ts'
 import { executorServer } from './http/server.ts'
 import { acceptSockets } from './http/sockets.ts'
@@ -60,7 +60,9 @@ export async function serve(settings: Settings): Promise<Running> {
   await removeProfiles(settings.stateFolder)
   const executor = assemble(settings, registration)
   await executor.keys()
-  await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } })
+  await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } }).catch((error) => {
+    throw isDisabled(error) ? new Error(disabled) : error
+  })
   await executor.refresher.recover()
   const server = executorServer(executor, routes)
   acceptSockets(server, executor)
@@ -111,7 +113,7 @@ function stayAlive({ server, warn }: Executor, signal: AbortSignal): void {
   const loop = async () => {
     for (;;) {
       await sleep(aliveEveryMs, signal)
-      await server.me().catch((error) => warn((error as Error).message))
+      await server.me().catch((error) => warn(isDisabled(error) ? disabled : (error as Error).message))
     }
   }
   // It ends by the signal alone.

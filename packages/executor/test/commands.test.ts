@@ -193,6 +193,17 @@ test('a registration that ended before the server knew all keys is completed', a
   expect((await register('unused')).out).toContain('is registered already')
 })
 
+test('a disabled executor says so to its callers, and to the person who starts it', async () => {
+  const connectionId = await connectKey(scene, 'acme', 'sk-of-a-disabled-executor')
+  await disable()
+  const request = { method: 'GET', url: `${upstream.origin}/` }
+  const { status, body } = await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  expect([status, body.error?.message]).toEqual([503, expect.stringContaining('this executor is disabled')])
+  await expect(scene.restart()).rejects.toThrow('this executor is disabled')
+  expect((await register()).code).toBe(0)
+  await scene.start()
+})
+
 test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {
   await disable()
   expect((await register()).code).toBe(0)

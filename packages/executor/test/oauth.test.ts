@@ -98,6 +98,15 @@ test('only the page that started can finish, once, and a person who refuses is t
   expect(refused.ended.hash).toBe('#r=denied')
 })
 
+test('the consent shows scopes in words', async () => {
+  const { session } = await open(scene.world, await newLink(scene.world, scene, { providerId: 'mail' }))
+  expect('provider' in session && session.provider.scopes).toEqual([
+    'Know which account is yours',
+    'Use your account while you are away',
+    'Read your things',
+  ])
+})
+
 test('a sign-in is started for a page of the right origin, with consent, and for a session of this method', async () => {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
   const elsewhere = await page(scene, '/connect/oauth/start', { claimToken }, 'https://evil.example')

@@ -1,6 +1,6 @@
 import { parseBaseUrl } from './base-url.ts'
 import type { ClientSettings } from './client.ts'
-import { clientError } from './errors.ts'
+import { clientError, invalid } from './errors.ts'
 import { checkHeaders, openAnswer, send } from './transport.ts'
 
 /** A request that a provider is to get. */
@@ -85,11 +85,13 @@ const identityMaxAgeMs = 60_000
 export function openExecutor(settings: ExecutorSettings): VaultExecutor {
   const { executorUrl, executorToken, allowInsecure = false } = settings
   const transport = {
-    baseUrl: parseBaseUrl(executorUrl, { allowInsecure }),
+    baseUrl: parseBaseUrl(executorUrl, { allowInsecure, setting: 'executorUrl' }),
     fetch: settings.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     timeoutMs: settings.timeoutMs ?? 30_000,
     ...{ attempts: 3, backoffMs: 200, retryAfterMaxMs: 10_000, answerMaxBytes: 64 * 1024, secrets: [executorToken] },
   }
+  if (!/^[\x21-\x7e]+$/.test(executorToken))
+    throw invalid('executorToken: printable ASCII without spaces expected, as SKERRY_EXECUTOR_TOKEN of the executor')
   const asking = { accept: 'application/json', authorization: `Bearer ${executorToken}` }
   checkHeaders(asking)
   const headers = { ...asking, 'content-type': 'application/json' }

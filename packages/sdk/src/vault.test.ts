@@ -203,7 +203,14 @@ describe('the executor', () => {
     await expect(slow.fetch({ ...call, signal: gone })).rejects.toThrow('no longer wanted')
   })
 
-  test('is not asked with a token that no header can hold', () => {
-    expect(() => open(() => new Response(), { executorToken: 'a\nb' })).toThrow('printable ASCII')
+  test.each([
+    [{ executorToken: 'a\nb' }, 'executorToken: printable ASCII'],
+    [{ executorToken: '' }, 'executorToken: printable ASCII'],
+    [{ executorUrl: 'executor.example.com' }, 'executorUrl: an absolute URL expected'],
+    [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// to another machine'],
+    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: an absolute URL expected'],
+    [{ key: 'skx_of-the-executor' }, 'key: a platform key'],
+  ])('and the server are not asked with a setting that cannot work, which is named', (more, message) => {
+    expect(() => open(() => new Response(), more)).toThrow(message)
   })
 })

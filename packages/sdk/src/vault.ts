@@ -117,6 +117,7 @@ export interface VaultWebhooks {
  */
 export function createVault(settings: VaultSettings): Vault {
   const { key, connectUrl, executorUrl: _, executorToken: _token, ...rest } = settings
+  if (!/^skv_[A-Za-z0-9_-]+$/.test(key)) throw invalid('key: a platform key of the vault project expected (skv_...)')
   const { vaultPlatform } = createClient({ ...rest, credential: { bearer: key } })
   const { baseUrl, allowInsecure = false } = settings
   const base = (connectUrl ?? `${parseBaseUrl(baseUrl, { allowInsecure })}/connect`).replace(/\/$/, '')

@@ -13,7 +13,7 @@ export function ErasePerson({ project, userRef }: { project: Project; userRef: s
   const erase = async () => {
     const params = { orgId: org.id, projectId: project.id, userRef }
     const { erased: counts } = await api.vaultProjects.eraseUser({ params })
-    setErased(`Deleted for ${userRef}: ${counts.connections} connections, ${counts.sessions} links.`)
+    setErased(`${userRef} is erased. Connections deleted: ${counts.connections}. Links deleted: ${counts.sessions}.`)
     await reloadVault(org.id)
   }
   return (
