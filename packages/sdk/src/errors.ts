@@ -126,8 +126,7 @@ function parseErrorBody(body: string): { code: string; message: string } | undef
   try {
     const { error, error_description } = JSON.parse(body)
     // The token endpoint refuses as RFC 6749 has it.
-    const isOAuth = typeof error === 'string'
-    const { code, message } = isOAuth ? { code: error, message: error_description ?? error } : error
+    const { code, message } = typeof error === 'string' ? { code: error, message: error_description } : error
     if (typeof code !== 'string' || typeof message !== 'string') return undefined
     if (/^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }
   } catch {
