@@ -12,7 +12,7 @@ import {
   SignCommand,
   VerifyCommand,
 } from '@aws-sdk/client-kms'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -149,6 +149,29 @@ it('lists and describes the keys', async () => {
   })
 })
 
+it('takes what asks for nothing, and refuses what would be passed over', async () => {
+  const input = { KeyId: 'alias/billing', Plaintext: text.encode('x') }
+  const { CiphertextBlob } = await client.send(new EncryptCommand({ ...input, DryRun: false }))
+  const opened = await client.send(new DecryptCommand({ CiphertextBlob, GrantTokens: [], DryRun: false }))
+  expect(opened.Plaintext).toEqual(text.encode('x'))
+  for (const more of [{ DryRun: true }, { GrantTokens: ['a'] }])
+    await expect(client.send(new EncryptCommand({ ...input, ...more }))).rejects.toMatchObject({
+      name: 'UnsupportedOperationException',
+    })
+})
+
+it('lists the keys in pages', async () => {
+  const all = (await client.send(new ListKeysCommand({}))).Keys!.map(({ KeyId }) => KeyId)
+  const first = await client.send(new ListKeysCommand({ Limit: 2 }))
+  expect([first.Keys!.length, first.Truncated]).toEqual([2, true])
+  const rest = await client.send(new ListKeysCommand({ Limit: 2, Marker: first.NextMarker! }))
+  expect([rest.Truncated, rest.NextMarker]).toEqual([false, undefined])
+  expect([...first.Keys!, ...rest.Keys!].map(({ KeyId }) => KeyId)).toEqual(all)
+  const wrong = (more: object) => client.send(new ListKeysCommand(more))
+  for (const Limit of [0, 1001]) await expect(wrong({ Limit })).rejects.toMatchObject({ name: 'ValidationException' })
+  await expect(wrong({ Marker: 'kms_unknown' })).rejects.toMatchObject({ name: 'InvalidMarkerException' })
+})
+
 describe('who has not the gateway’s access key', () => {
   it.each([
     [
@@ -161,11 +184,23 @@ describe('who has not the gateway’s access key', () => {
       () => ({ credentials: { ...credentials, accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } }),
       'UnrecognizedClientException',
     ],
-    ['a clock that is an hour off', () => ({ systemClockOffset: 3_600_000 }), 'RequestExpiredException'],
+    ['a clock that is an hour ahead', () => ({ systemClockOffset: 3_600_000 }), 'InvalidSignatureException'],
   ])('%s: refused', async (_, more, name) => {
     const wrong = open(more())
     await expect(wrong.send(new ListKeysCommand({}))).rejects.toMatchObject({ name })
     wrong.destroy()
+  })
+
+  it.each([3_600_000, -3_600_000])('a clock that is %i ms off: the SDK corrects it and tries again', async (offset) => {
+    const wrong = open({ maxAttempts: 2 })
+    // The gateway is a process of its own, with the right time.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offset })
+    try {
+      expect((await wrong.send(new ListKeysCommand({}))).Keys).toHaveLength(3)
+    } finally {
+      vi.useRealTimers()
+      wrong.destroy()
+    }
   })
 
   it('a page in a browser: refused, whatever it sends', async () => {

@@ -57,6 +57,10 @@ function stage({ server = {}, executors = {}, kept = null }: Fakes = {}) {
         at.session = { ...at.session, consentedAt: '2026-01-01T00:00:00.000Z' }
         return at.session
       },
+      cancel: async () => {
+        at.session = { ...at.session, status: 'cancelled' }
+        return at.session
+      },
       ...{ submit: never, manage: never, revoke: never, ...server },
     },
     executors: {
@@ -110,8 +114,33 @@ test('consent comes first, and what is submitted opens as this revision with the
   }
   expect(sealed && (await openCredential(sealed, place, privateKey))).toBe('sk-1')
   expect(at.kept).toBeNull()
-  flow.leave()
-  expect(gone).toEqual([returnUrl])
+  await flow.leave()
+  expect(gone).toEqual([`${returnUrl}?vault_outcome=completed`])
+})
+
+test('a person who cancels ends the session, and the product is told with the way back', async () => {
+  const { flow, at, gone } = stage()
+  at.session = { ...pending, returnUrl: `${returnUrl}?a=1#top` }
+  await flow.open(link(named))
+  await flow.agree()
+  await flow.leave()
+  expect([at.session.status, gone]).toEqual(['cancelled', [`${returnUrl}?a=1&vault_outcome=cancelled#top`]])
+
+  const alone = stage()
+  alone.at.session = { ...pending, returnUrl: null }
+  await alone.flow.open(link(named))
+  await alone.flow.leave()
+  expect([alone.at.session.status, alone.last()]).toMatchObject(['cancelled', { at: 'end', end: 'left' }])
+  const offline = stage({ server: { cancel: lose(origin) } })
+  await offline.flow.open(link(named))
+  await offline.flow.leave()
+  expect(offline.gone).toEqual([`${returnUrl}?vault_outcome=cancelled`])
+
+  const expired = stage()
+  expired.at.session = { ...pending, status: 'expired' }
+  await expired.flow.open(link(named))
+  await expired.flow.leave()
+  expect([expired.at.session.status, expired.gone]).toEqual(['expired', [`${returnUrl}?vault_outcome=expired`]])
 })
 
 test.each([
@@ -211,7 +240,7 @@ test('nobody is sent to an origin that the product has not registered', async ()
     const { flow, last, at, gone } = stage()
     at.session = { ...pending, returnUrl: wrong }
     await flow.open(link(named))
-    flow.leave()
+    await flow.leave()
     expect([gone, last()]).toMatchObject([[], { at: 'end', end: 'left' }])
   }
 })
@@ -225,6 +254,16 @@ test('a return from a provider shows what came of it', async () => {
     const notice = back.outcome === 'denied' ? 'denied' : 'failed'
     expect(last()).toMatchObject({ at: 'capture', notice })
   }
+})
+
+test('a repair with another account is told as what it is', async () => {
+  const finishOAuth = async () => {
+    throw new Refused(409, 'this is another account than the one that was connected')
+  }
+  const { flow, last, at } = stage({ executors: { finishOAuth }, kept: { claimToken: 'vcl_1', executor: named } })
+  at.session = { ...pending, consentedAt: '2026-01-01T00:00:00.000Z' }
+  await flow.open({ kind: 'return', outcome: 'finish', flow: 'flow-1' })
+  expect(last()).toMatchObject({ at: 'capture', notice: 'other_account' })
 })
 
 test('a sign-in that the server could not be told of is no connection, and can be begun again', async () => {

@@ -8,7 +8,7 @@ import { Refused, Unreachable } from './request.ts'
 import type { ConnectSession, ManageSession, Server } from './server.ts'
 
 /** Why a person sees a screen again that they have seen. */
-export type Notice = 'changed' | 'denied' | 'failed'
+export type Notice = 'changed' | 'denied' | 'failed' | 'other_account'
 
 export type Screen =
   | { at: 'opening' }
@@ -41,7 +41,8 @@ export interface Flow {
   /** @throws Refused 409 while nobody is signed in there. */
   finishBrowser(): Promise<void>
   revoke(connectionId: string): Promise<void>
-  leave(): void
+  /** Back to the product. A session that is still open is cancelled. */
+  leave(): Promise<void>
 }
 
 /** Slots that the person fills in here; the executor captures the others. */
@@ -59,6 +60,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
   let connecting: Connecting | null = null
   let managing: Claim | null = null
   let returnUrl: string | null = null
+  let outcome: ConnectSession['status'] | null = null
   let product: string | null = null
 
   /** The server has checked `returnUrl`; here, too, nobody is sent to an origin that the product has not registered. */
@@ -71,6 +73,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
   }
 
   const end = (why: End) => {
+    if (why === 'expired' || why === 'cancelled') outcome = why
     kept.clear()
     show({ at: 'end', end: why, returnUrl, product })
   }
@@ -80,6 +83,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
 
   const showSession = async (given: ConnectSession, notice: Notice | null = null) => {
     const session = remember(given)
+    outcome = session.status
     if (session.status !== 'pending') return showEnd(session)
     if (!connecting) return
     await checkSession(session, connecting.executor)
@@ -89,6 +93,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
   }
 
   const showEnd = (session: ConnectSession) => {
+    outcome = session.status
     if (session.status !== 'completed') return end(session.status === 'expired' ? 'expired' : 'cancelled')
     kept.clear()
     show({ at: 'done', session })
@@ -125,7 +130,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
     if (back?.outcome !== 'finish') return showSession(session, back?.outcome ?? null)
     const failed = await executors.finishOAuth(executor, claimToken, back.flow).then(
       () => null,
-      () => 'failed' as const,
+      (error: unknown) => noticeOf(error),
     )
     await showSession(await server.session(claimToken), failed)
   }
@@ -166,6 +171,7 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
       connecting = null
       managing = null
       returnUrl = null
+      outcome = null
       product = null
       show({ at: 'opening' })
       await watch(async () => {
@@ -220,12 +226,24 @@ export function createFlow({ server, executors, kept, origin, show, go }: Surrou
         if (managing) showManaged(await server.revoke(managing.claimToken, connectionId))
       })
     },
-    leave() {
+    async leave() {
+      if (connecting && outcome === 'pending') {
+        // A person who wants to go is not kept here: a session that cannot be cancelled expires.
+        const left = await server.cancel(connecting.claimToken).catch(() => null)
+        outcome = left?.status ?? 'cancelled'
+      }
       if (returnUrl === null) return end('left')
       kept.clear()
-      go(returnUrl)
+      go(outcome === null ? returnUrl : withOutcome(returnUrl, outcome))
     },
   }
+}
+
+/** For the product's page. Anybody can write it into an address: the product asks the server what became of the session. */
+function withOutcome(returnUrl: string, outcome: ConnectSession['status']): string {
+  const url = new URL(returnUrl)
+  url.searchParams.set('vault_outcome', outcome)
+  return url.href
 }
 
 /** Something that ends the whole page. */
@@ -238,6 +256,10 @@ class Ended extends Error {
     this.end = end
   }
 }
+
+/** A repair with another account is one refusal among others: only the words tell which. */
+const noticeOf = (error: unknown): Notice =>
+  error instanceof Refused && error.message.includes('another account') ? 'other_account' : 'failed'
 
 /** A link that was spent or is over is one status: only the words tell which. */
 function endOfClaim({ status, message }: Refused): End {

@@ -17,6 +17,7 @@ const calls = {
   session: ['GET', '/v1/vault/connect/session'],
   consent: ['POST', '/v1/vault/connect/consent'],
   submit: ['POST', '/v1/vault/connect/submit'],
+  cancel: ['POST', '/v1/vault/connect/cancel'],
   manage: ['GET', '/v1/vault/connect/manage'],
   revoke: ['POST', '/v1/vault/connect/manage/revoke'],
 } as const satisfies { [N in Name]: readonly [Endpoints[N]['method'], Endpoints[N]['path']] }
@@ -27,6 +28,7 @@ export interface Server {
   session(claimToken: string): Promise<ConnectSession>
   consent(claimToken: string, consentVersion: number): Promise<ConnectSession>
   submit(claimToken: string, capture: Capture): Promise<Captured>
+  cancel(claimToken: string): Promise<ConnectSession>
   manage(claimToken: string): Promise<ManageSession>
   revoke(claimToken: string, connectionId: string): Promise<ManageSession>
 }
@@ -42,6 +44,7 @@ export function openServer(origin: string): Server {
     session: async (claimToken) => (await call('session', claimToken)).session,
     consent: async (claimToken, consentVersion) => (await call('consent', claimToken, { consentVersion })).session,
     submit: (claimToken, capture) => call('submit', claimToken, capture),
+    cancel: async (claimToken) => (await call('cancel', claimToken)).session,
     manage: async (claimToken) => (await call('manage', claimToken)).session,
     revoke: async (claimToken, connectionId) => (await call('revoke', claimToken, { connectionId })).session,
   }

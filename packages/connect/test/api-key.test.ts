@@ -37,6 +37,6 @@ test('a person connects an API key on a phone: only the executor can open it, an
   const [, ...addresses] = visitor.sent.filter((text) => text.includes(token) && !text.includes('/claim'))
   expect(addresses).toEqual([])
   await press(visitor, 'Back to Northwind')
-  await page.waitForURL(returnUrl)
+  await page.waitForURL(`${returnUrl}?vault_outcome=completed`)
   expect([visitor.complaints, executor.complaints]).toEqual([[], []])
 })

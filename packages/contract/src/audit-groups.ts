@@ -49,6 +49,7 @@ export const auditGroupOf: Readonly<Record<About, AuditGroup>> = {
   vault_session: 'vault',
   vault_connection: 'vault',
   vault_webhook: 'vault',
+  vault_user: 'vault',
   organization: 'organization',
   billing: 'organization',
   log_sink: 'organization',

@@ -1,17 +1,55 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { post } from './endpoint.ts'
+import type { ErrorCode } from './errors.ts'
 import { Strict } from './schema.ts'
+
+/** RFC 6749 section 5.2: OAuth libraries read these two members, and know nothing of `ErrorBody`. */
+export const OAuthErrorBody = Strict({
+  error: Type.String({ description: 'Stable, for programs, such as `invalid_client`' }),
+  error_description: Type.String({ description: 'For people' }),
+})
+export type OAuthErrorBody = Static<typeof OAuthErrorBody>
+
+/** Our codes in the words of RFC 6749 sections 5.2 and 4.1.2.1. */
+const oauthCodes: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'invalid_request',
+  unauthorized: 'invalid_client',
+  rate_limited: 'temporarily_unavailable',
+  internal: 'server_error',
+}
+
+/** The one refusal of the endpoint that has a code of its own. */
+export const unsupportedGrant = 'body.grant_type: only client_credentials is supported'
+
+/** Section 5.2 allows printable ASCII without quotes and backslashes in a description. */
+const undescribable = /[^\u0020-\u0021\u0023-\u005b\u005d-\u007e]/g
+
+/**
+ * A refusal of the token endpoint, as OAuth libraries read it.
+ *
+ * @example oauthErrorOf('unauthorized', 'unknown client credentials').error // 'invalid_client'
+ */
+export function oauthErrorOf(code: ErrorCode, message: string): OAuthErrorBody {
+  const error = message === unsupportedGrant ? 'unsupported_grant_type' : (oauthCodes[code] ?? 'invalid_request')
+  return { error, error_description: message.replace(/"/g, "'").replace(undescribable, '?') }
+}
+
+/** Section 3.2: parameters that the server does not know are ignored. */
+const TokenRequest = Type.Object(
+  {
+    grant_type: Type.String({ maxLength: 100, pattern: '^[\\u0020-\\u007e]+$', description: '`client_credentials`' }),
+    client_id: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' })),
+    client_secret: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]*$' })),
+    scope: Type.Optional(Type.String({ maxLength: 200, pattern: '^[\\u0020-\\u007e]*$' })),
+  },
+  { additionalProperties: true, maxProperties: 30 },
+)
 
 export const oauth = {
   token: post('/oauth/token', {
     summary: 'Exchange machine client credentials for an access token (client credentials grant)',
     surface: 'none',
-    body: Strict({
-      grant_type: Type.Literal('client_credentials'),
-      client_id: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' })),
-      client_secret: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]*$' })),
-      scope: Type.Optional(Type.String({ maxLength: 200, pattern: '^[\\u0020-\\u007e]*$' })),
-    }),
+    body: TokenRequest,
     responses: {
       200: Strict({
         access_token: Type.String(),

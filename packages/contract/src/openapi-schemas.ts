@@ -14,6 +14,7 @@ import { LogSink } from './log-sink.ts'
 import { MachineClient } from './machine-clients.ts'
 import { KeyHolder, KeyHolding, User } from './me.ts'
 import { Prefs } from './notifications.ts'
+import { OAuthErrorBody } from './oauth.ts'
 import { Invite, Member, Organization } from './orgs.ts'
 import { Passkey } from './passkeys.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from './recovery.ts'
@@ -35,6 +36,8 @@ import {
   VaultConnectionPage,
   VaultConnectView,
   VaultDisplay,
+  VaultErased,
+  VaultErasedCounts,
   VaultExecutor,
   VaultKey,
   VaultManageView,
@@ -86,6 +89,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   NewVaultWebhook,
   NamedAgent,
   NotificationPrefs: Prefs,
+  OAuthErrorBody,
   Ok: shared.Ok,
   Organization,
   Passkey,
@@ -116,6 +120,8 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   User,
   VaultCapture,
   VaultCaptured,
+  VaultErased,
+  VaultErasedCounts,
   VaultCatalog,
   VaultConnectView,
   VaultConnection,

@@ -122,12 +122,14 @@ describe('the endpoint table', () => {
   })
 
   test('every code that an endpoint lists is named under its status, in the one form', () => {
+    // OAuth libraries read refusals of the token endpoint.
+    const formOf = ({ path }: { path: string }) => (path === '/oauth/token' ? 'OAuthErrorBody' : 'ErrorBody')
     for (const { heading, name, endpoint } of listEndpoints())
       for (const code of endpoint.refuses) {
         const response = resolved(find(`${heading}.${name}`).responses[errorStatus[code]] as { $ref: string })
         expect(response).toMatchObject({
           description: expect.stringContaining(`\`${code}\``),
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+          content: { 'application/json': { schema: { $ref: `#/components/schemas/${formOf(endpoint)}` } } },
         })
       }
     expect(nameOf(ErrorBody)).toBe('ErrorBody')

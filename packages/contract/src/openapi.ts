@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { Endpoint } from './endpoint.ts'
 import { type endpoints, listEndpoints } from './endpoints.ts'
 import type { ErrorCode } from './errors.ts'
+import { OAuthErrorBody } from './oauth.ts'
 import { type JsonSchema, namedSchemas, referTo, spellOut } from './openapi-schemas.ts'
 import { pathParamNames, pathParamRule, pathParams } from './params.ts'
 import { errorMeanings, refusalsOf } from './refusals.ts'
@@ -161,7 +162,7 @@ export function openApiDocument(): OpenApiDocument {
       version,
       description:
         'A control plane for secrets that only ever holds ciphertext: clients encrypt and decrypt, the server stores ' +
-        'and relays. Every body is JSON, and every refusal has the form of `ErrorBody`.',
+        'and relays. Every body is JSON, and every refusal has the form of `ErrorBody`, but for `/oauth/token`.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     tags: Object.entries(headingTitles).map(([name, description]) => ({ name, description })),
@@ -253,9 +254,11 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
       content: json(schema),
     },
   ])
-  const refusals = [...refusalsOf(endpoint)].map(([status, codes]): [string, Reference] => [
+  const refusals = [...refusalsOf(endpoint)].map(([status, codes]): [string, Reference | Response] => [
     String(status),
-    { $ref: `#/components/responses/${refusalName(codes)}` },
+    isTokenEndpoint(endpoint)
+      ? { ...refusalOf(status, codes), content: json(OAuthErrorBody) }
+      : { $ref: `#/components/responses/${refusalName(codes)}` },
   ])
   const unchanged: [string, Response][] = endpoint.tagged
     ? [['304', { description: 'Not changed since the answer with the ETag that `If-None-Match` names', headers: etag }]]

@@ -287,6 +287,7 @@ export const operations = {
     disableExecutor: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', surface: 'principal' },
     connections: { method: 'GET', path: '/v1/orgs/:orgId/vault/projects/:projectId/connections', surface: 'principal' },
     revokeConnection: { method: 'POST', path: '/v1/orgs/:orgId/vault/projects/:projectId/connections/:vaultConnectionId/revoke', surface: 'principal' },
+    eraseUser: { method: 'DELETE', path: '/v1/orgs/:orgId/vault/projects/:projectId/users/:userRef', surface: 'principal' },
   },
   vaultWebhooks: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/vault/projects/:projectId/webhooks', surface: 'principal' },
@@ -304,6 +305,7 @@ export const operations = {
     connection: { method: 'GET', path: '/v1/vault/connections/:vaultConnectionId', surface: 'platform' },
     revoke: { method: 'DELETE', path: '/v1/vault/connections/:vaultConnectionId', surface: 'platform' },
     createManageSession: { method: 'POST', path: '/v1/vault/manage-sessions', surface: 'platform' },
+    eraseUser: { method: 'DELETE', path: '/v1/vault/users/:userRef', surface: 'platform' },
     webhooks: { method: 'GET', path: '/v1/vault/webhooks', surface: 'platform' },
     createWebhook: { method: 'POST', path: '/v1/vault/webhooks', surface: 'platform' },
     deleteWebhook: { method: 'DELETE', path: '/v1/vault/webhooks/:vaultWebhookId', surface: 'platform' },
@@ -314,6 +316,7 @@ export const operations = {
     session: { method: 'GET', path: '/v1/vault/connect/session', surface: 'claim' },
     consent: { method: 'POST', path: '/v1/vault/connect/consent', surface: 'claim' },
     submit: { method: 'POST', path: '/v1/vault/connect/submit', surface: 'claim' },
+    cancel: { method: 'POST', path: '/v1/vault/connect/cancel', surface: 'claim' },
     manage: { method: 'GET', path: '/v1/vault/connect/manage', surface: 'claim' },
     revoke: { method: 'POST', path: '/v1/vault/connect/manage/revoke', surface: 'claim' },
   },

@@ -1,5 +1,6 @@
 import { type TString, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import { limits } from './limits.ts'
 import { slugPattern } from './patterns.ts'
 import { type IdKind, idPattern } from './prefixes.ts'
 import { CliLoginCode, Id, SecretName } from './schema.ts'
@@ -71,6 +72,14 @@ const rules: Record<string, PathParamRule> = {
   vaultKeyId: id('vaultKey', 'platform key'),
   connectSessionId: id('vaultSession', 'session'),
   vaultConnectionId: id('vaultConnection', 'connection'),
+  userRef: {
+    schema: Type.String({
+      pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${limits.vaultUserRefCharacters}}$`,
+      description: 'the product’s own id of its user, percent-encoded',
+    }) as PathParamRule['schema'],
+    malformed: 'invalid_request',
+    message: `userRef: must have 1 to ${limits.vaultUserRefCharacters} characters, and no control characters`,
+  },
   vaultWebhookId: id('vaultWebhook', 'webhook'),
   vaultDeliveryId: id('vaultDelivery', 'delivery'),
   slot: {

@@ -36,7 +36,7 @@ export const vaultConnect = {
     summary: 'Record that the person agrees to what they were shown; before that, nothing is captured',
     body: Strict({ consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
     responses: { 200: oneView },
-    refuses: ['forbidden', 'conflict'],
+    refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['vault.connect_session.consented'],
   }),
   submit: post('/v1/vault/connect/submit', {
@@ -44,8 +44,15 @@ export const vaultConnect = {
     summary: 'Store what the browser has encrypted, which completes the session',
     body: VaultCapture,
     responses: { 200: VaultCaptured },
-    refuses: ['forbidden', 'conflict'],
+    refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['vault.connection.created', 'vault.connection.reactivated', 'vault.credential.written'],
+  }),
+  cancel: post('/v1/vault/connect/cancel', {
+    surface,
+    summary: 'End the session, because the person does not want to connect anything',
+    responses: { 200: oneView },
+    refuses: ['forbidden', 'not_found', 'conflict'],
+    audits: ['vault.connect_session.cancelled'],
   }),
   manage: get('/v1/vault/connect/manage', {
     surface,

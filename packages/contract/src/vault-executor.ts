@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Thumbprint } from './agents.ts'
 import { get, post, put } from './endpoint.ts'
 import { Id, Strict, Version } from './schema.ts'
 import {
@@ -6,7 +7,6 @@ import {
   SdkVersion,
   Slot,
   Url,
-  VaultCapture,
   VaultCaptured,
   VaultCatalog,
   VaultConnection,
@@ -14,6 +14,7 @@ import {
   VaultCredential,
   VaultDisplay,
   VaultExecutor,
+  VaultExecutorCapture,
   VaultProject,
   VaultWriteBack,
   WrappingKey,
@@ -35,6 +36,13 @@ export const vaultExecutor = {
       wrappingKey: WrappingKey,
       catalog: VaultCatalog,
       sdkVersion: SdkVersion,
+      proof: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{86}$',
+          description:
+            'base64url: signature of the wrapping key over the code and origin; with it, the active executor that has the key registers again and gets a new credential',
+        }),
+      ),
     }),
     responses: {
       201: Strict({
@@ -84,15 +92,22 @@ export const vaultExecutor = {
   complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
     surface,
     summary: 'Store what the executor has captured and encrypted, which completes the session',
-    body: VaultCapture,
+    body: VaultExecutorCapture,
     responses: { 200: VaultCaptured },
     refuses: ['not_found', 'conflict'],
     audits: ['vault.connection.created', 'vault.connection.reactivated', 'vault.credential.written'],
   }),
   connection: get('/v1/vault/executor/connections/:vaultConnectionId', {
     surface,
-    summary: 'One connection of the project, with whose it is',
-    responses: { 200: oneConnection },
+    summary: 'One connection of the project, with whose it is and the key that each credential is wrapped to',
+    responses: {
+      200: Strict({
+        connection: VaultConnection,
+        keys: Type.Array(Strict({ slot: Slot, keyThumbprint: Thumbprint }), {
+          description: 'of the current revision of each slot',
+        }),
+      }),
+    },
     refuses: ['not_found'],
   }),
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {

@@ -62,3 +62,12 @@ export interface VaultPlace {
  */
 export const vaultAad = ({ projectId, connectionId, providerId, slot, revision }: VaultPlace): string =>
   `vault/${projectId}/${connectionId}/${providerId}/${slot}/${revision}`
+
+/**
+ * What an executor signs with its wrapping key (ECDSA P-256 with SHA-256) to show that it has the private half, when it
+ * registers again while it is active. The code makes the text good once.
+ *
+ * @example vaultRegistrationText('vrc_...', 'https://executor.example.com')
+ */
+export const vaultRegistrationText = (code: string, origin: string): string =>
+  `skerry/vault-registration/v1\n${code}\n${origin}`

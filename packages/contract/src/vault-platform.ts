@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Thumbprint } from './agents.ts'
 import { del, get, post } from './endpoint.ts'
 import { limits } from './limits.ts'
 import { Id, Instant, Nullable, Ok, Strict } from './schema.ts'
@@ -11,6 +12,7 @@ import {
   UserRef,
   VaultConnection,
   VaultConnectionPage,
+  VaultErased,
 } from './vault.ts'
 import { vaultSessionPurposes, vaultSessionStatuses } from './vault-facts.ts'
 import { NewVaultWebhook, VaultWebhookCreated, VaultWebhookList, VaultWebhookTested } from './vault-webhooks.ts'
@@ -45,6 +47,16 @@ const linkFields = {
   ),
 }
 
+/** The executor as the link will name it. */
+const LinkedExecutor = Type.Object(
+  { origin: Url('origin of the executor'), thumbprint: Thumbprint },
+  {
+    additionalProperties: false,
+    description:
+      'as the executor itself says; 409 unless it is registered with this origin, and the key is one of its keys',
+  },
+)
+
 /** For the product's own backend: metadata, and never a credential. */
 export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
@@ -55,6 +67,12 @@ export const vaultPlatform = {
       providerId: ProviderId,
       purpose: Type.Optional(oneOf(['connect', 'reconnect'])),
       connectionId: Type.Optional(Id('vaultConnection')),
+      executor: Type.Optional(LinkedExecutor),
+      allowAccountChange: Type.Optional(
+        Type.Boolean({
+          description: 'to reconnect: the person may bring another account of the provider; false unless given',
+        }),
+      ),
     }),
     responses: {
       201: Strict({
@@ -109,6 +127,12 @@ export const vaultPlatform = {
       }),
     },
     audits: ['vault.manage_session.created'],
+  }),
+  eraseUser: del('/v1/vault/users/:userRef', {
+    surface,
+    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    responses: { 200: VaultErased },
+    audits: ['vault.user.erased'],
   }),
   webhooks: get('/v1/vault/webhooks', {
     surface,

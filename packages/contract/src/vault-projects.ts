@@ -7,6 +7,7 @@ import {
   oneOf,
   VaultConnection,
   VaultConnectionPage,
+  VaultErased,
   VaultExecutor,
   VaultKey,
   VaultProject,
@@ -81,5 +82,10 @@ export const vaultProjects = {
     summary: 'Revoke a connection: every revision of its credentials is deleted; again is fine',
     responses: { 200: Strict({ connection: VaultConnection }) },
     audits: ['vault.connection.revoked'],
+  }),
+  eraseUser: del('/v1/orgs/:orgId/vault/projects/:projectId/users/:userRef', {
+    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    responses: { 200: VaultErased },
+    audits: ['vault.user.erased'],
   }),
 }

@@ -192,6 +192,18 @@ export const VaultCapture = Strict({
   accountLabel: Type.Optional(DisplayName),
 })
 
+/** As `VaultCapture`, with what an executor can tell of the account itself. */
+export const VaultExecutorCapture = Strict({
+  ...VaultCapture.properties,
+  accountDigest: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      description:
+        'base64url SHA-256 of the provider’s own id of the account and the connection; 409 where a repair brings another account',
+    }),
+  ),
+})
+
 export const VaultCredential = Strict({
   projectId: Id('vaultProject'),
   connectionId: Id('vaultConnection'),
@@ -231,6 +243,18 @@ export const VaultManageView = Strict({
   connections: Type.Array(VaultConnection),
   returnUrl: Nullable(Type.String()),
   expiresAt: Instant,
+})
+
+export const VaultErasedCounts = Strict({
+  connections: Type.Integer(),
+  sessions: Type.Integer(),
+  deliveries: Type.Integer(),
+})
+
+/** What an erasure removed, and the digest by which the audit log goes on naming the person. */
+export const VaultErased = Strict({
+  userDigest: Type.String({ description: 'base64url SHA-256' }),
+  erased: VaultErasedCounts,
 })
 
 export const VaultCaptured = Strict({ connectionId: Id('vaultConnection'), returnUrl: Nullable(Type.String()) })

@@ -1,6 +1,8 @@
+import { vaultRegistrationText } from '@skerry/contract/vault-facts'
 import { expect, test } from 'vitest'
+import { decodeBase64url, encodeUtf8 } from './base64url.ts'
 import { generateKeyPair } from './keys.ts'
-import { openCredential, sealCredential } from './vault.ts'
+import { openCredential, sealCredential, signRegistration } from './vault.ts'
 
 const place = { projectId: 'vpj_1', connectionId: 'vcn_1', providerId: 'acme', slot: 'api_key', revision: 1 } as const
 
@@ -28,4 +30,17 @@ test('two credentials of one place share nothing, though their text is the same'
   const [a, b] = [await sealCredential('x', place, publicKeyJwk), await sealCredential('x', place, publicKeyJwk)]
   expect(a.ciphertext).not.toBe(b.ciphertext)
   expect(a.wrappedDek).not.toBe(b.wrappedDek)
+})
+
+test('a registration is signed with the wrapping key, for one code and origin', async () => {
+  const { privateKey, publicKeyJwk } = await generateKeyPair()
+  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const { kty, crv, x, y } = JSON.parse(publicKeyJwk)
+  const key = await crypto.subtle.importKey('jwk', { kty, crv, x, y }, ecdsa, false, ['verify'])
+  const signature = decodeBase64url(await signRegistration(privateKey, 'vrc_1', 'https://a.example'), 'malformed_text')
+  const isOf = (code: string, origin: string) =>
+    crypto.subtle.verify(ecdsa, key, signature, encodeUtf8(vaultRegistrationText(code, origin)))
+  expect(await isOf('vrc_1', 'https://a.example')).toBe(true)
+  expect(await isOf('vrc_2', 'https://a.example')).toBe(false)
+  expect(await isOf('vrc_1', 'https://b.example')).toBe(false)
 })

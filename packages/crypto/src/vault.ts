@@ -1,7 +1,8 @@
-import { type VaultPlace, vaultAad } from '@skerry/contract/vault-facts'
-import { type Bytes, decodeUtf8, encodeUtf8 } from './base64url.ts'
+import { type VaultPlace, vaultAad, vaultRegistrationText } from '@skerry/contract/vault-facts'
+import { type Bytes, decodeUtf8, encodeBase64url, encodeUtf8 } from './base64url.ts'
 import { formatBlob, parseBlob } from './blob.ts'
 import { aesKeyLengthBytes, importAesKey, openGcm, sealGcm } from './gcm.ts'
+import { exportPrivateKey, type PrivateKey } from './keys.ts'
 import { randomBytes } from './random.ts'
 import { type KeyHolder, unwrapKey, wrapKey } from './wrap.ts'
 
@@ -37,4 +38,20 @@ export async function openCredential(sealed: SealedCredential, place: VaultPlace
   const key = await importAesKey(await unwrapKey(sealed.wrappedDek, holder))
   const [iv, ciphertext] = parseBlob(sealed.ciphertext, 'sc1') as [Bytes, Bytes]
   return decodeUtf8(await openGcm(key, iv, ciphertext, encodeUtf8(vaultAad(place))))
+}
+
+/**
+ * Proves to the server that an executor which registers has the private half of its wrapping key. The key also opens
+ * credentials; the two uses share no input, because the signed text begins with its purpose.
+ *
+ * @param privateKey one that can be exported: platforms bind a key to one use.
+ * @returns base64url of 64 bytes: r and s of ECDSA P-256 with SHA-256.
+ * @throws CryptoError `invalid_argument` for a key that was not made exportable.
+ * @example const proof = await signRegistration(privateKey, code, 'https://executor.example.com')
+ */
+export async function signRegistration(privateKey: PrivateKey, code: string, origin: string): Promise<string> {
+  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('pkcs8', await exportPrivateKey(privateKey), ecdsa, false, ['sign'])
+  const signature = await crypto.subtle.sign(ecdsa, key, encodeUtf8(vaultRegistrationText(code, origin)))
+  return encodeBase64url(new Uint8Array(signature))
 }

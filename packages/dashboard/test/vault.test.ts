@@ -257,6 +257,20 @@ describe('connections', () => {
     expect(await row(page, /user-2/).count()).toBe(0)
   })
 
+  test('of a person who asks for it are erased, once the id is typed', async () => {
+    const place = { ...vault, projectId: projectId() } as Vault
+    await newConnection(world, place, { userRef: 'user-3' })
+    await page.reload()
+    await page.getByLabel('Person').fill('user-3')
+    await row(page, /user-3/).waitFor()
+    await onPage('Erase this person').click()
+    await page.getByLabel('Type user-3 to confirm').fill('user-3')
+    await confirm('Erase')
+    await page.getByText('user-3 is erased. Connections deleted: 1.').waitFor()
+    await row(page, /user-3/).waitFor({ state: 'detached' })
+    await page.getByLabel('Person').fill('')
+  })
+
   test('tell the webhook of their end', async () => {
     await row(page, /10\.0\.0\.1/)
       .getByRole('button', { name: 'Show details' })

@@ -2,10 +2,9 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
 import { type VaultPlace, type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import { openCredential, type SealedCredential, sealCredential } from '@skerry/crypto/vault'
-import type { Client } from '@skerry/sdk/client'
 import { RefusedError, SkerryError } from '@skerry/sdk/errors'
+import type { Executor } from './executor.ts'
 import { fail } from './http/refusal.ts'
-import type { Keys } from './keys/keys.ts'
 
 /** A credential in the clear, with its place. It lives for one request, and is never written anywhere. */
 export interface Opened extends VaultPlace {
@@ -30,7 +29,11 @@ export interface Credentials {
   connectionOf(connectionId: string, userRef: string): Promise<Connection>
   /** As the server has it now. @throws VaultRefusal `user_mismatch`, `connection_revoked`, `reauth_required`. */
   usable(connectionId: string, userRef: string): Promise<VaultConnection>
-  /** The current revision. @throws VaultRefusal `connection_revoked`, `reauth_required`, `not_found`. */
+  /**
+   * The current revision. One whose key is lost is reported: its connection becomes `reauth_required`.
+   *
+   * @throws VaultRefusal `connection_revoked`, `reauth_required`, `not_found`.
+   */
   open(connectionId: string, slot: VaultSlot): Promise<Opened>
   openSealed(sealed: Sealed, place: VaultPlace): Promise<string>
   /** To the current key. */
@@ -39,10 +42,12 @@ export interface Credentials {
   write(place: VaultPlace, sealed: Sealed): Promise<void>
 }
 
+type Means = Pick<Executor, 'server' | 'keys' | 'warn'>
+
 /** How many connections are remembered with their person: that never changes. */
 const rememberedMax = 10_000
 
-export function openCredentials(server: Client['vaultExecutor'], keys: () => Promise<Keys>): Credentials {
+export function openCredentials({ server, keys, warn }: Means): Credentials {
   const remembered = new Map<string, Connection>()
   const openSealed = async (sealed: Sealed, place: VaultPlace) => {
     const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)
@@ -81,8 +86,9 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
     async open(connectionId, slot) {
       const params = { vaultConnectionId: connectionId, slot }
       const { credential } = await server.release({ params }).catch(async (error) => {
-        throw (await statusOf(server, connectionId, error)) ?? error
+        throw (await explain(connectionId, slot, error)) ?? error
       })
+      if (!(await hasKey(credential.keyThumbprint))) throw await reportLost(connectionId)
       const opened = { ...credential, text: await openSealed(credential, credential) }
       const [current] = await keys()
       // What is written back anyway moves then, and must find the revision that was read.
@@ -92,6 +98,36 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
     openSealed,
     seal,
     write,
+  }
+
+  async function hasKey(thumbprint: string): Promise<boolean> {
+    return (await keys()).some((key) => key.thumbprint === thumbprint)
+  }
+
+  /** The server refuses a release with 403 for several reasons: its connection says which. */
+  async function explain(connectionId: string, slot: VaultSlot, error: unknown) {
+    if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
+    const found = await server.connection({ params: { vaultConnectionId: connectionId } })
+    const wrapped = found.keys.find((one) => one.slot === slot)
+    const isLost = wrapped !== undefined && !(await hasKey(wrapped.keyThumbprint))
+    return refusalOfStatus(found.connection) ?? (isLost ? reportLost(connectionId) : undefined)
+  }
+
+  /** Without the key nobody can open the credential: only the person can bring it again. */
+  async function reportLost(connectionId: string) {
+    warn(
+      `${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`,
+    )
+    const params = { vaultConnectionId: connectionId }
+    const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
+    await server.setStatus({ params, body }).catch((error) => {
+      // Somebody else has reported it, or the connection was revoked.
+      if (!(error instanceof RefusedError)) throw error
+    })
+    return fail(
+      'reauth_required',
+      'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
+    )
   }
 
   /** After a rotation, what is used moves to the new key by itself. Somebody who wrote meanwhile did the same. */
@@ -105,13 +141,6 @@ export function openCredentials(server: Client['vaultExecutor'], keys: () => Pro
       if (!(error instanceof SkerryError)) throw error
     }
   }
-}
-
-/** The server refuses a release with 403 for several reasons: its connection says which. */
-async function statusOf(server: Client['vaultExecutor'], connectionId: string, error: unknown) {
-  if (!(error instanceof RefusedError) || error.code !== 'forbidden') return undefined
-  const { connection } = await server.connection({ params: { vaultConnectionId: connectionId } })
-  return refusalOfStatus(connection)
 }
 
 function refusalOfStatus(connection: Pick<VaultConnection, 'status' | 'statusReason'>) {

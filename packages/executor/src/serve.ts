@@ -10,12 +10,13 @@ import type { Config } from './config/config.ts'
 import { openFlows } from './connect/flows.ts'
 import { openCredentials } from './credentials.ts'
 import type { Executor } from './executor.ts'
-import { fail } from './http/refusal.ts'
+import { disabled, fail, isDisabled } from './http/refusal.ts'
 import { routes } from './http/routes.ts'
 import { executorServer } from './http/server.ts'
 import { acceptSockets } from './http/sockets.ts'
 import { readKeys } from './keys/keys.ts'
 import { type Registration, readRegistration } from './keys/registration.ts'
+import { checkWritable } from './keys/state.ts'
 import { openOAuthClients } from './oauth/client.ts'
 import { openJournal } from './oauth/journal.ts'
 import { openRefresher } from './oauth/refresh.ts'
@@ -55,10 +56,13 @@ export async function serve(settings: Settings): Promise<Running> {
   if (registration.origin !== config.origin)
     throw new Error(`the executor is registered as ${registration.origin}, and the settings say ${config.origin}`)
   checkChromium(config)
+  await checkWritable(settings.stateFolder)
   await removeProfiles(settings.stateFolder)
   const executor = assemble(settings, registration)
   await executor.keys()
-  await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } })
+  await executor.server.catalog({ body: { catalog: catalogOf(config), sdkVersion } }).catch((error) => {
+    throw isDisabled(error) ? new Error(disabled) : error
+  })
   await executor.refresher.recover()
   const server = executorServer(executor, routes)
   acceptSockets(server, executor)
@@ -89,7 +93,7 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
     if (!found) throw fail('unavailable', 'the keys of this executor are missing: restore keys.json from its copy')
     return found
   }
-  const credentials = openCredentials(server, keys)
+  const credentials = openCredentials({ server, keys, warn })
   const oauth = openOAuthClients(config, environment, now)
   const journal = openJournal(stateFolder)
   const connectUrl = (config.connectUrl?.href ?? `${baseUrl}/connect`).replace(/\/$/, '')
@@ -109,7 +113,7 @@ function stayAlive({ server, warn }: Executor, signal: AbortSignal): void {
   const loop = async () => {
     for (;;) {
       await sleep(aliveEveryMs, signal)
-      await server.me().catch((error) => warn((error as Error).message))
+      await server.me().catch((error) => warn(isDisabled(error) ? disabled : (error as Error).message))
     }
   }
   // It ends by the signal alone.

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '@skerry/contract/limits'
 import { vaultConnect } from '@skerry/contract/vault-connect'
@@ -7,7 +7,7 @@ import { vaultProjects } from '@skerry/contract/vault-projects'
 import { expect, test } from 'vitest'
 import { freePort } from '../../server/test/services/free-port.ts'
 import { newLink, newWrappingKey, open, sent } from '../../server/test/vault-scene.ts'
-import { backend, connectKey, openScene } from './scene.ts'
+import { backend, connectionOf, connectKey, openScene } from './scene.ts'
 import { startUpstream } from './upstream.ts'
 
 const scene = await openScene()
@@ -47,7 +47,6 @@ test('a machine registers once, with a code that is good once, and keeps its key
   expect((await register()).out).toContain('is registered already')
   await rm(join(state, 'registration.json'))
   expect((await register(code)).out).toContain('unknown registration code')
-  expect((await register()).out).toContain('the project has an active executor')
   expect((await stat(join(state, 'keys.json'))).mode & 0o777).toBe(0o600)
   expect((await stat(state)).mode & 0o777).toBe(0o700)
   await disable()
@@ -56,6 +55,39 @@ test('a machine registers once, with a code that is good once, and keeps its key
     code: 0,
     out: expect.stringMatching(/active.*\nProject .*Product.*\nCatalog {2}acme\nKey .*current/s),
   })
+})
+
+test('a folder that keeps nothing to itself is refused before the code is spent', async () => {
+  await disable()
+  await chmod(state, 0o755)
+  const code = await scene.code()
+  expect(await register(code)).toEqual({ code: 1, out: expect.stringContaining(`run \`chmod 700 ${state}\``) })
+  await expect(scene.start()).rejects.toThrow('is open to other users')
+  await chmod(state, 0o700)
+  await rename(join(state, 'keys.json'), join(scene.folder, 'kept.json'))
+  await symlink(join(scene.folder, 'kept.json'), join(state, 'keys.json'))
+  expect((await register(code)).out).toContain('keys.json is a link')
+  await rename(join(scene.folder, 'kept.json'), join(state, 'keys.json'))
+  expect((await register(code)).code).toBe(0)
+})
+
+test('an executor whose credential was lost registers again with its keys, and with no other', async () => {
+  const registration = join(state, 'registration.json')
+  const before = JSON.parse(await readFile(registration, 'utf8'))
+  await rm(registration)
+  const { code, out } = await register()
+  expect([code, out]).toEqual([0, expect.stringContaining(before.executorId)])
+  const after = JSON.parse(await readFile(registration, 'utf8'))
+  expect([after.executorId, after.credential === before.credential]).toEqual([before.executorId, false])
+  expect((await world.call(vaultExecutor.me, { as: `Bearer ${before.credential}` })).status).toBe(401)
+  expect((await command('status')).code).toBe(0)
+
+  const keys = await readFile(join(state, 'keys.json'), 'utf8')
+  await rm(join(state, 'keys.json'))
+  await rm(registration)
+  expect((await register()).out).toContain('the project has an active executor')
+  await writeFile(join(state, 'keys.json'), keys)
+  expect((await register()).code).toBe(0)
 })
 
 test('an expired code is refused', async () => {
@@ -104,6 +136,72 @@ test('a machine that is lost is replaced with the copy of its keys, and without 
   for (const { thumbprint, current } of keys.keys) expect(out).toContain(`${thumbprint}${current ? ', current' : '\n'}`)
   await scene.restart()
   expect(await call(connectionId)).toEqual([200, 'sk-of-the-lost-machine'])
+})
+
+test('a credential whose key is lost asks for its person, and is active again once the key is restored', async () => {
+  const lost = (connectionId: string) => connectionOf(scene, connectionId)
+  const fetchWith = async (connectionId: string) => {
+    const request = { method: 'GET', url: `${upstream.origin}/` }
+    return (await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })).body.error
+  }
+  const reason = { status: 'reauth_required', statusReason: 'reauth_requested' }
+  const [file, copy] = [join(state, 'keys.json'), join(scene.folder, 'all-keys.json')]
+
+  // The server knows the key, and this machine has lost it.
+  const first = await connectKey(scene, 'acme', 'sk-of-an-earlier-key')
+  await command('rotate-key')
+  await copyFile(file, copy)
+  const { keys } = JSON.parse(await readFile(copy, 'utf8'))
+  await writeFile(file, JSON.stringify({ keys: keys.slice(0, 1) }))
+  expect(await fetchWith(first)).toMatchObject({ code: 'reauth_required', message: expect.stringContaining('the key') })
+  expect(await lost(first)).toMatchObject(reason)
+  expect(scene.warnings.at(-1)).toContain(`${first}: its credential is wrapped to a key that is not in keys.json`)
+
+  // Another executor has registered, without the key.
+  const second = await connectKey(scene, 'acme', 'sk-of-the-key-before')
+  await disable()
+  await rm(state, { recursive: true })
+  expect((await register()).code).toBe(0)
+  await scene.restart()
+  expect(await fetchWith(second)).toMatchObject({
+    code: 'reauth_required',
+    message: expect.stringContaining('the key'),
+  })
+  expect(await lost(second)).toMatchObject(reason)
+
+  await disable()
+  await copyFile(copy, file)
+  expect((await register()).code).toBe(0)
+  await scene.restart()
+  for (const connectionId of [first, second]) {
+    const { body } = await backend(scene, '/v1/reactivate', { userRef: 'user-1', connectionId })
+    expect([body, await fetchWith(connectionId)]).toEqual([{ status: 'active' }, undefined])
+  }
+})
+
+test('a registration that ended before the server knew all keys is completed', async () => {
+  await command('rotate-key')
+  const [current, earlier] = (await command('status')).out.match(/(?<=Key {6})\S{43}/g) as [string, string]
+  const kept = await readFile(join(state, 'registration.json'), 'utf8')
+  const { executorId } = JSON.parse(kept)
+  const { db } = world.server.context
+  await db.rows('delete from vault_wrapping_keys where executor_id = $1 and thumbprint = $2', [executorId, earlier])
+  expect(await register('unused')).toEqual({ code: 0, out: expect.stringContaining(`more keys of ${executorId}`) })
+  const { out } = await command('status')
+  expect(out).toContain(`${current}, current`)
+  expect(out).toContain(earlier)
+  expect((await register('unused')).out).toContain('is registered already')
+})
+
+test('a disabled executor says so to its callers, and to the person who starts it', async () => {
+  const connectionId = await connectKey(scene, 'acme', 'sk-of-a-disabled-executor')
+  await disable()
+  const request = { method: 'GET', url: `${upstream.origin}/` }
+  const { status, body } = await backend(scene, '/v1/fetch', { userRef: 'user-1', connectionId, request })
+  expect([status, body.error?.message]).toEqual([503, expect.stringContaining('this executor is disabled')])
+  await expect(scene.restart()).rejects.toThrow('this executor is disabled')
+  expect((await register()).code).toBe(0)
+  await scene.start()
 })
 
 test('a key that the server does not take leaves no trace, and one without a verdict stays', async () => {

@@ -26,7 +26,7 @@ await scene.newSettings({
   ],
 })
 await scene.command('register', '--server', relay.url, '--code', await scene.code())
-await scene.start()
+const running = await scene.start()
 
 const key = 'sk/live "key"+ä-0123456789'
 const connectionId = await connectKey(scene, 'acme', key)
@@ -166,6 +166,31 @@ test('the provider’s answer is passed on while the server cannot be told that 
   expect((await call({}, { connectionId: own })).status).toBe(401)
   upstream.answers = repeat
   expect((await connectionOf(scene, own)).statusReason).toBe('provider_rejected_credential')
+})
+
+test('a key is refused once the provider has refused it twice, and the executor can make it active again', async () => {
+  const own = await connectKey(scene, 'acme', 'sk-that-is-refused', 'user-1')
+  const before = upstream.got.length
+  upstream.answers = (got, response) =>
+    upstream.got.length === before + 1 ? response.writeHead(401).end() : repeat(got, response)
+  expect((await call({}, { connectionId: own })).status).toBe(200)
+  expect([upstream.got.length - before, (await connectionOf(scene, own)).status]).toEqual([2, 'active'])
+
+  upstream.answers = (_, response) => response.writeHead(401).end()
+  expect((await call({}, { connectionId: own })).status).toBe(401)
+  upstream.answers = repeat
+  expect((await connectionOf(scene, own)).status).toBe('reauth_required')
+  const reactivate = (userRef = 'user-1') => backend(scene, '/v1/reactivate', { userRef, connectionId: own })
+  expect(refused(await reactivate('user-2'))[1]).toBe('user_mismatch')
+  expect((await reactivate()).body).toEqual({ status: 'active' })
+  expect((await reactivate()).body).toEqual({ status: 'active' })
+  expect((await call({}, { connectionId: own })).status).toBe(200)
+  const params = { vaultConnectionId: own }
+  const { executor } = running
+  await executor.server.setStatus({ params, body: { status: 'reauth_required', reason: 'refresh_token_missing' } })
+  expect(refused(await reactivate())[1]).toBe('conflict')
+  await sent(scene.world, vaultPlatform.revoke, { as: scene.platform.as, params })
+  expect(refused(await reactivate())[1]).toBe('connection_revoked')
 })
 
 test('a key that the provider refuses asks for its person, and a revoked one goes nowhere', async () => {

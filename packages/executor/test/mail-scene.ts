@@ -32,6 +32,7 @@ export async function openMailScene(
         ...{ id: 'mail', method: 'oauth2', displayName: 'Mail', consentSummary: 'Reads your mail.' },
         ...{ issuer: provider.url, clientId: client.id, clientSecretEnv: 'MAIL_CLIENT_SECRET' },
         scopes: ['openid', 'offline_access', 'things'],
+        scopeTexts: { things: 'Read your things' },
         authorizationParameters: { prompt: 'consent' },
         rules: [{ host: upstream.host }],
       },

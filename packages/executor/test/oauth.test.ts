@@ -98,6 +98,15 @@ test('only the page that started can finish, once, and a person who refuses is t
   expect(refused.ended.hash).toBe('#r=denied')
 })
 
+test('the consent shows scopes in words', async () => {
+  const { session } = await open(scene.world, await newLink(scene.world, scene, { providerId: 'mail' }))
+  expect('provider' in session && session.provider.scopes).toEqual([
+    'Know which account is yours',
+    'Use your account while you are away',
+    'Read your things',
+  ])
+})
+
 test('a sign-in is started for a page of the right origin, with consent, and for a session of this method', async () => {
   const { claimToken } = await consented(scene.world, scene, { providerId: 'mail' })
   const elsewhere = await page(scene, '/connect/oauth/start', { claimToken }, 'https://evil.example')
@@ -150,6 +159,31 @@ test('a repair that the server could not be told of leaves its connection as it 
     ...{ status: 'reauth_required', statusReason: 'provider_rejected_credential' },
     slots: [{ slot: 'oauth2', revision: 1 }],
   })
+})
+
+test('a repair with another account is refused unless the product allows it, and the account has a label', async () => {
+  const connectionId = await connect()
+  expect((await connectionOf(scene, connectionId)).accountLabel).toBe('ada@example.com')
+  const repairAs = async (login: string, more: object = {}) => {
+    const repair = { purpose: 'reconnect', connectionId, providerId: 'mail', ...more }
+    const { claimToken } = await consented(scene.world, scene, repair)
+    const { body } = await page(scene, '/connect/oauth/start', { claimToken })
+    const { headers } = await fetch(await signIn(String(body.authorizationUrl), { login }), { redirect: 'manual' })
+    const flow = new URLSearchParams(new URL(headers.get('location')!).hash.slice(1)).get('f')
+    return page(scene, '/connect/oauth/finish', { claimToken, flow })
+  }
+  await running.executor.refresher.report(connectionId, 'provider_rejected_credential')
+  const { status, body } = await repairAs('eve')
+  expect([status, body.error?.message]).toEqual([409, expect.stringContaining('another account')])
+  expect(await connectionOf(scene, connectionId)).toMatchObject({
+    ...{ status: 'reauth_required', accountLabel: 'ada@example.com', slots: [{ revision: 1 }] },
+  })
+  expect((await repairAs('ada')).status).toBe(200)
+  expect((await connectionOf(scene, connectionId)).status).toBe('active')
+  expect((await repairAs('eve', { allowAccountChange: true })).status).toBe(200)
+  expect((await connectionOf(scene, connectionId)).accountLabel).toBe('eve@example.com')
+  const written = (await auditRows(scene.world)).findLast(({ action }) => action === 'vault.credential.written')
+  expect(written).toMatchObject({ resourceId: connectionId, metadata: { accountChanged: true } })
 })
 
 test('an answer of another issuer is not taken', async () => {

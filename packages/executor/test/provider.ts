@@ -61,7 +61,12 @@ export async function startProvider(redirectUri: string, accessSeconds = 3600): 
       Interaction: 3600,
       IdToken: 3600,
     },
-    findAccount: async (_: unknown, sub: string) => ({ accountId: sub, claims: async () => ({ sub }) }),
+    findAccount: async (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: async () => ({ sub, email: `${sub}@example.com` }),
+    }),
+    claims: { openid: ['sub', 'email'] },
+    conformIdTokenClaims: false,
     features: { devInteractions: { enabled: true }, introspection: { enabled: true } },
   })
   provider.on('grant.success', (context: unknown) => {
@@ -81,7 +86,7 @@ interface Granted {
 }
 
 /** What a person's browser does at the provider: signs in, agrees (or refuses), and is sent back to the address that it ends at. */
-export async function signIn(authorizationUrl: string, { refuse = false } = {}): Promise<string> {
+export async function signIn(authorizationUrl: string, { refuse = false, login = 'ada' } = {}): Promise<string> {
   const cookies = new Map<string, string>()
   const { origin } = new URL(authorizationUrl)
   const go = async (url: string, form?: Record<string, string>) => {
@@ -110,7 +115,7 @@ export async function signIn(authorizationUrl: string, { refuse = false } = {}):
       url = `${url}/abort`
       continue
     }
-    const given = await go(url, isLogin ? { prompt: 'login', login: 'ada', password: 'x' } : { prompt: 'consent' })
+    const given = await go(url, isLogin ? { prompt: 'login', login, password: 'x' } : { prompt: 'consent' })
     url = new URL(given.headers.get('location') ?? '', origin).href
   }
   return url

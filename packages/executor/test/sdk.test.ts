@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
+import { vaultProjects } from '@skerry/contract/vault-projects'
 import { RefusedError, UnavailableError } from '@skerry/sdk/errors'
 import { createVault } from '@skerry/sdk/vault'
 import { expect, test } from 'vitest'
-import { sent } from '../../server/test/vault-scene.ts'
+import { open, sent } from '../../server/test/vault-scene.ts'
 import { connectionOf, connectKey, openScene, token } from './scene.ts'
 import { repeat, startUpstream } from './upstream.ts'
 
@@ -20,7 +22,8 @@ await scene.newSettings({
 await scene.command('register', '--server', scene.world.url, '--code', await scene.code())
 await scene.start()
 const settings = { baseUrl: scene.world.url, key: scene.platform.as.replace('Bearer ', ''), executorUrl: scene.origin }
-const vault = createVault({ ...settings, executorToken: token })
+const now = () => scene.world.clock.now().getTime()
+const vault = createVault({ ...settings, executorToken: token, now })
 const connectionId = await connectKey(scene, 'acme', 'key-0123456789')
 const request = { method: 'POST', url: `${upstream.origin}/v1/things`, body: '{"a":1}' }
 const call = { userRef: 'user-1', connectionId, request }
@@ -90,4 +93,27 @@ test('refusals of the executor are thrown in its words', async () => {
   const params = { vaultConnectionId: connectionId }
   await sent(scene.world, vaultPlatform.revoke, { as: scene.platform.as, params })
   await expect(vault.fetch(call)).rejects.toMatchObject({ code: 'connection_revoked', status: 409 })
+})
+
+test('a backend that goes on running names a rotated key within a minute, and a replaced executor at once', async () => {
+  const link = () => vault.connect({ userRef: 'user-1', providerId: 'acme' })
+  const currentKey = async () => (await (await fetch(`${scene.origin}/connect/identity`)).json()).keys[0].thumbprint
+  const [before, first] = [await link(), await currentKey()]
+  expect(before.executor).toEqual({ origin: scene.origin, thumbprint: first })
+  await scene.command('rotate-key')
+  scene.world.clock.advance(61)
+  const rotated = await link()
+  expect([rotated.executor.thumbprint === first, rotated.executor.thumbprint]).toEqual([false, await currentKey()])
+
+  const { tenant, projectId, world } = scene
+  await sent(world, vaultProjects.disableExecutor, { as: tenant.admin.as, params: { orgId: tenant.orgId, projectId } })
+  await expect(link()).rejects.toMatchObject({ message: expect.stringContaining('no active executor') })
+  await rm(scene.state, { recursive: true })
+  await scene.command('register', '--server', world.url, '--code', await scene.code())
+  await scene.restart()
+  const replaced = await link()
+  expect(replaced.executor.thumbprint).toBe(await currentKey())
+  const token = new URLSearchParams(new URL(replaced.url).hash.slice(1)).get('t')
+  const { session } = await open(world, { token: String(token) })
+  expect('keys' in session && session.keys.map(({ thumbprint }) => thumbprint)).toEqual([replaced.executor.thumbprint])
 })

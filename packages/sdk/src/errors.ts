@@ -124,7 +124,9 @@ export function errorOf(status: number, body: string, context: ErrorContext, sec
 
 function parseErrorBody(body: string): { code: string; message: string } | undefined {
   try {
-    const { code, message } = JSON.parse(body).error
+    const { error, error_description } = JSON.parse(body)
+    // The token endpoint refuses as RFC 6749 has it.
+    const { code, message } = typeof error === 'string' ? { code: error, message: error_description } : error
     if (typeof code !== 'string' || typeof message !== 'string') return undefined
     if (/^[a-z][a-z0-9_]{0,63}$/.test(code)) return { code, message }
   } catch {

@@ -1,6 +1,6 @@
 import { parseBaseUrl } from './base-url.ts'
 import type { ClientSettings } from './client.ts'
-import { clientError } from './errors.ts'
+import { clientError, invalid } from './errors.ts'
 import { checkHeaders, openAnswer, send } from './transport.ts'
 
 /** A request that a provider is to get. */
@@ -56,49 +56,54 @@ export interface ExecutorSettings extends Pick<ClientSettings, 'fetch' | 'timeou
   executorUrl: string
   /** The token that the executor asks its callers for. */
   executorToken: string
+  /** The clock, milliseconds since 1970. For tests. */
+  now?: () => number
 }
 
 export interface VaultExecutor {
-  /** Asked for once; a failure is asked again. */
-  identity(): Promise<Identity>
+  /** The executor's own answer, kept for a minute. A failed request is not kept. */
+  identity(): Promise<VaultIdentity>
+  /** Asks the executor again at the next call of `identity`: the server has refused the one that is kept. */
+  forgetIdentity(): void
   fetch(call: VaultFetch): Promise<Response>
+  reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   browser: VaultBrowsers
 }
 
-export interface Identity {
+/** What a link names of the executor, as the executor itself says. */
+export interface VaultIdentity {
+  /** Where browsers reach it: `https://executor.example.com`. */
   origin: string
+  /** RFC 7638 thumbprint of its current wrapping key. */
   thumbprint: string
 }
+
+/** After a rotation of the executor's key, links name the new key within this time. */
+const identityMaxAgeMs = 60_000
 
 /** What a product's backend asks the executor for, with its token. */
 export function openExecutor(settings: ExecutorSettings): VaultExecutor {
   const { executorUrl, executorToken, allowInsecure = false } = settings
   const transport = {
-    baseUrl: parseBaseUrl(executorUrl, { allowInsecure }),
+    baseUrl: parseBaseUrl(executorUrl, { allowInsecure, setting: 'executorUrl' }),
     fetch: settings.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     timeoutMs: settings.timeoutMs ?? 30_000,
     ...{ attempts: 3, backoffMs: 200, retryAfterMaxMs: 10_000, answerMaxBytes: 64 * 1024, secrets: [executorToken] },
   }
+  if (!/^[\x21-\x7e]+$/.test(executorToken))
+    throw invalid('executorToken: printable ASCII without spaces expected, as SKERRY_EXECUTOR_TOKEN of the executor')
   const asking = { accept: 'application/json', authorization: `Bearer ${executorToken}` }
   checkHeaders(asking)
   const headers = { ...asking, 'content-type': 'application/json' }
   const post = async <T>(path: string, body: object, shape: Shape): Promise<T> =>
     read<T>((await send(transport, { method: 'POST', path, headers, body: JSON.stringify(body) })).text, shape)
   const askIdentity = async () =>
-    read<Identity>(
+    read<VaultIdentity>(
       (await send(transport, { method: 'GET', path: '/v1/identity', headers: asking })).text,
       shapes.identity,
     )
-  let known: Promise<Identity> | undefined
   return {
-    identity() {
-      const asked = known ?? askIdentity()
-      known = asked
-      asked.catch(() => {
-        known = undefined
-      })
-      return asked
-    },
+    ...keepIdentity(askIdentity, settings.now ?? Date.now),
     async fetch({ signal, userRef, connectionId, request }) {
       const body = JSON.stringify({ userRef, connectionId, request })
       const outgoing = { method: 'POST', path: '/v1/fetch', headers, body, ...(signal && { signal }) }
@@ -106,11 +111,32 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
       const isRefused = ({ headers }: { headers: Pick<Headers, 'get'> }) => headers.get('x-skerry-vault-error') !== null
       return (await openAnswer(transport, outgoing, isRefused)) as Response
     },
+    reactivate: (call) => post('/v1/reactivate', call, shapes.reactivated),
     browser: {
       open: (call) => post('/v1/browser/open', call, shapes.lease),
       fill: (call) => post('/v1/browser/fill', call, shapes.filled),
       release: (call) => post('/v1/browser/release', call, shapes.released),
       reauth: (call) => post('/v1/browser/reauth', call, shapes.asked),
+    },
+  }
+}
+
+/** Calls that come together ask once. A clock that was set back does not make an identity last longer. */
+function keepIdentity(ask: () => Promise<VaultIdentity>, now: () => number) {
+  let kept: { answer: Promise<VaultIdentity>; askedAtMs: number } | undefined
+  const isFresh = (askedAtMs: number) => askedAtMs <= now() && now() - askedAtMs < identityMaxAgeMs
+  return {
+    identity(): Promise<VaultIdentity> {
+      if (kept && isFresh(kept.askedAtMs)) return kept.answer
+      const asked = { answer: ask(), askedAtMs: now() }
+      kept = asked
+      asked.answer.catch(() => {
+        if (kept === asked) kept = undefined
+      })
+      return asked.answer
+    },
+    forgetIdentity() {
+      kept = undefined
     },
   }
 }
@@ -128,6 +154,7 @@ const shapes = {
     thumbprint: (value) => typeof value === 'string' && /^[A-Za-z0-9_-]{43}$/.test(value),
   },
   lease: { leaseId: isText, sessionId: isText, targetId: isText, expiresAt: isTime, signedIn: isFlag },
+  reactivated: { status: (value) => value === 'active' },
   filled: { filled: (value) => value === true },
   released: { saved: isFlag, signedIn: (value) => value === null || isFlag(value) },
   asked: { liveViewUrl: (value) => isText(value) && URL.canParse(String(value)), expiresAt: isTime },

@@ -43,25 +43,67 @@ describe('a webhook', () => {
 describe('a link', () => {
   const thumbprint = 'k'.repeat(43)
   const session = { id: 'vcs_1', token: 'vct_1', expiresAt: '2026-10-04T12:00:00.000Z', method: 'api_key' }
-  const open = (identity: object) => {
+  const identity = { origin: 'https://executor.example.com', thumbprint }
+  /** An executor with this identity, and a server that knows `registered` alone. */
+  const open = (told: object, registered = told) => {
     const asked: string[] = []
-    const fetch = async (url: string) => {
-      asked.push(url)
-      const isIdentity = url.endsWith('/v1/identity')
-      const answer = isIdentity ? identity : { session: { ...session, connectionId: 'vcn_1' } }
-      return new Response(JSON.stringify(answer), { headers: { 'content-type': 'application/json' } })
+    const stage = { told, registered, now: 0 }
+    const conflict = { error: { code: 'conflict', message: 'body.executor.thumbprint: no such key' } }
+    const fetch = async (url: string, { body }: RequestInit) => {
+      asked.push(new URL(url).pathname)
+      if (url.endsWith('/v1/identity')) return Response.json(stage.told)
+      const { executor } = JSON.parse(String(body)) as { executor?: object }
+      const isKnown = executor === undefined || JSON.stringify(executor) === JSON.stringify(stage.registered)
+      if (!isKnown) return Response.json(conflict, { status: 409 })
+      return Response.json({ session: { ...session, connectionId: 'vcn_1' } })
     }
     const places = { baseUrl: 'https://skerry.example.com', executorUrl: 'https://executor.example.com' }
-    return { asked, vault: createVault({ ...places, key: 'skv_key', executorToken: 'token', fetch }) }
+    const settings = { ...places, key: 'skv_key', executorToken: 'token', fetch, now: () => stage.now }
+    const connect = () => vault.connect({ userRef: 'u', providerId: 'acme' })
+    const times = (path: string) => asked.filter((one) => one === path).length
+    const vault = createVault(settings)
+    return { times, vault, connect, stage }
   }
 
-  test('carries everything in its fragment, with the executor and key that the executor told, once', async () => {
-    const { asked, vault } = open({ origin: 'https://executor.example.com', thumbprint })
-    const { url, connectionId } = await vault.connect({ userRef: 'u', providerId: 'acme' })
+  test('carries everything in its fragment, with the executor and key that the executor told', async () => {
+    const { times, vault, connect } = open(identity)
+    const { url, connectionId, executor } = await connect()
     const fragment = `t=vct_1&x=https%3A%2F%2Fexecutor.example.com&k=${thumbprint}`
     expect([url, connectionId]).toEqual([`https://skerry.example.com/connect/#${fragment}`, 'vcn_1'])
-    await vault.manage({ userRef: 'u' })
-    expect(asked.filter((one) => one.endsWith('/v1/identity'))).toEqual(['https://executor.example.com/v1/identity'])
+    expect(executor).toEqual(identity)
+    expect((await vault.manage({ userRef: 'u' })).executor).toEqual(identity)
+    expect(times('/v1/identity')).toBe(1)
+  })
+
+  test('names a rotated key within a minute', async () => {
+    const { times, connect, stage } = open(identity)
+    await Promise.all([connect(), connect()])
+    stage.now = 59_999
+    await connect()
+    expect(times('/v1/identity')).toBe(1)
+    const rotated = { ...identity, thumbprint: 'n'.repeat(43) }
+    Object.assign(stage, { told: rotated, registered: rotated, now: 60_000 })
+    expect((await connect()).executor).toEqual(rotated)
+    // A clock that was set back makes nothing last longer.
+    stage.now = 0
+    await connect()
+    expect(times('/v1/identity')).toBe(3)
+  })
+
+  test('names a replaced executor at once, because the server refuses the earlier one', async () => {
+    const { times, connect, stage } = open(identity)
+    await connect()
+    const other = { origin: 'https://other.example.com', thumbprint: 'n'.repeat(43) }
+    Object.assign(stage, { told: other, registered: other })
+    const { url, executor } = await connect()
+    expect([executor, url]).toEqual([other, expect.stringContaining('x=https%3A%2F%2Fother.example.com')])
+    expect(times('/v1/vault/connect-sessions')).toBe(3)
+  })
+
+  test('is not made with an executor that the server does not know, which is asked again once', async () => {
+    const { times, connect } = open(identity, { ...identity, thumbprint: 'n'.repeat(43) })
+    await expect(connect()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('no such key') })
+    expect([times('/v1/identity'), times('/v1/vault/connect-sessions')]).toEqual([2, 1])
   })
 
   test.each([
@@ -120,6 +162,13 @@ describe('the executor', () => {
     await expect(call).rejects.toMatchObject({ code: 'malformed_answer', message: expect.stringContaining(member) })
   })
 
+  test('is asked to make a connection active again', async () => {
+    const { asked: requests, vault } = open(() => Response.json({ status: 'active' }))
+    const body = { userRef: 'u', connectionId: 'vcn_1' }
+    expect(await vault.reactivate(body)).toEqual({ status: 'active' })
+    expect(requests).toEqual([expect.objectContaining({ url: 'https://executor.example.com/v1/reactivate', body })])
+  })
+
   const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
   const call = { userRef: 'u', connectionId: 'vcn_1', request }
 
@@ -154,7 +203,14 @@ describe('the executor', () => {
     await expect(slow.fetch({ ...call, signal: gone })).rejects.toThrow('no longer wanted')
   })
 
-  test('is not asked with a token that no header can hold', () => {
-    expect(() => open(() => new Response(), { executorToken: 'a\nb' })).toThrow('printable ASCII')
+  test.each([
+    [{ executorToken: 'a\nb' }, 'executorToken: printable ASCII'],
+    [{ executorToken: '' }, 'executorToken: printable ASCII'],
+    [{ executorUrl: 'executor.example.com' }, 'executorUrl: an absolute URL expected'],
+    [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// to another machine'],
+    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: an absolute URL expected'],
+    [{ key: 'skx_of-the-executor' }, 'key: a platform key'],
+  ])('and the server are not asked with a setting that cannot work, which is named', (more, message) => {
+    expect(() => open(() => new Response(), more)).toThrow(message)
   })
 })

@@ -3,13 +3,14 @@ import type { vaultPlatform } from '@skerry/contract/vault-platform'
 import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { parseBaseUrl } from './base-url.ts'
 import { type ClientSettings, createClient } from './client.ts'
-import { invalid, SkerryError } from './errors.ts'
+import { invalid, RefusedError, SkerryError } from './errors.ts'
 import {
   type ExecutorSettings,
   openExecutor,
   parseJson,
   type VaultBrowsers,
   type VaultFetch,
+  type VaultIdentity,
 } from './vault-executor.ts'
 
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
@@ -31,9 +32,11 @@ export interface VaultLink {
   url: string
   sessionId: string
   expiresAt: string
+  /** The executor that the link names, and its key. */
+  executor: VaultIdentity
 }
 
-type NewSession = Body<typeof vaultPlatform.createSession>
+type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
 export interface Vault {
@@ -50,6 +53,14 @@ export interface Vault {
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
   /**
+   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. No webhook is told. Again
+   * is fine.
+   *
+   * @returns how much was deleted, and the digest by which the audit log goes on naming the person.
+   * @example await vault.eraseUser('user-1')
+   */
+  eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
+  /**
    * Has the executor send a request to a provider, with the credential of a connection -> the provider's answer, whatever its
    * status, as it comes in: its body can be read once. What the provider repeats of the credential is taken out. It is sent
    * once, and `timeoutMs` is for the beginning of the answer.
@@ -60,6 +71,15 @@ export interface Vault {
    * @example const response = await vault.fetch({ userRef, connectionId, request: { method: 'GET', url: 'https://api.example.com/v1/things' } })
    */
   fetch(call: VaultFetch): Promise<Response>
+  /**
+   * Makes a connection `active` again whose credential may still be good, for example after an outage of the provider. The next
+   * `fetch` finds out.
+   *
+   * @throws RefusedError `conflict` where only the person can repair it: a refresh token that is gone, or a browser session.
+   *   `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as `fetch`.
+   * @example await vault.reactivate({ userRef, connectionId })
+   */
+  reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   /**
    * Browsers for sites that have no API.
    *
@@ -85,8 +105,9 @@ export interface VaultWebhooks {
  * The vault for a product's backend: links for its users, what they have connected, and the use of it. Credentials are the
  * executor's; none comes through here.
  *
- * A link names the executor and its key as the executor itself tells them, once for each client: the server cannot put its
- * own in.
+ * A link names the executor and its key. Both come from the executor itself, so that the server cannot put its own in. They
+ * are kept for a minute, and asked for again when the server refuses them: a rotated key or a replaced executor needs no
+ * restart of the backend.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError, UnavailableError,
  *   SkerryError `malformed_answer`.
@@ -96,32 +117,50 @@ export interface VaultWebhooks {
  */
 export function createVault(settings: VaultSettings): Vault {
   const { key, connectUrl, executorUrl: _, executorToken: _token, ...rest } = settings
+  if (!/^skv_[A-Za-z0-9_-]+$/.test(key)) throw invalid('key: a platform key of the vault project expected (skv_...)')
   const { vaultPlatform } = createClient({ ...rest, credential: { bearer: key } })
   const { baseUrl, allowInsecure = false } = settings
   const base = (connectUrl ?? `${parseBaseUrl(baseUrl, { allowInsecure })}/connect`).replace(/\/$/, '')
   const executor = openExecutor(settings)
-  const linkOf = async ({ id, token, expiresAt }: { id: string; token: string; expiresAt: string }) => {
-    const { origin, thumbprint } = await executor.identity()
+  const linkOf = (session: { id: string; token: string; expiresAt: string }, identity: VaultIdentity): VaultLink => {
+    const [{ id, token, expiresAt }, { origin, thumbprint }] = [session, identity]
     const fragment = `t=${token}&x=${encodeURIComponent(origin)}&k=${thumbprint}`
-    return { url: `${base}/#${fragment}`, sessionId: id, expiresAt }
+    return { url: `${base}/#${fragment}`, sessionId: id, expiresAt, executor: identity }
+  }
+  const createSession = async (body: NewSession & { purpose?: 'reconnect' }) => {
+    const create = async (identity: VaultIdentity) => {
+      const { session } = await vaultPlatform.createSession({ body: { ...body, executor: identity } })
+      return { session, link: linkOf(session, identity) }
+    }
+    const kept = await executor.identity()
+    try {
+      return await create(kept)
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+      executor.forgetIdentity()
+      const current = await executor.identity()
+      if (current.origin === kept.origin && current.thumbprint === kept.thumbprint) throw error
+      return create(current)
+    }
   }
   return {
     async connect(body) {
-      const { session } = await vaultPlatform.createSession({ body })
+      const { session, link } = await createSession(body)
       const { connectionId, method } = session
-      return { ...(await linkOf(session)), connectionId, method }
+      return { ...link, connectionId, method }
     },
-    async reconnect(body) {
-      return linkOf((await vaultPlatform.createSession({ body: { ...body, purpose: 'reconnect' } })).session)
-    },
+    reconnect: async (body) => (await createSession({ ...body, purpose: 'reconnect' })).link,
     async manage(body) {
-      return linkOf((await vaultPlatform.createManageSession({ body })).session)
+      const identity = await executor.identity()
+      return linkOf((await vaultPlatform.createManageSession({ body })).session, identity)
     },
     session: async (connectSessionId) => (await vaultPlatform.session({ params: { connectSessionId } })).session,
     connections: (query = {}) => vaultPlatform.connections({ query }),
     connection: async (id) => (await vaultPlatform.connection({ params: { vaultConnectionId: id } })).connection,
     revoke: async (id) => (await vaultPlatform.revoke({ params: { vaultConnectionId: id } })).connection,
+    eraseUser: (userRef) => vaultPlatform.eraseUser({ params: { userRef } }),
     fetch: executor.fetch,
+    reactivate: executor.reactivate,
     browser: executor.browser,
     webhooks: {
       list: () => vaultPlatform.webhooks(),

@@ -60,6 +60,7 @@ import { routes as vaultConnect } from './features/vault/connect/routes.ts'
 import { routes as vaultExecutor } from './features/vault/executor/routes.ts'
 import { routes as vaultPlatform } from './features/vault/platform/routes.ts'
 import { routes as vaultProjects } from './features/vault/projects/routes.ts'
+import { routes as vaultUsers } from './features/vault/users/routes.ts'
 import { jobs as vaultWebhookJobs, subscribers as vaultWebhookSubscribers } from './features/vault/webhooks/jobs.ts'
 import { routes as vaultWebhooks } from './features/vault/webhooks/routes.ts'
 import type { RawRoute } from './http/raw.ts'
@@ -102,6 +103,7 @@ export const routes: Route[] = [
   ...agents,
   ...tasks,
   ...vaultProjects,
+  ...vaultUsers,
   ...vaultWebhooks,
   ...vaultPlatform,
   ...vaultConnect,

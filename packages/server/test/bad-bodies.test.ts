@@ -139,6 +139,10 @@ describe('a body that is no object of JSON', () => {
   })
 })
 
+/** OAuth has unknown parameters of the token endpoint ignored. */
+const isClosed = ({ body }: { body: object }) =>
+  (body as { additionalProperties?: unknown }).additionalProperties === false
+
 describe('a field', () => {
   test('that is unknown is refused and named', async () => {
     const names = [
@@ -155,7 +159,7 @@ describe('a field', () => {
     ]
     await expectRefused(
       world,
-      mutations.flatMap((endpoint) =>
+      mutations.filter(isClosed).flatMap((endpoint) =>
         names.map((name) => {
           const says = `body: unknown field ${JSON.stringify(name)}`
           return broken(endpoint, `${name} is unknown`, withField(sampleOf(endpoint).body, name, '{"a":1}'), says)

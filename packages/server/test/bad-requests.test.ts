@@ -200,8 +200,6 @@ describe('a body of another type', () => {
     await expectRefused(world, [
       form('', 'body: grant_type is required'),
       form('grant_type=password', 'body.grant_type'),
-      form(`${sound}&unknown=1`, 'body: unknown field "unknown"'),
-      form(`${sound}&__proto__=1`, 'body: unknown field "__proto__"'),
       form(`${sound}&client_id=${id}`, 'body: a parameter comes twice'),
       form(`${sound}%00`, 'body.client_secret'),
       form(`${sound}%zz`, 'body.client_secret'),

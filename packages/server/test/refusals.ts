@@ -1,4 +1,6 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
+import { OAuthErrorBody, oauth, oauthErrorOf } from '@skerry/contract/oauth'
+import { Compile } from 'typebox/compile'
 import { expect } from 'vitest'
 import { stateOf } from './state.ts'
 import type { World } from './world.ts'
@@ -19,6 +21,8 @@ export interface Broken {
   says?: string
 }
 
+const oauthRefusal = Compile(OAuthErrorBody)
+
 /** Sends it and says what is wrong with the answer; undefined where it is what was asked for. */
 async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
   const { title, method, path, as, body, headers = {}, status, says = '' } = broken
@@ -34,7 +38,8 @@ async function complaintOf(world: World, broken: Broken): Promise<string | undef
   const text = await response.text()
   const message = messageOf(response, text)
   if (message === undefined) return `${title}: ${response.status} without the one error shape: ${text.slice(0, 200)}`
-  if (response.status === status && message.startsWith(says)) return undefined
+  const expected = path === oauth.token.path ? oauthErrorOf('invalid_request', says).error_description : says
+  if (response.status === status && message.startsWith(expected)) return undefined
   return `${title}: ${response.status} ${message}, not ${status} ${says}`
 }
 
@@ -43,6 +48,7 @@ function messageOf(response: Response, text: string): string | undefined {
   if (response.headers.get('content-type') !== 'application/json; charset=utf-8') return undefined
   const parsed = parse(text) as { error?: { code: ErrorCode; message: string } } | undefined
   const { error } = parsed ?? {}
+  if (oauthRefusal.Check(parsed)) return response.url.endsWith(oauth.token.path) ? parsed.error_description : undefined
   if (!error || typeof error.message !== 'string' || errorStatus[error.code] !== response.status) return undefined
   const shape = JSON.stringify({ error: { code: error.code, message: error.message } })
   return shape === text && response.headers.has('x-request-id') ? error.message : undefined

@@ -224,7 +224,12 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
   const { code, ...registered } = registration(`vrc_${bearerSecret()}`)
   const { catalog, sdkVersion, wrappingKey } = registered
   const link = { userRef: 'user-1', returnUrl: `${returnOrigin}/done`, expiresInSeconds: 60 }
-  const repair = { providerId: 'acme', purpose: 'reconnect', connectionId: params.vaultConnectionId }
+  const named = { origin: registered.origin, thumbprint: executor.key.thumbprint }
+  const repair = {
+    ...{ providerId: 'acme', purpose: 'reconnect', connectionId: params.vaultConnectionId },
+    executor: named,
+    allowAccountChange: false,
+  }
   const captured = { slots: [slotOf(vault)], accountLabel: 'Name' }
   const webhook = { ...webhookBody(), events: ['connection.ready'] }
   const own = '/v1/vault/executor'
@@ -242,11 +247,14 @@ function vaultSamples({ tenant, params, vault }: Place, reviewer: string): Recor
     'POST /v1/vault/connect/consent': { as: connects, body: { consentVersion: 1 } },
     'POST /v1/vault/connect/submit': { as: connects, body: captured },
     'POST /v1/vault/connect/manage/revoke': { as: manages, body: { connectionId: params.vaultConnectionId } },
-    [`POST ${own}/register`]: { as: undefined, body: { code, ...registered } },
+    [`POST ${own}/register`]: { as: undefined, body: { code, ...registered, proof: 'A'.repeat(86) } },
     [`PUT ${own}/catalog`]: { as: executor.as, body: { catalog, sdkVersion } },
     [`POST ${own}/keys`]: { as: executor.as, body: { wrappingKey } },
     [`POST ${own}/connect-sessions/verify`]: { as: executor.as, body: { claimToken: `vcl_${bearerSecret()}` } },
-    [`POST ${own}/connect-sessions/:connectSessionId/complete`]: { as: executor.as, body: captured },
+    [`POST ${own}/connect-sessions/:connectSessionId/complete`]: {
+      as: executor.as,
+      body: { ...captured, accountDigest: 'A'.repeat(43) },
+    },
     [`PUT ${connection}/credentials/:slot`]: { as: executor.as, body: { expectedRevision: 1, ...sealed(vault) } },
     [`POST ${connection}/status`]: {
       as: executor.as,

@@ -174,7 +174,7 @@ export async function newSurfaces(world: World, tenant: Tenant): Promise<Surface
   const { projectId, platform } = vault
   const sending = await newSending(world, vault)
   const params = {
-    ...{ projectId, vaultKeyId: platform.id, connectSessionId, vaultConnectionId, slot: 'api_key' },
+    ...{ projectId, vaultKeyId: platform.id, connectSessionId, vaultConnectionId, slot: 'api_key', userRef: 'user-0' },
     ...sending,
   }
   return { ...vault, connects, manages, params }

@@ -6,6 +6,7 @@ import type { VaultSlot } from '@skerry/contract/vault-facts'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultProjects } from '@skerry/contract/vault-projects'
 import { vaultWebhooks } from '@skerry/contract/vault-webhooks'
+import { endUserDigest } from '../src/kernel/end-user.ts'
 import { only, type Seen, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
 import { catalog, newWrappingKey, registration, sealed, slotOf, webhookBody } from './vault-scene.ts'
@@ -13,7 +14,7 @@ import { catalog, newWrappingKey, registration, sealed, slotOf, webhookBody } fr
 type Ids = Record<string, string>
 
 const userRef = 'walker'
-const endUser = { type: 'vault_end_user', id: userRef }
+const endUser = (ids: Ids) => ({ type: 'vault_end_user', id: endUserDigest(ids.projectId as string, userRef) })
 const wrappingKey = newWrappingKey()
 const holder = { executor: { id: '', as: '', key: wrappingKey } }
 
@@ -171,7 +172,7 @@ function linked(ids: Ids, note: string, body: () => object): Step[] {
     }),
     opened(ids, note),
     act(ids)(vaultConnect.consent, ['vault.connect_session.consented'], {
-      ...{ as: 'claim', who: () => endUser, note, about: 'connectSessionId' },
+      ...{ as: 'claim', who: () => endUser(ids), note, about: 'connectSessionId' },
       body: () => ({ consentVersion: 1 }),
     }),
   ]
@@ -179,7 +180,7 @@ function linked(ids: Ids, note: string, body: () => object): Step[] {
 
 const opened = (ids: Ids, note: string): Step =>
   act(ids)(vaultConnect.claim, ['vault.connect_session.claimed'], {
-    ...{ who: () => endUser, note, about: 'connectSessionId' },
+    ...{ who: () => endUser(ids), note, about: 'connectSessionId' },
     body: () => ({ token: ids.link }),
     notes: (seen) => {
       ids.claim = String(seen.claimToken)
@@ -193,7 +194,7 @@ function captured(ids: Ids, endpoint: Endpoint, providerId: string, slot: VaultS
   const by = endpoint.surface === 'claim' ? { as: 'claim' } : { as: 'executor', params: place }
   const store = (note: string, first: AuditAction, revision: number) =>
     act(ids)(endpoint, [first, 'vault.credential.written'], {
-      ...{ ...by, who: () => endUser, note, about: 'vaultConnectionId' },
+      ...{ ...by, who: () => endUser(ids), note, about: 'vaultConnectionId' },
       body: () => ({ slots: [slotOf(holder, slot, revision)] }),
     })
   const again = () => ({ providerId, purpose: 'reconnect', connectionId: ids.vaultConnectionId })
@@ -245,7 +246,7 @@ function ending(ids: Ids, tenant: Tenant): Step[] {
   const another = (note: string): Step[] => [
     ...linked(ids, note, () => ({ providerId: 'acme' })),
     act(ids)(vaultConnect.submit, ['vault.connection.created', 'vault.credential.written'], {
-      ...{ as: 'claim', who: () => endUser, note, about: 'vaultConnectionId' },
+      ...{ as: 'claim', who: () => endUser(ids), note, about: 'vaultConnectionId' },
       body: () => ({ slots: [slotOf(holder)] }),
     }),
   ]
@@ -271,8 +272,23 @@ function ending(ids: Ids, tenant: Tenant): Step[] {
     }),
     opened(ids, 'to manage'),
     act(ids)(vaultConnect.revoke, ['vault.connection.revoked'], {
-      ...{ as: 'claim', who: () => endUser, about: 'vaultConnectionId' },
+      ...{ as: 'claim', who: () => endUser(ids), about: 'vaultConnectionId' },
       body: () => ({ connectionId: ids.vaultConnectionId }),
+    }),
+    ...linked(ids, 'to be cancelled', () => ({ providerId: 'acme' })),
+    act(ids)(vaultConnect.cancel, ['vault.connect_session.cancelled'], {
+      ...{ as: 'claim', who: () => endUser(ids), about: 'connectSessionId' },
+    }),
+    act(ids)(vaultPlatform.eraseUser, ['vault.user.erased'], {
+      ...{ ...platform, about: 'userDigest' },
+      params: () => ({ userRef }),
+      notes: ({ userDigest }) => {
+        ids.userDigest = String(userDigest)
+      },
+    }),
+    step(vaultProjects.eraseUser, 'vault.user.erased', byToken, {
+      params: () => ({ ...inProject(), userRef }),
+      resource: () => ids.userDigest as string,
     }),
     step(vaultProjects.revokeKey, 'vault.key.revoked', byToken, {
       params: () => ({ ...inProject(), vaultKeyId: ids.vaultKeyId as string }),

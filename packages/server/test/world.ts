@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
 import { leaseFacts } from '@skerry/contract/lease-facts'
+import { OAuthErrorBody, oauth } from '@skerry/contract/oauth'
 import { refusalsOf } from '@skerry/contract/refusals'
 import { ErrorBody } from '@skerry/contract/schema'
 import { syncProviders } from '@skerry/contract/sync-providers'
@@ -166,13 +167,26 @@ export async function call<E extends AnyEndpoint>(
   answers.push(text)
   const parsed = text === '' ? undefined : JSON.parse(text)
   if (response.status !== 304) checkForm(endpoint as Endpoint, response.status, parsed)
-  return { status: response.status, body: parsed, error: parsed?.error, headers: response.headers }
+  return { status: response.status, body: parsed, error: errorOf(parsed), headers: response.headers }
+}
+
+/** The token endpoint says it in two members, all others in one. */
+export function errorOf(body: { error?: unknown; error_description?: unknown } | undefined): Result<Endpoint>['error'] {
+  const error = body?.error
+  return typeof error === 'string'
+    ? { code: error, message: String(body?.error_description) }
+    : (error as Result<Endpoint>['error'])
 }
 
 const refusal = Compile(ErrorBody)
+const oauthRefusal = Compile(OAuthErrorBody)
 const validators = new Map<unknown, Validator>()
 
 function checkForm(endpoint: Endpoint, status: number, body: unknown): void {
+  if (status >= 400 && endpoint.path === oauth.token.path) {
+    if (!oauthRefusal.Check(body)) throw new Error(`${endpoint.path}: ${status} without the error shape of OAuth`)
+    return
+  }
   if (status >= 400) {
     if (!refusal.Check(body)) throw new Error(`${endpoint.path}: ${status} without the one error shape`)
     const codes: string[] = refusalsOf(endpoint).get(status) ?? []

@@ -35,10 +35,7 @@ const awsSpecs: Record<KmsSpec, AwsSpec> = {
 
 /** By the name behind `TrentService.`; everything else is refused by its name. */
 export const operations: Readonly<Record<string, Operation>> = Object.assign(Object.create(null), {
-  ListKeys: async (keys: GatewayKeys) => ({
-    Keys: (await keys.all()).map(({ id }) => ({ KeyId: id, KeyArn: arnOf(id) })),
-    Truncated: false,
-  }),
+  ListKeys: listKeys,
   DescribeKey: async (keys: GatewayKeys, input: AwsInput) => ({
     KeyMetadata: metadataOf(await find(keys, input.KeyId)),
   }),
@@ -53,6 +50,24 @@ export const operations: Readonly<Record<string, Operation>> = Object.assign(Obj
   Verify: verify,
   GetPublicKey: getPublicKey,
 })
+
+/** Pages as AWS has them: `Limit` of 1 to 1,000, 100 unless given, and the last id as `NextMarker`. */
+async function listKeys(keys: GatewayKeys, { Limit: limit, Marker: marker }: AwsInput) {
+  const take = limit ?? 100
+  if (!Number.isInteger(take) || (take as number) < 1 || (take as number) > 1000)
+    throw invalidInput('Limit: 1 to 1,000')
+  const ids = (await keys.all()).map(({ id }) => id).sort()
+  const isUnknown = marker !== undefined && marker !== null && !ids.includes(marker as string)
+  if (isUnknown) throw new AwsError('InvalidMarkerException', 'Marker is not one that the gateway gave out')
+  const from = marker ? ids.indexOf(marker as string) + 1 : 0
+  const page = ids.slice(from, from + (take as number))
+  const isTruncated = from + page.length < ids.length
+  return {
+    Keys: page.map((id) => ({ KeyId: id, KeyArn: arnOf(id) })),
+    Truncated: isTruncated,
+    ...(isTruncated ? { NextMarker: page.at(-1) } : {}),
+  }
+}
 
 const arnOf = (id: string) => `arn:aws:kms:local:000000000000:key/${id}`
 

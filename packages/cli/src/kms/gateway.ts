@@ -126,7 +126,7 @@ async function perform(
   const body = await readBody(request)
   const { method = '', url = '', headers } = request
   const problem = signatureProblem({ method, url, headers, body }, own, new Date())
-  if (problem !== null) throw new AwsError(problem, 'sign the request with the gateway’s own access key', 403)
+  if (problem !== null) throw problem
   const [, name = ''] = /^TrentService\.(\w+)$/.exec(String(headers['x-amz-target'])) ?? []
   const operation = operations[name]
   if (method !== 'POST' || url !== '/' || !operation)
@@ -145,8 +145,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What would silently be passed over is refused. */
+/** What would silently be passed over is refused. Programs also send the values that ask for nothing. */
 const unsupported = ['DryRun', 'Recipient', 'GrantTokens', 'DryRunModifiers']
+const asksForNothing = (value: unknown) =>
+  value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
 
 function inputOf(body: Buffer): AwsInput {
   let input: unknown
@@ -157,7 +159,7 @@ function inputOf(body: Buffer): AwsInput {
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new AwsError('SerializationException', 'the body is not an object')
-  const asked = unsupported.find((name) => (input as AwsInput)[name] !== undefined)
+  const asked = unsupported.find((name) => !asksForNothing((input as AwsInput)[name]))
   if (asked) throw new AwsError('UnsupportedOperationException', `the gateway does not know ${asked}`)
   return input as AwsInput
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { AwsError } from './aws-error.ts'
 
 // AWS Signature Version 4, from the side of who verifies: the signature is made anew of what came, and compared.
 
@@ -22,24 +23,41 @@ const algorithm = 'AWS4-HMAC-SHA256'
 const form =
   /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/(\d{8})\/([a-z0-9-]+)\/kms\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/
 
-/** Whether the access key has signed all of this request, a short while ago -> null, or the error's name as AWS has it. */
-export function signatureProblem(request: SignedRequest, key: AccessKey, now: Date): string | null {
+const wrongKey = 'sign the request with the gateway’s own access key'
+const refused = (name: string, message = wrongKey) => new AwsError(name, message, 403)
+
+/** Whether the access key has signed all of this request, a short while ago -> null, or what AWS would answer. */
+export function signatureProblem(request: SignedRequest, key: AccessKey, now: Date): AwsError | null {
   const authorization = one(request, 'authorization')
-  if (authorization === undefined) return 'MissingAuthenticationTokenException'
+  if (authorization === undefined) return refused('MissingAuthenticationTokenException')
   const [, keyId, day = '', region = '', signedHeaders = '', signature = ''] = form.exec(authorization) ?? []
-  if (keyId === undefined) return 'IncompleteSignatureException'
-  if (keyId !== key.accessKeyId) return 'UnrecognizedClientException'
+  if (keyId === undefined) return refused('IncompleteSignatureException')
+  if (keyId !== key.accessKeyId) return refused('UnrecognizedClientException')
   const names = signedHeaders.split(';')
   const at = one(request, 'x-amz-date') ?? ''
   const sentMs = parseDate(at)
-  if (!at.startsWith(day) || !isSound(request, names)) return 'IncompleteSignatureException'
-  if (!(Math.abs(now.getTime() - sentMs) <= skewMs)) return 'RequestExpiredException'
+  if (!at.startsWith(day) || Number.isNaN(sentMs) || !isSound(request, names))
+    return refused('IncompleteSignatureException')
+  if (!(Math.abs(now.getTime() - sentMs) <= skewMs)) return skewed(at, sentMs, now)
   const scope = `${day}/${region}/kms/aws4_request`
   const text = [algorithm, at, scope, sha256(canonicalOf(request, names))].join('\n')
   const signing = ['kms', 'aws4_request'].reduce(hmac, hmac(hmac(`AWS4${key.secretAccessKey}`, day), region))
   const expected = hmac(signing, text)
-  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? null : 'InvalidSignatureException'
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? null : refused('InvalidSignatureException')
 }
+
+/** In the words of AWS, by which its SDKs know that the clock of their machine is wrong, and correct for it. */
+function skewed(at: string, sentMs: number, now: Date): AwsError {
+  const limit = formatDate(new Date(now.getTime() + (sentMs < now.getTime() ? -skewMs : skewMs)))
+  const clock = formatDate(now)
+  const message =
+    sentMs > now.getTime()
+      ? `Signature not yet current: ${at} is still later than ${limit} (${clock} + 5 min.)`
+      : `Signature expired: ${at} is now earlier than ${limit} (${clock} - 5 min.)`
+  return refused('InvalidSignatureException', message)
+}
+
+const formatDate = (date: Date) => date.toISOString().replace(/[-:]|\.\d{3}/g, '')
 
 /** What says where a request goes and what it asks for must be signed: host, target, date. */
 function isSound({ headers }: SignedRequest, names: string[]): boolean {

@@ -6,6 +6,8 @@ import { hostOf, timeOf } from './words.ts'
 const notices: Record<Notice, string> = {
   changed: 'Something has changed since you began. Please read this again.',
   denied: 'You did not agree on the other page, so nothing was connected. You can try again.',
+  other_account:
+    'You signed in with another account than before, so nothing was changed. Please try again with the account that was connected.',
   failed: 'That did not work, and nothing was connected. You can try again.',
 }
 

@@ -11,6 +11,7 @@ import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { ErasePerson } from './erase-person.tsx'
 import { type Connection, type ConnectionFilter, connectionsQuery, type Project, reloadVault } from './queries.ts'
 
 type Status = Connection['status']
@@ -53,6 +54,7 @@ export function Connections({ project }: { project: Project }) {
           onChange={(event) => setStatus(event.currentTarget.value as Status | '')}
         />
       </Group>
+      {userRef && <ErasePerson key={userRef} project={project} userRef={userRef} />}
       <List
         label="Connections"
         query={query}

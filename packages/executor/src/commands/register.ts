@@ -1,37 +1,62 @@
 import { text as readAll } from 'node:stream/consumers'
+import { signRegistration } from '@skerry/crypto/vault'
 import { createClient } from '@skerry/sdk/client'
 import { catalogOf } from '../config/catalog.ts'
 import { loadConfig } from '../config/config.ts'
 import { addKey, type Keys, readKeys, registered } from '../keys/keys.ts'
-import { registrationFile } from '../keys/registration.ts'
+import { type Registration, registrationFile } from '../keys/registration.ts'
+import { checkWritable } from '../keys/state.ts'
 import { sdkVersion } from '../version.ts'
 import type { Flags } from './flags.ts'
 
 /**
  * Registers this machine. Keys that are here already are registered too, the current one last: so an executor that replaces
- * another one takes over what was wrapped to them.
+ * another one takes over what was wrapped to them. Everything here is checked before the code is spent. An executor that is
+ * active still, but whose credential was lost, registers again by its key.
  */
 export async function register({ config: path, state, server, code }: Flags & { server: string; code?: string }) {
   const config = await loadConfig(path)
   const file = registrationFile(state)
   const before = await file.read()
-  if (before && (await isActive(before)))
-    throw new Error(`this executor is registered already, as ${before.executorId}; an admin can disable it`)
+  await checkWritable(state)
+  if (before && (await isActive(before))) return complete(before, state)
   const baseUrl = server.replace(/\/$/, '')
   const { vaultExecutor: anonymous } = createClient({ baseUrl, userAgent: sdkVersion })
   const spent = (code ?? (await readAll(process.stdin))).trim()
-  const [current, ...earlier] = (await readKeys(state)) ?? ([await addKey(state)] as Keys)
-  const [first, ...rest] = [...earlier, current].map(registered)
+  const keys = (await readKeys(state)) ?? ([await addKey(state)] as Keys)
+  const [current] = keys
   const { origin } = config
+  const proof = await signRegistration(current.privateKey, spent, origin)
   const { executorId, projectId, credential } = await anonymous.register({
-    body: { code: spent, origin, wrappingKey: first!, catalog: catalogOf(config), sdkVersion },
+    body: { code: spent, origin, wrappingKey: registered(current), catalog: catalogOf(config), sdkVersion, proof },
   })
-  await file.write({ server: baseUrl, origin, executorId, projectId, credential })
-  const { vaultExecutor } = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion })
-  for (const wrappingKey of rest) await vaultExecutor.addKey({ body: { wrappingKey } })
+  const registration = { server: baseUrl, origin, executorId, projectId, credential }
+  await file.write(registration)
+  await registerKeys(registration, keys)
   process.stdout.write(`Registered ${executorId} of project ${projectId}, at ${origin}\n`)
   process.stdout.write(`Key ${current.thumbprint}\n`)
   process.stdout.write(`Keep a copy of ${state}/keys.json: without it nobody can open what people connect.\n`)
+}
+
+/** An earlier registration may have ended before the server knew all keys. */
+async function complete(before: Registration, state: string): Promise<void> {
+  const keys = await readKeys(state)
+  const count = keys ? await registerKeys(before, keys) : 0
+  if (count === 0)
+    throw new Error(`this executor is registered already, as ${before.executorId}; an admin can disable it`)
+  process.stdout.write(`Registered ${count} more keys of ${before.executorId}\n`)
+}
+
+/** Tells the server the keys that it does not have, the current one last -> how many it was told. */
+async function registerKeys({ server, credential }: Registration, [current, ...earlier]: Keys): Promise<number> {
+  const { vaultExecutor } = createClient({ baseUrl: server, credential: { bearer: credential }, userAgent: sdkVersion })
+  const { executor } = await vaultExecutor.me()
+  const known = new Map(executor.keys.map(({ thumbprint, current: isCurrent }) => [thumbprint, isCurrent]))
+  const missing = earlier.filter(({ thumbprint }) => !known.has(thumbprint)).reverse()
+  const isDone = missing.length === 0 && known.get(current.thumbprint) === true
+  const told = isDone ? [] : [...missing, current]
+  for (const key of told) await vaultExecutor.addKey({ body: { wrappingKey: registered(key) } })
+  return told.length
 }
 
 /** An executor that the server no longer knows was disabled, and may be replaced by this one. */

@@ -14,11 +14,26 @@ function entryOf(provider: Provider | Site): Entry {
   return { id, displayName, consentSummary, consentVersion, ...ofMethod(provider) }
 }
 
+/** Scopes that mean the same at every provider of OpenID Connect. */
+const commonScopes: Readonly<Record<string, string>> = {
+  openid: 'Know which account is yours',
+  email: 'See your e-mail address',
+  profile: 'See your name and picture',
+  offline_access: 'Use your account while you are away',
+}
+
+/** People read words. A scope that nobody has described is shown as it is. */
+function wordsOf(scope: string, texts: Readonly<Record<string, string>>): string {
+  if (Object.hasOwn(texts, scope)) return texts[scope]!
+  return Object.hasOwn(commonScopes, scope) ? commonScopes[scope]! : scope
+}
+
 function ofMethod(
   provider: Provider | Site,
 ): Pick<Entry, 'method' | 'slots' | 'scopes' | 'keyLabel' | 'helpUrl' | 'loginUrl'> {
   const { method } = provider
-  if (method === 'oauth2') return { method, slots: ['oauth2'], scopes: provider.scopes }
+  if (method === 'oauth2')
+    return { method, slots: ['oauth2'], scopes: provider.scopes.map((scope) => wordsOf(scope, provider.scopeTexts)) }
   if (method === 'browser') {
     const { slots, loginUrl } = provider
     // The catalog takes https alone: a site on this machine has no address that others could use.

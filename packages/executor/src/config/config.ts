@@ -53,6 +53,7 @@ const readers = {
     clientId: needed(text),
     clientSecretEnv: given(text, undefined),
     scopes: needed(list(text)),
+    scopeTexts: given(parameters, {}),
     authorizationParameters: given(parameters, {}),
     sentAs: given(sentAs, sentAs({}, 'sentAs')),
     rules: rules('ACCESS_TOKEN'),

@@ -49,6 +49,8 @@ export interface OAuth2Provider extends Shown {
   /** The environment variable that holds the client's secret; none for a public client. */
   clientSecretEnv?: string
   scopes: string[]
+  /** What people read on the Connect page in the place of a scope: `{ 'calendar.readonly': 'Read your calendar' }`. */
+  scopeTexts?: Record<string, string>
   /** Further parameters of the authorization request, such as Google's `access_type`. */
   authorizationParameters?: Record<string, string>
   /** `Authorization: Bearer <access token>` unless given. */

@@ -1,6 +1,7 @@
 import type { Executor } from '../executor.ts'
 import { fail } from '../http/refusal.ts'
 import { answer, type Call } from '../http/server.ts'
+import { type Account, digestOf } from '../oauth/id-token.ts'
 import { verify } from './session.ts'
 
 /** The Connect page sends a person to a provider. */
@@ -36,7 +37,7 @@ export async function finish(executor: Executor, { body }: Call) {
   const { flow, url } = returned
   const client = executor.oauth.get(flow.providerId)
   if (!client) throw fail('not_allowed', `the settings have no provider ${flow.providerId}`)
-  const tokens = await client.redeem(url, flow).catch((error) => {
+  const { tokens, account } = await client.redeem(url, flow).catch((error) => {
     throw failed(executor, flow.providerId, error)
   })
   const revision = session.slots.find(({ slot }) => slot === 'oauth2')?.revision ?? 1
@@ -44,7 +45,15 @@ export async function finish(executor: Executor, { body }: Call) {
   const place = { projectId, connectionId, providerId: flow.providerId, slot: 'oauth2', revision } as const
   const sealed = await executor.credentials.seal(JSON.stringify(tokens), place)
   const params = { connectSessionId: session.id }
-  return answer(await executor.server.complete({ params, body: { slots: [{ slot: 'oauth2', revision, ...sealed }] } }))
+  const slots = [{ slot: place.slot, revision, ...sealed }]
+  return answer(await executor.server.complete({ params, body: { slots, ...namesOf(account, connectionId) } }))
+}
+
+/** What the server may know of the account. */
+function namesOf(account: Account | null, connectionId: string) {
+  if (account === null) return {}
+  const accountDigest = digestOf(account, connectionId)
+  return account.label === null ? { accountDigest } : { accountDigest, accountLabel: account.label }
 }
 
 /** The words of a provider may hold what was sent to it: a log gets their code alone. */

@@ -27,10 +27,13 @@ export async function providerFetch(executor: Executor, { body, response, signal
   const permitted = permit(executor.config, connection.providerId, request)
   let credential = await credentialOf(executor, permitted.provider, connectionId)
   let answer = await send(executor, request, credential, permitted, signal)
-  if (answer.statusCode === 401 && credential.name === 'ACCESS_TOKEN') {
+  // One 401 proves little. The provider did nothing of the request, so that it can go out again, with a new token if there is one.
+  if (answer.statusCode === 401) {
     answer.resume()
-    const value = await executor.refresher.accessToken(connectionId, credential.value)
-    credential = { ...credential, value }
+    if (credential.name === 'ACCESS_TOKEN') {
+      const value = await executor.refresher.accessToken(connectionId, credential.value)
+      credential = { ...credential, value }
+    }
     answer = await send(executor, request, credential, permitted, signal)
   }
   if (isRedirect(answer)) {

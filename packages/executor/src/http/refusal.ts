@@ -53,6 +53,13 @@ const codeOf: Readonly<Record<string, RefusalCode>> = {
   forbidden: 'not_allowed',
 }
 
+/** The server knows the credential no longer. */
+export const isDisabled = (error: unknown): boolean => error instanceof RefusedError && error.code === 'unauthorized'
+
+/** For the log, for callers, and for the person who starts it. */
+export const disabled =
+  'this executor is disabled: an admin ended it, or it was registered again. Register it with a new code'
+
 /** Anything thrown -> a refusal. What nobody has foreseen is told without its words. */
 export function refusalOf(error: unknown): VaultRefusal {
   if (error instanceof VaultRefusal) return error
@@ -64,6 +71,7 @@ export function refusalOf(error: unknown): VaultRefusal {
       error.message,
     )
   }
+  if (isDisabled(error)) return fail('unavailable', disabled)
   if (error instanceof UnavailableError) return fail('unavailable', `the Skerry server: ${error.message}`)
   if (error instanceof RefusedError && Object.hasOwn(codeOf, error.code))
     return fail(codeOf[error.code]!, error.message)

@@ -3,6 +3,7 @@ import { finishBrowser, startBrowser } from '../connect/browser.ts'
 import { identity, published } from '../connect/identity.ts'
 import { callback, finish, start } from '../connect/oauth.ts'
 import { providerFetch } from '../fetch/fetch.ts'
+import { reactivate } from '../fetch/reactivate.ts'
 import { livePage } from '../live/page.ts'
 import { answer, type Route } from './server.ts'
 
@@ -20,6 +21,7 @@ export const routes: Readonly<Record<string, Route>> = {
   'GET /live/view.css': { access: 'visitor', handle: livePage('view.css') },
   'GET /v1/identity': { access: 'backend', handle: identity },
   'POST /v1/fetch': { access: 'backend', handle: providerFetch },
+  'POST /v1/reactivate': { access: 'backend', handle: reactivate },
   'POST /v1/browser/open': { access: 'backend', handle: open },
   'POST /v1/browser/fill': { access: 'backend', handle: fill },
   'POST /v1/browser/release': { access: 'backend', handle: release },

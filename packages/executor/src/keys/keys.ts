@@ -45,7 +45,7 @@ export async function readKeys(folder: string): Promise<Keys | undefined> {
 }
 
 async function openKey(pkcs8: string): Promise<WrappingKey> {
-  const privateKey = await importPrivateKey(decodeBase64url(pkcs8, 'malformed_key'))
+  const privateKey = await importPrivateKey(decodeBase64url(pkcs8, 'malformed_key'), { extractable: true })
   const publicKeyJwk = publicKeyJwkOf(privateKey)
   return { privateKey, publicKeyJwk, thumbprint: await fingerprint(publicKeyJwk) }
 }

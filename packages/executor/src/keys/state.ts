@@ -1,5 +1,6 @@
+import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readPrivate, writePrivate } from '@skerry/sdk/node/private-file'
+import { ignore, readPrivate, writePrivate } from '@skerry/sdk/node/private-file'
 
 const fileMaxBytes = 1024 * 1024
 
@@ -17,7 +18,7 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
     path,
     async read() {
       const text = await readPrivate(path, fileMaxBytes)
-      if (text === undefined) return undefined
+      if (text === undefined) return checkAbsent(path)
       try {
         return JSON.parse(text) as T
       } catch {
@@ -27,4 +28,21 @@ export function stateFile<T>(folder: string, name: string): StateFile<T> {
     },
     write: (value) => writePrivate(folder, name, `${JSON.stringify(value, null, 2)}\n`),
   }
+}
+
+/** A link or a folder is not read, and must not be replaced as if nothing were there. */
+async function checkAbsent(path: string): Promise<undefined> {
+  if (await lstat(path).catch(ignore('ENOENT', 'ENOTDIR')))
+    throw new Error(`${path} is a link, a folder or too large: put the file itself there`)
+}
+
+/**
+ * Finds out whether the state folder takes files, before a step that cannot be taken back.
+ *
+ * @throws Error that names the folder and what to do.
+ */
+export async function checkWritable(folder: string): Promise<void> {
+  const name = 'write-check'
+  await writePrivate(folder, name, '')
+  await rm(join(folder, name))
 }

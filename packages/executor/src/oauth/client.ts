@@ -1,7 +1,9 @@
 import { ConfigError } from '@skerry/proxy/config/read'
-import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
+import type { Configuration, CustomFetch, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import type { Config, OAuth2 } from '../config/config.ts'
 import { isLoopback } from '../config/values.ts'
+import { type Account, accountOf } from './id-token.ts'
+import { idTokenMember, readTokenAnswer } from './token-answer.ts'
 
 /** What the slot `oauth2` holds, as JSON. Instants are ISO 8601. */
 export interface Tokens {
@@ -22,7 +24,7 @@ export interface Begun {
 export interface OAuthClient {
   begin(): Promise<Begun>
   /** @param url at which the provider sent the browser back; state, issuer and code are checked. */
-  redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<Tokens>
+  redeem(url: URL, begun: Omit<Begun, 'authorizationUrl'>): Promise<{ tokens: Tokens; account: Account | null }>
   refresh(tokens: Tokens): Promise<Tokens>
 }
 
@@ -80,7 +82,8 @@ function openOAuthClient(provider: OAuth2, secret: string | undefined, origin: s
     async redeem(url, { state, codeVerifier }) {
       const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
       const checks = { expectedState: state, pkceCodeVerifier: codeVerifier }
-      return tokensOf(await oidc.authorizationCodeGrant(config, url, checks), now(), null)
+      const answer = await oidc.authorizationCodeGrant(config, url, checks)
+      return { tokens: tokensOf(answer, now(), null), account: accountOf(answer[idTokenMember], provider.clientId) }
     },
     async refresh(tokens) {
       const [oidc, config] = await Promise.all([import('openid-client'), configuration()])
@@ -95,13 +98,22 @@ async function configure(provider: OAuth2, secret: string | undefined): Promise<
   const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretPost(secret)
   const insecure = isLoopback(issuer) ? [oidc.allowInsecureRequests] : []
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
-    return oidc.discovery(issuer, clientId, undefined, authentication, { execute: insecure, timeout: timeoutSeconds })
+    return oidc.discovery(issuer, clientId, undefined, authentication, {
+      ...{ execute: insecure, timeout: timeoutSeconds, [oidc.customFetch]: fetchSpelled },
+    })
   const endpoints = { authorization_endpoint: authorizationEndpoint.href, token_endpoint: tokenEndpoint.href }
   const metadata = { issuer: issuer.href.replace(/\/$/, ''), ...endpoints }
   const config = new oidc.Configuration(metadata, clientId, undefined, authentication)
   for (const apply of insecure) apply(config)
   config.timeout = timeoutSeconds
+  config[oidc.customFetch] = fetchSpelled
   return config
+}
+
+/** The library posts to the token endpoint alone. */
+const fetchSpelled: CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit)
+  return options.method === 'POST' ? readTokenAnswer(response) : response
 }
 
 /** A provider that rotates no refresh tokens answers none: the one before stays good. */
@@ -124,6 +136,28 @@ function tokensOf(
  */
 export type RefreshFailure = 'rejected' | 'not_sent' | 'refused' | 'unknown'
 
+/** Codes by which a provider says that only its person can help, beside `invalid_grant` of RFC 6749. */
+const rejections = new Set([
+  'invalid_grant',
+  // GitHub
+  'bad_refresh_token',
+  // Slack
+  'invalid_refresh_token',
+  'token_expired',
+  'token_revoked',
+  'account_inactive',
+  // Microsoft, and OpenID Connect: the person has to sign in, agree or enter a second factor.
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  // Salesforce
+  'inactive_user',
+  'inactive_org',
+])
+
+/** Codes by which a provider says that it failed itself: whether it has replaced the token, it does not say. */
+const failures = new Set(['server_error', 'internal_error', 'fatal_error', 'no_token'])
+
 const neverSent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -133,10 +167,18 @@ const neverSent = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-export function refreshFailureOf(error: unknown): RefreshFailure {
+/** `code` is the provider's own, for people who look after the executor; null where it gave none that a log can hold. */
+export function refreshFailureOf(error: unknown): { failure: RefreshFailure; code: string | null } {
   const { error: answered, status, code, cause } = (error ?? {}) as Record<string, unknown>
-  if (answered === 'invalid_grant') return 'rejected'
-  if (typeof answered === 'string' || status === 429 || status === 503) return 'refused'
-  if (neverSent.has(String(code))) return 'not_sent'
-  return cause === undefined || cause === error ? 'unknown' : refreshFailureOf(cause)
+  if (typeof answered === 'string')
+    return { failure: failureOf(answered), code: /^[\w.-]{1,64}$/.exec(answered)?.[0] ?? null }
+  if (typeof status === 'number' && ((status >= 400 && status < 500) || status === 503))
+    return { failure: 'refused', code: `HTTP ${status}` }
+  if (neverSent.has(String(code))) return { failure: 'not_sent', code: String(code) }
+  return cause === undefined || cause === error ? { failure: 'unknown', code: null } : refreshFailureOf(cause)
+}
+
+function failureOf(answered: string): RefreshFailure {
+  if (rejections.has(answered)) return 'rejected'
+  return failures.has(answered) ? 'unknown' : 'refused'
 }

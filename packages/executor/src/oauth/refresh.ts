@@ -106,12 +106,12 @@ async function renew(
   try {
     next = await client.refresh(tokens)
   } catch (error) {
-    const failure = refreshFailureOf(error)
+    const { failure, code } = refreshFailureOf(error)
     if (failure === 'rejected') throw await giveUp(rejected)
     // Where the outcome is not known the entry stays, so that a rejection of the next try is told as what it is.
     const isKnown = failure !== 'unknown' && rejected === 'refresh_rejected'
     if (isKnown) await journal.end(connectionId)
-    throw fail('provider_failed', `${providerId} could not be asked for a new token (${failure})`)
+    throw fail('provider_failed', `${providerId} gave no new token (${code ?? failure})`)
   }
   const place = { ...opened, revision: revision + 1 }
   const sealed = await credentials.seal(JSON.stringify(next), place)

@@ -24,10 +24,11 @@ async function makeDirectory(directory: string): Promise<void> {
 /** Others who could write here could not forge a copy, but they could delete it, or put an older one back. */
 async function checkPrivate(directory: string): Promise<void> {
   const status = await lstat(directory)
-  if (!status.isDirectory()) throw new Error('the directory is not a directory')
+  if (!status.isDirectory()) throw new Error(`${directory} is not a directory`)
   if (process.getuid === undefined) return
-  if (status.uid !== process.getuid()) throw new Error('the directory belongs to somebody else')
-  if ((status.mode & 0o077) !== 0) throw new Error('the directory is open to others: set its mode to 0700')
+  if (status.uid !== process.getuid()) throw new Error(`${directory} belongs to another user`)
+  if ((status.mode & 0o077) !== 0)
+    throw new Error(`${directory} is open to other users: run \`chmod 700 ${directory}\``)
 }
 
 /**

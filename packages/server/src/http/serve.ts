@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Responses } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
+import { oauth, oauthErrorOf } from '@skerry/contract/oauth'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isDiskFull, isForeignKeyViolation } from '../db/sql-errors.ts'
 import { type Asking, authenticate } from '../identity/authenticate.ts'
@@ -118,13 +119,16 @@ function acceptBodies(app: FastifyInstance) {
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, text, done) => {
     if (isEncoded(request)) return done(encoded())
-    if (request.routeOptions.url !== '/oauth/token') return done(fail('invalid_request', 'body: send JSON'))
+    if (!isTokenRequest(request)) return done(fail('invalid_request', 'body: send JSON'))
     const fields = new URLSearchParams(text as string)
     // RFC 6749 section 3.2: parameters must not be included more than once.
     if (new Set(fields.keys()).size < fields.size) return done(fail('invalid_request', 'body: a parameter comes twice'))
     done(null, Object.fromEntries(fields))
   })
 }
+
+/** OAuth libraries send a form there, and read refusals as RFC 6749 has them. */
+const isTokenRequest = ({ routeOptions }: FastifyRequest): boolean => routeOptions.url === oauth.token.path
 
 const isEncoded = ({ headers }: FastifyRequest): boolean => !/^(?:identity)?$/i.test(headers['content-encoding'] ?? '')
 const encoded = () => fail('invalid_request', 'body: send it as it is, without content-encoding')
@@ -257,8 +261,13 @@ async function refuse(
   reply.headers({ ...always, 'x-request-id': request.id })
   sayLimit(request, reply)
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds))
-  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  return send(reply.code(refusal.status), { error: { code: refusal.code, message: refusal.message } })
+  const { code, status, message } = refusal
+  if (isTokenRequest(request)) {
+    if (code === 'unauthorized') reply.header('www-authenticate', 'Basic realm="skerry"')
+    return send(reply.code(status), oauthErrorOf(code, message))
+  }
+  if (code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  return send(reply.code(status), { error: { code, message } })
 }
 
 async function asRefusal(context: Context, request: FastifyRequest, error: unknown): Promise<Refusal> {

@@ -1,6 +1,7 @@
 import type { Surface } from '@skerry/contract/endpoint'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
 import { type Context, instant, sha256 } from '../kernel/context.ts'
+import { endUserDigest } from '../kernel/end-user.ts'
 import { fail } from '../kernel/errors.ts'
 import type {
   AnyPrincipal,
@@ -174,6 +175,6 @@ async function vaultExecutor(context: Context, bearer: string): Promise<Executor
 async function vaultClaim(context: Context, bearer: string): Promise<EndUserPrincipal> {
   const claim = await findClaim(context.db, sha256(bearer), instant(context))
   if (!claim) throw fail('unauthorized', 'unknown claim token')
-  const { userRef: id, ...rest } = claim
-  return { type: 'vault_end_user', id, ...rest }
+  const { userRef, ...rest } = claim
+  return { type: 'vault_end_user', id: endUserDigest(claim.projectId, userRef), ...rest }
 }

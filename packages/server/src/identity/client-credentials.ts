@@ -25,9 +25,18 @@ export async function machineClient(
   return { type: 'm2m', id, orgId: client.orgId }
 }
 
+/** RFC 6749 section 2.3.1: both are form-encoded before they are joined. Ours need no encoding, but libraries may encode more. */
 export function basicCredentials(encoded: string): ClientCredentials {
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
   if (colon < 0) throw fail('unauthorized', 'Authorization: Basic takes client id and secret')
-  return { clientId: text.slice(0, colon), clientSecret: text.slice(colon + 1) }
+  return { clientId: formDecoded(text.slice(0, colon)), clientSecret: formDecoded(text.slice(colon + 1)) }
+}
+
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw fail('unauthorized', 'Authorization: Basic takes client id and secret in form encoding')
+  }
 }

@@ -58,7 +58,7 @@ export interface ExecutorPrincipal extends OfProject {
 /** A person who opened a link of a product, in the browser that claimed it. */
 export interface EndUserPrincipal extends OfProject {
   type: 'vault_end_user'
-  /** What the product calls that person. */
+  /** A digest of the product's id of that person: see `endUserDigest`. */
   id: string
   sessionId: string
 }

@@ -94,13 +94,47 @@ describe('the token endpoint', () => {
     expect(await count()).toBe(before + 1)
   })
 
+  test('takes Basic credentials that a library has form-encoded, and ignores parameters that it does not know', async () => {
+    const encoded = (text: string) => text.replace(/[^a-z]/g, (one) => `%${one.charCodeAt(0).toString(16)}`)
+    const as = basic(`${encoded(clientId)}:${encoded(clientSecret)}`)
+    const body = { ...grant, audience: 'x', resource: 'https://api.example.com' }
+    expect((await ask(body, { as })).status).toBe(200)
+    expect((await ask(`${new URLSearchParams(body)}&scope=`, { as, headers: form })).status).toBe(200)
+    expect((await whoAmI(as)).status).toBe(200)
+    for (const wrong of ['%', '%zz', '%ff'])
+      expect((await ask(grant, { as: basic(`${clientId}:${wrong}`) })).error?.code).toBe('invalid_client')
+  })
+
   test.each([
-    ['another grant type', { grant_type: 'password' }],
-    ['no grant type', {}],
-    ['a field that does not exist', { ...grant, audience: 'x' }],
-  ])('refuses %s with 400', async (_, body) => {
-    expect((await ask(body, { as: tenant.machine.as })).status).toBe(400)
-    expect((await ask(`${new URLSearchParams(body)}`, { as: tenant.machine.as, headers: form })).status).toBe(400)
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['no grant type', {}, 'invalid_request'],
+  ])('refuses %s with 400', async (_, body, code) => {
+    const json = await ask(body, { as: tenant.machine.as })
+    const asForm = await ask(`${new URLSearchParams(body)}`, { as: tenant.machine.as, headers: form })
+    for (const { status, error } of [json, asForm]) expect([status, error?.code]).toEqual([400, code])
+  })
+
+  test('refuses in the form of OAuth, which libraries read', async () => {
+    const as = basic(`${clientId}:wrong`)
+    const response = await fetch(`${world.url}/oauth/token`, {
+      method: 'POST',
+      headers: { ...form, authorization: as },
+      body: 'grant_type=client_credentials',
+    })
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="skerry"'])
+    expect(await response.json()).toEqual({
+      error: 'invalid_client',
+      error_description: 'unknown client credentials',
+    })
+    const oidc = await import('openid-client')
+    const metadata = { issuer: world.url, token_endpoint: `${world.url}/oauth/token` }
+    const ofLibrary = (secret: string) => {
+      const config = new oidc.Configuration(metadata, clientId, undefined, oidc.ClientSecretBasic(secret))
+      oidc.allowInsecureRequests(config)
+      return oidc.clientCredentialsGrant(config, { audience: 'x' })
+    }
+    expect((await ofLibrary(clientSecret)).access_token).toMatch(/^skm_/)
+    await expect(ofLibrary('wrong')).rejects.toThrow()
   })
 
   test.each([
@@ -112,7 +146,7 @@ describe('the token endpoint', () => {
     ['a Bearer header', () => ask(grant, { as: tenant.admin.as })],
   ])('refuses %s with 401', async (_, request) => {
     const { status, error } = await request()
-    expect([status, error?.code]).toEqual([401, 'unauthorized'])
+    expect([status, error?.code]).toEqual([401, 'invalid_client'])
   })
 
   test('takes a wrong header for wrong, even beside right credentials in the body', async () => {

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import type { oauth } from '@skerry/contract/oauth'
+import { type oauth, unsupportedGrant } from '@skerry/contract/oauth'
 import type { In, Out } from '../../http/route.ts'
 import { basicCredentials, type ClientCredentials, machineClient } from '../../identity/client-credentials.ts'
 import { insertAccessToken } from '../../identity/store.ts'
@@ -12,6 +12,7 @@ import { fail, Refusal } from '../../kernel/errors.ts'
  */
 export async function issue(input: In<typeof oauth.token>): Out<typeof oauth.token> {
   const { db, now, audit } = input
+  if (input.body.grant_type !== 'client_credentials') throw fail('invalid_request', unsupportedGrant)
   const client = await identify(input)
   const accessToken = `skm_${newSecret()}`
   const expiresAt = new Date(Date.parse(now) + limits.machineAccessTtlSeconds * 1000).toISOString()

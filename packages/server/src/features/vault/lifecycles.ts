@@ -30,7 +30,7 @@ export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 
 /** One that is disabled stays so. Another takes over what is wrapped to the keys that it registers. */
 export const executorLifecycle = lifecycle<ExecutorStatus, 'disable'>('executor', [['active', 'disable', 'disabled']])
 
-/** A session expires by the clock: no row says so. Its connection's end cancels one that is to repair it. */
+/** A session expires by the clock: no row says so. Its person cancels it, or the end of the connection that it is to repair. */
 export const sessionLifecycle = lifecycle<
   SessionStatus,
   'claim' | 'verify' | 'consent' | 'complete' | 'cancel' | 'expire'

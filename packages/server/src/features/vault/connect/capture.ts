@@ -1,11 +1,19 @@
-import type { VaultCapture } from '@skerry/contract/vault'
+import type { VaultExecutorCapture } from '@skerry/contract/vault'
 import { type VaultSlot, vaultSlots } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
 import type { Tx } from '../../../db/database.ts'
 import type { Work } from '../../../http/route.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { type Connection, toResponse } from '../connections/scope.ts'
-import { holdConnection, insertConnection, putCredential, repairConnection, reread } from '../connections/store.ts'
+import {
+  findAccountDigest,
+  holdConnection,
+  insertConnection,
+  putCredential,
+  repairConnection,
+  reread,
+} from '../connections/store.ts'
 import type { Provider } from '../executor/catalog.ts'
 import { type Executor, findActive } from '../executor/scope.ts'
 import { connectionLifecycle, projectLifecycle, sessionLifecycle } from '../lifecycles.ts'
@@ -14,7 +22,7 @@ import { type CaptureSession, holdSession } from './scope.ts'
 import { completeSession } from './store.ts'
 import { nextRevisions } from './view.ts'
 
-type Captured = Static<typeof VaultCapture>
+type Captured = Static<typeof VaultExecutorCapture>
 type Slots = Captured['slots']
 /** Who brings it: a browser what a person typed in, an executor what a provider gave it. */
 type From = 'browser' | 'executor'
@@ -33,17 +41,18 @@ export async function capture(input: Capturing, session: CaptureSession, from: F
   checkSlots(body.slots, provider, from)
   checkKeys(body.slots, executor)
   const before = held.purpose === 'reconnect' ? await holdRepaired(db, held) : null
+  const isOther = before !== null && (await checkAccount(db, before, held, body.accountDigest))
   await checkRevisions(db, body.slots, held)
   const { orgId, connectionId } = held
   await store(db, held, provider, { ...body, before, now })
   await completeSession(db, held, now)
-  const by = { orgId, actor: { type: 'vault_end_user', id: held.userRef } }
+  const by = { orgId, actor: { type: 'vault_end_user', id: endUserDigest(held.projectId, held.userRef) } }
   const { projectId } = held
   const facts = { projectId, providerId: provider.id, sessionId: held.id }
   if (!before) audit('vault.connection.created', connectionId, facts, by)
   if (before?.status === 'reauth_required') audit('vault.connection.reactivated', connectionId, facts, by)
   for (const { slot, revision } of body.slots)
-    audit('vault.credential.written', connectionId, { projectId, slot, revision }, by)
+    audit('vault.credential.written', connectionId, { projectId, slot, revision, accountChanged: isOther }, by)
   const connection = await reread(db, { orgId, id: connectionId })
   await emit('vault.connection.ready', { projectId, connection: toResponse(connection) }, orgId)
   return { connectionId, returnUrl: held.returnUrl }
@@ -97,6 +106,20 @@ async function holdRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Pr
   return before
 }
 
+/** -> whether it is another account. Nobody can tell of an API key, and of a provider that gives no id token. */
+async function checkAccount(
+  db: Tx,
+  before: Connection,
+  { allowAccountChange }: CaptureSession,
+  digest: string | undefined,
+): Promise<boolean> {
+  const known = await findAccountDigest(db, before)
+  const isOther = known !== null && digest !== undefined && known !== digest
+  if (isOther && !allowAccountChange)
+    throw fail('conflict', 'this is another account than the one that was connected: sign in with that one')
+  return isOther
+}
+
 async function checkRevisions(db: Tx, given: Slots, { orgId, connectionId }: CaptureSession): Promise<void> {
   const next = await nextRevisions(db, orgId, connectionId)
   for (const [index, { slot, revision }] of given.entries())
@@ -108,14 +131,15 @@ async function store(
   db: Tx,
   session: CaptureSession,
   provider: Provider,
-  { slots, accountLabel, before, now }: Captured & { before: Connection | null; now: string },
+  { slots, accountLabel, accountDigest, before, now }: Captured & { before: Connection | null; now: string },
 ): Promise<void> {
   const { orgId, projectId, connectionId: id, userRef } = session
   const consent = {
     consentedAt: session.consentedAt as string,
     consentVersion: session.consentVersion as number,
   }
-  const facts = { providerName: provider.displayName, accountLabel: accountLabel ?? null, ...consent, now }
+  const account = { accountLabel: accountLabel ?? null, accountDigest: accountDigest ?? null }
+  const facts = { providerName: provider.displayName, ...account, ...consent, now }
   if (before) await repairConnection(db, before, facts)
   else {
     const { id: providerId, method } = provider

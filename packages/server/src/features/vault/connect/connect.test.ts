@@ -20,6 +20,7 @@ import {
   site,
   slotOf,
 } from '../../../../test/vault-scene.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 
 const { world, tenant } = await openTenant()
 const vault = await newVault(world, tenant)
@@ -55,7 +56,7 @@ test('a person opens a link, sees who asks for what, agrees, and connects an API
     ...{ slots: [{ slot: 'api_key', revision: 1 }], consentVersion: 1, revokedAt: null },
   })
   const entries = (await auditRows(world)).filter(({ resourceId }) => resourceId === link.connectionId)
-  const actor = { actorType: 'vault_end_user', actorId: 'user-1', orgId: tenant.orgId }
+  const actor = { actorType: 'vault_end_user', actorId: endUserDigest(vault.projectId, 'user-1'), orgId: tenant.orgId }
   expect(entries.map(({ action }) => action).sort()).toEqual(['vault.connection.created', 'vault.credential.written'])
   for (const entry of entries) expect(entry).toMatchObject(actor)
 })
@@ -97,14 +98,18 @@ test.each([
   expect([status, error?.message]).toEqual([400, expect.stringContaining(message)])
 })
 
-test('a link is refused that names an e-mail address, an unknown provider, or a connection that it cannot repair', async () => {
+test('a link is refused that names an e-mail address, an unknown provider or executor, or a connection that it cannot repair', async () => {
   const connectionId = await newConnection(world, vault)
   // Of the same person, and with the same provider, but of another project.
   const foreign = await newConnection(world, await newVault(world, tenant))
   const repair = { purpose: 'reconnect', userRef: 'user-1' }
+  const executorNow = { origin: 'https://executor.example.com', thumbprint: executor.key.thumbprint }
+  expect((await asPlatform({ executor: executorNow })).status).toBe(201)
   const wrong: [object, number, string][] = [
     [{ userRef: 'ada@example.com' }, 400, 'body.userRef: is an e-mail address'],
     [{ providerId: 'gone' }, 400, 'body.providerId: is not in the catalog'],
+    [{ executor: { ...executorNow, origin: 'https://other.example.com' } }, 409, 'is at https://executor.example.com'],
+    [{ executor: { ...executorNow, thumbprint: 'n'.repeat(43) } }, 409, 'the registered executor has no such key'],
     [{ purpose: 'reconnect' }, 400, 'body.connectionId: is required'],
     [{ connectionId }, 400, 'body.connectionId: is for the purpose reconnect'],
     [{ ...repair, connectionId, userRef: 'user-2' }, 404, 'no such connection of this user'],
@@ -127,6 +132,25 @@ test('a session is shown to the platform that made its link, and to no other', a
   expect((await world.call(vaultPlatform.session, { as: platform.as, params })).body.session).toMatchObject({ id })
   const { status, error } = await world.call(vaultPlatform.session, { as: other.platform.as, params })
   expect([status, error?.message]).toEqual([404, 'no such session'])
+})
+
+test('a person who cancels ends the session, for the page, the executor and the product', async () => {
+  const { as, id, claimToken } = await consented(world, vault)
+  const { session } = await sent(world, vaultConnect.cancel, { as })
+  expect(session.status).toBe('cancelled')
+  const params = { connectSessionId: id }
+  expect((await sent(world, vaultPlatform.session, { as: platform.as, params })).session).toMatchObject({
+    ...{ status: 'cancelled', connectionId: null, completedAt: null },
+  })
+  expect((await submit(as, slotOf(vault))).error?.message).toContain('cancelled')
+  expect((await world.call(vaultConnect.cancel, { as })).status).toBe(409)
+  const verify = { as: executor.as, body: { claimToken } }
+  expect((await world.call(vaultExecutor.verifySession, verify)).status).toBe(409)
+  const done = await consented(world, vault)
+  await sent(world, vaultConnect.submit, { as: done.as, body: { slots: [slotOf(vault)] } })
+  expect((await world.call(vaultConnect.cancel, { as: done.as })).status).toBe(409)
+  const manages = await open(world, await newManageLink(world, vault))
+  expect((await world.call(vaultConnect.cancel, { as: manages.as })).status).toBe(403)
 })
 
 test('nothing is captured without consent, nor with consent to an older text', async () => {

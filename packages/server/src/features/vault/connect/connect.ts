@@ -3,6 +3,7 @@ import { credentialPrefixes } from '@skerry/contract/prefixes'
 import type { vaultConnect } from '@skerry/contract/vault-connect'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { revokeConnection } from '../connections/connections.ts'
 import { findConnection } from '../connections/scope.ts'
@@ -10,7 +11,7 @@ import { projectLifecycle, sessionLifecycle } from '../lifecycles.ts'
 import { holdProject } from '../projects/store.ts'
 import { capture, offered } from './capture.ts'
 import { type CaptureSession, type Claimed, holdSession, type ManageSession } from './scope.ts'
-import { claimSession, consentTo, holdByToken } from './store.ts'
+import { cancelSession, claimSession, consentTo, holdByToken } from './store.ts'
 import { connectView, manageView, viewOf } from './view.ts'
 
 /** The link belongs to the first browser that opens it: a later one learns that the link was opened already. */
@@ -27,7 +28,7 @@ export async function claim(input: In<typeof vaultConnect.claim>): Out<typeof va
   const claimToken = credentialPrefixes.vaultClaim + newSecret()
   const until = new Date(Date.parse(now) + limits.vaultClaimTtlSeconds * 1000).toISOString()
   const claimed = await claimSession(db, session, { claimHash: sha256(claimToken), until, now })
-  const by = { orgId, actor: { type: 'vault_end_user', id: userRef } }
+  const by = { orgId, actor: { type: 'vault_end_user', id: endUserDigest(projectId, userRef) } }
   audit('vault.connect_session.claimed', session.id, { projectId, purpose }, by)
   return { claimToken, session: await viewOf(db, claimed) }
 }
@@ -64,6 +65,18 @@ export async function submit(
   input: In<typeof vaultConnect.submit, Claimed<CaptureSession>>,
 ): Out<typeof vaultConnect.submit> {
   return capture(input, input.session, 'browser', input.body)
+}
+
+export async function cancel(
+  input: In<typeof vaultConnect.cancel, Claimed<CaptureSession>>,
+): Out<typeof vaultConnect.cancel> {
+  const { db, now, audit } = input
+  const session = (await holdSession(db, input.session, now)) as CaptureSession
+  sessionLifecycle.check(session.status, 'cancel')
+  await cancelSession(db, session)
+  const { orgId, projectId, provider } = session
+  audit('vault.connect_session.cancelled', session.id, { projectId, providerId: provider.id }, { orgId })
+  return { session: await connectView(db, { ...session, status: 'cancelled' }) }
 }
 
 export async function manage({

@@ -1,7 +1,7 @@
 import { vaultConnect } from '@skerry/contract/vault-connect'
 import { limited, open } from '../../../http/access.ts'
 import { route } from '../../../http/route.ts'
-import { claim, consent, get, manage, revoke, submit } from './connect.ts'
+import { cancel, claim, consent, get, manage, revoke, submit } from './connect.ts'
 import { connectClaim, manageClaim } from './scope.ts'
 
 export const routes = [
@@ -9,6 +9,7 @@ export const routes = [
   route(vaultConnect.session, connectClaim, get),
   route(vaultConnect.consent, connectClaim, consent),
   route(vaultConnect.submit, connectClaim, submit),
+  route(vaultConnect.cancel, connectClaim, cancel),
   route(vaultConnect.manage, manageClaim, manage),
   route(vaultConnect.revoke, manageClaim, revoke),
 ]

@@ -14,6 +14,7 @@ interface SessionRow {
   projectId: string
   userRef: string
   returnUrl: string | null
+  allowAccountChange: boolean
   /** As the clock has it. */
   status: SessionStatus
   claimedAt: string | null
@@ -39,7 +40,7 @@ export interface Claimed<S extends Session> {
 
 /** Of `vault_sessions s` at the instant of a parameter. Never a hash. */
 export const sessionColumns = (now: `$${number}`) => `s.org_id, s.id, s.project_id, s.purpose, s.user_ref, s.provider,
-  s.connection_id, s.return_url,
+  s.connection_id, s.return_url, s.allow_account_change,
   case when s.status = 'pending' and s.expires_at <= ${now} then 'expired' else s.status end as status,
   s.claimed_at, s.consented_at, s.consent_version, s.completed_at, s.created_at, s.expires_at`
 
@@ -49,12 +50,15 @@ export const findSession = (db: Sql, { orgId, id }: { orgId: string; id: string 
     [orgId, id, sessionId, now],
   )
 
-/** As it is now, held until commit. */
-export const holdSession = async (db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string) =>
-  (await db.row<Session>(
+/** As it is now, held until commit. An erasure may have deleted it meanwhile. */
+export async function holdSession(db: Tx, { orgId, id }: Pick<Session, 'orgId' | 'id'>, now: string): Promise<Session> {
+  const found = await db.row<Session>(
     `select ${sessionColumns('$3')} from vault_sessions s where s.org_id = $1 and s.id = $2 for no key update`,
     [orgId, id, now],
-  )) as Session
+  )
+  if (!found) throw fail('not_found', 'no such session')
+  return found
+}
 
 const claimed = <S extends Session>(word: string, means: string, isOf: (session: Session) => session is S) =>
   accessOf<Claimed<S>>(word, means, async ({ principal, db, context }) => {

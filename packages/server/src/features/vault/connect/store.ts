@@ -9,6 +9,7 @@ interface NewSession {
   userRef: string
   provider: Provider | null
   connectionId: string | null
+  allowAccountChange: boolean
   returnUrl: string | null
   tokenHash: string
   expiresAt: string
@@ -18,8 +19,8 @@ interface NewSession {
 export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewSession) =>
   db.rows(
     `insert into vault_sessions (org_id, id, project_id, purpose, user_ref, provider, connection_id, return_url, status,
-                                 token_hash, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $10, $11)`,
+                                 token_hash, created_at, expires_at, allow_account_change)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', $9, $10, $11, $12)`,
     [
       orgId,
       one.id,
@@ -32,6 +33,7 @@ export const insertSession = (db: Tx, { orgId, id: projectId }: Place, one: NewS
       one.tokenHash,
       one.now,
       one.expiresAt,
+      one.allowAccountChange,
     ],
   )
 
@@ -67,6 +69,9 @@ export const consentTo = async (db: Tx, { orgId, id }: Session, consentVersion: 
       where s.org_id = $1 and s.id = $2 returning ${sessionColumns('$4')}`,
     [orgId, id, consentVersion, now],
   )) as Session
+
+export const cancelSession = (db: Tx, { orgId, id }: Session) =>
+  db.rows(`update vault_sessions set status = 'cancelled' where org_id = $1 and id = $2`, [orgId, id])
 
 export const completeSession = (db: Tx, { orgId, id }: Session, now: string) =>
   db.rows(`update vault_sessions set status = 'completed', completed_at = $3 where org_id = $1 and id = $2`, [

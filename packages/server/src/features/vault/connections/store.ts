@@ -3,6 +3,7 @@ import type { VaultSlot, vaultRevokers } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../../db/database.ts'
 import type { KeysetCursor } from '../../../http/page.ts'
+import { fail } from '../../../kernel/errors.ts'
 import type { ConnectionStatus } from '../lifecycles.ts'
 import { type Connection, connectionColumns, type Place } from './scope.ts'
 
@@ -20,9 +21,10 @@ export const listConnections = (db: Sql, { orgId, id }: Place, filter: Filter, c
     [orgId, id, filter.userRef ?? null, filter.status ?? null, cursor.at, cursor.id, cursor.take],
   )
 
-/** As it is now, held until commit. Connections are never deleted. */
+/** As it is now, held until commit. An erasure may have deleted it meanwhile. */
 export async function holdConnection(db: Tx, { orgId, id }: Pick<Connection, 'orgId' | 'id'>): Promise<Connection> {
-  await db.rows('select 1 from vault_connections where org_id = $1 and id = $2 for no key update', [orgId, id])
+  const lock = 'select 1 from vault_connections where org_id = $1 and id = $2 for no key update'
+  if (!(await db.row(lock, [orgId, id]))) throw fail('not_found', 'no such connection')
   return reread(db, { orgId, id })
 }
 
@@ -40,6 +42,7 @@ interface NewConnection {
   providerName: string
   method: string
   accountLabel: string | null
+  accountDigest: string | null
   consentedAt: string
   consentVersion: number
   now: string
@@ -48,8 +51,8 @@ interface NewConnection {
 export const insertConnection = (db: Tx, { orgId, id: projectId }: Place, one: NewConnection) =>
   db.rows(
     `insert into vault_connections (org_id, id, project_id, user_ref, provider_id, provider_name, method, account_label,
-                                    status, consented_at, consent_version, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $11)`,
+                                    status, consented_at, consent_version, created_at, updated_at, account_digest)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $11, $12)`,
     [
       orgId,
       one.id,
@@ -62,20 +65,34 @@ export const insertConnection = (db: Tx, { orgId, id: projectId }: Place, one: N
       one.consentedAt,
       one.consentVersion,
       one.now,
+      one.accountDigest,
     ],
   )
 
-/** With what a new capture says of it. */
+/** Null where the executor could not tell which account it is. */
+export const findAccountDigest = async (db: Tx, { orgId, id }: Connection) =>
+  (
+    await db.row<{ accountDigest: string | null }>(
+      'select account_digest from vault_connections where org_id = $1 and id = $2',
+      [orgId, id],
+    )
+  )?.accountDigest ?? null
+
+/** With what a new capture says of it. The label of another account does not stay. */
 export const repairConnection = (
   db: Tx,
   { orgId, id }: Connection,
-  one: Pick<NewConnection, 'providerName' | 'accountLabel' | 'consentedAt' | 'consentVersion' | 'now'>,
+  one: Pick<
+    NewConnection,
+    'providerName' | 'accountLabel' | 'accountDigest' | 'consentedAt' | 'consentVersion' | 'now'
+  >,
 ) =>
   db.rows(
     `update vault_connections set status = 'active', status_reason = null, provider_name = $3,
-            account_label = coalesce($4, account_label), consented_at = $5, consent_version = $6, updated_at = $7
+            account_label = case when account_digest <> $8 then $4 else coalesce($4, account_label) end,
+            account_digest = coalesce($8, account_digest), consented_at = $5, consent_version = $6, updated_at = $7
       where org_id = $1 and id = $2`,
-    [orgId, id, one.providerName, one.accountLabel, one.consentedAt, one.consentVersion, one.now],
+    [orgId, id, one.providerName, one.accountLabel, one.consentedAt, one.consentVersion, one.now, one.accountDigest],
   )
 
 export const moveConnection = (

@@ -11,7 +11,7 @@ import { revokeConnection } from '../connections/connections.ts'
 import { type OnConnection, toResponse } from '../connections/scope.ts'
 import { holdConnection, moveConnection, putCredential, reread } from '../connections/store.ts'
 import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
-import { findReleasable } from './release-store.ts'
+import { findReleasable, listSlotKeys } from './release-store.ts'
 import type { ByExecutor } from './scope.ts'
 
 type Release = In<typeof vaultExecutor.release, { principal: ExecutorPrincipal }>
@@ -66,9 +66,10 @@ export async function writeBack(input: In<typeof vaultExecutor.writeBack, On>): 
 }
 
 export async function get({
+  db,
   connection,
 }: In<typeof vaultExecutor.connection, On>): Out<typeof vaultExecutor.connection> {
-  return { connection: toResponse(connection) }
+  return { connection: toResponse(connection), keys: await listSlotKeys(db, connection) }
 }
 
 export async function setStatus(input: In<typeof vaultExecutor.setStatus, On>): Out<typeof vaultExecutor.setStatus> {

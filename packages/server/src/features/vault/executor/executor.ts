@@ -1,7 +1,9 @@
+import { type KeyObject, verify } from 'node:crypto'
 import { limits } from '@skerry/contract/limits'
 import { credentialPrefixes } from '@skerry/contract/prefixes'
 import type { WrappingKey } from '@skerry/contract/vault'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
+import { vaultRegistrationText } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
 import { checkPublicKey } from '../../../http/public-key.ts'
 import type { In, Out } from '../../../http/route.ts'
@@ -14,7 +16,10 @@ import { holdProject } from '../projects/store.ts'
 import { readOrigin } from '../urls.ts'
 import { checkCatalog } from './catalog.ts'
 import { type ByExecutor, type Executor, findActive } from './scope.ts'
-import { insertExecutor, putKey, spendCode, updateCatalog } from './store.ts'
+import { insertExecutor, putKey, renewExecutor, spendCode, updateCatalog } from './store.ts'
+
+type Registering = In<typeof vaultExecutor.register>['body']
+type Key = { jwk: object; thumbprint: string }
 
 /** One answer for codes that are unknown, used or too old. One that is refused for another reason is not spent. */
 export async function register(input: In<typeof vaultExecutor.register>): Out<typeof vaultExecutor.register> {
@@ -27,19 +32,33 @@ export async function register(input: In<typeof vaultExecutor.register>): Out<ty
   const project = await holdProject(db, { orgId: spent.orgId, id: spent.projectId })
   projectLifecycle.check(project.status, 'use')
   const credential = credentialPrefixes.vaultExecutor + newSecret()
-  const id = newId('vaultExecutor')
   const { catalog, sdkVersion } = body
-  const facts = { id, origin, catalog, sdkVersion, credentialHash: sha256(credential), now }
-  if (!(await insertExecutor(db, project, facts)))
-    throw fail('conflict', 'the project has an active executor; an admin can disable it')
-  await putKey(db, { orgId: project.orgId, id }, { ...key, now })
+  const facts = { origin, catalog, sdkVersion, credentialHash: sha256(credential), now }
+  const active = await findActive(db, project)
+  const isAgain = active !== undefined && isProven(active, key, body)
+  const id = isAgain ? active.id : newId('vaultExecutor')
+  const stored = isAgain ? await renewExecutor(db, active, facts) : await insertExecutor(db, project, { id, ...facts })
+  if (!stored) throw fail('conflict', 'the project has an active executor; an admin can disable it')
+  if (!isAgain) await putKey(db, { orgId: project.orgId, id }, { ...key, now })
   const by = { orgId: project.orgId, actor: { type: 'vault_executor', id } }
-  audit('vault.executor.registered', id, { projectId: project.id, origin, thumbprint: key.thumbprint, sdkVersion }, by)
+  const metadata = { projectId: project.id, origin, thumbprint: key.thumbprint, sdkVersion, again: isAgain }
+  audit('vault.executor.registered', id, metadata, by)
   return { executorId: id, projectId: project.id, credential }
 }
 
+/**
+ * An executor whose credential was lost, for example because its answer never arrived, is still itself: it has the private
+ * half of a key that it registered. A code alone does not replace it.
+ */
+function isProven({ keys }: Executor, { thumbprint, jwk }: Key, { code, origin, proof }: Registering): boolean {
+  if (proof === undefined || !keys.some((one) => one.thumbprint === thumbprint)) return false
+  const key = importKey(JSON.stringify(jwk)) as KeyObject
+  const text = Buffer.from(vaultRegistrationText(code, origin))
+  return verify('sha256', text, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(proof, 'base64url'))
+}
+
 /** The server computes the thumbprint itself: it is what links carry and what people's browsers trust. */
-function readKey({ jwk, thumbprint }: Static<typeof WrappingKey>): { jwk: object; thumbprint: string } {
+function readKey({ jwk, thumbprint }: Static<typeof WrappingKey>): Key {
   const text = JSON.stringify(jwk)
   checkPublicKey('body.wrappingKey.jwk', text)
   if (thumbprintOf(text) !== thumbprint)

@@ -1,3 +1,4 @@
+import type { VaultSlot } from '@skerry/contract/vault-facts'
 import type { Sql } from '../../../db/database.ts'
 import type { ExecutorPrincipal } from '../../../kernel/principal.ts'
 import type { ConnectionStatus, ProjectStatus } from '../lifecycles.ts'
@@ -25,4 +26,12 @@ export const findReleasable = (
       where c.org_id = $1 and c.project_id = $2 and c.id = $3
       order by v.revision desc nulls last limit 1`,
     [orgId, projectId, connectionId, executorId, slot],
+  )
+
+/** The key that the current revision of each slot is wrapped to. */
+export const listSlotKeys = (db: Sql, { orgId, id }: { orgId: string; id: string }) =>
+  db.rows<{ slot: VaultSlot; keyThumbprint: string }>(
+    `select distinct on (slot) slot, key_thumbprint from vault_credentials where org_id = $1 and connection_id = $2
+      order by slot, revision desc`,
+    [orgId, id],
   )

@@ -25,6 +25,18 @@ export const insertExecutor = (
     [orgId, one.id, projectId, one.origin, JSON.stringify(one.catalog), one.sdkVersion, one.credentialHash, one.now],
   )
 
+/** A new credential for the active executor; the one before stops. Undefined where it was disabled meanwhile. */
+export const renewExecutor = (
+  db: Tx,
+  { orgId, id }: Executor,
+  one: { origin: string; catalog: Catalog; sdkVersion: string; credentialHash: string; now: string },
+) =>
+  db.row(
+    `update vault_executors set origin = $3, catalog = $4, sdk_version = $5, credential_hash = $6, updated_at = $7
+      where org_id = $1 and id = $2 and status = 'active' returning 1`,
+    [orgId, id, one.origin, JSON.stringify(one.catalog), one.sdkVersion, one.credentialHash, one.now],
+  )
+
 /** Makes it the current one. */
 export async function putKey(
   db: Tx,

@@ -3,12 +3,13 @@ import { emailPattern } from '@skerry/contract/patterns'
 import type { vaultPlatform } from '@skerry/contract/vault-platform'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
+import { endUserDigest } from '../../../kernel/end-user.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { checkQuota } from '../../billing/quota.ts'
 import type { Session } from '../connect/scope.ts'
 import { insertSession } from '../connect/store.ts'
 import { findConnection } from '../connections/scope.ts'
-import { findActive } from '../executor/scope.ts'
+import { type Executor, findActive } from '../executor/scope.ts'
 import { connectionLifecycle, projectLifecycle } from '../lifecycles.ts'
 import { holdProject } from '../projects/store.ts'
 import { readReturnUrl } from '../urls.ts'
@@ -21,24 +22,39 @@ export async function create(input: Create): Out<typeof vaultPlatform.createSess
   const link = await newLink(input, 'vct_')
   if (body.purpose !== 'reconnect') await checkQuota(context, db, { id: place.orgId }, 'vault.connections.max')
   const executor = await findActive(db, place)
-  const provider = executor?.catalog.providers.find(({ id }) => id === body.providerId)
+  if (!executor) throw fail('conflict', 'the project has no active executor: register one in the dashboard')
+  const provider = executor.catalog.providers.find(({ id }) => id === body.providerId)
   if (!provider) throw fail('invalid_request', 'body.providerId: is not in the catalog of the executor')
+  checkLinked(executor, body.executor)
   const { userRef, purpose = 'connect' } = body
   const connectionId = await connectionIdOf(input)
   const id = newId('vaultSession')
   const { token, ...facts } = link
-  await insertSession(db, place, { id, purpose, userRef, provider, connectionId, ...facts, now })
-  const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userRef }
+  const { allowAccountChange = false } = body
+  await insertSession(db, place, { id, purpose, userRef, provider, connectionId, allowAccountChange, ...facts, now })
+  const userDigest = endUserDigest(place.id, userRef)
+  const metadata = { projectId: place.id, purpose, providerId: provider.id, connectionId, userDigest }
   audit('vault.connect_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: link.expiresAt, method: provider.method, connectionId } }
 }
 
+/** The Connect page would stop at a link that names another executor, or a key that is not registered. */
+function checkLinked({ origin, keys }: Executor, linked: Create['body']['executor']): void {
+  if (!linked) return
+  if (linked.origin !== origin) throw fail('conflict', `body.executor.origin: the registered executor is at ${origin}`)
+  if (!keys.some(({ thumbprint }) => thumbprint === linked.thumbprint))
+    throw fail('conflict', 'body.executor.thumbprint: the registered executor has no such key')
+}
+
 /** That of a connection yet to be made, or of the one to repair, which must be this person's, and of this provider. */
-async function connectionIdOf({ db, place, body, newId }: Create): Promise<string> {
+async function connectionIdOf(input: Create): Promise<string> {
+  const { db, place, body, newId } = input
   const { purpose = 'connect', connectionId, userRef, providerId } = body
   if (purpose === 'connect') {
     if (connectionId !== undefined)
       throw fail('invalid_request', 'body.connectionId: is for the purpose reconnect alone')
+    if (input.body.allowAccountChange !== undefined)
+      throw fail('invalid_request', 'body.allowAccountChange: is for the purpose reconnect alone')
     return newId('vaultConnection')
   }
   if (connectionId === undefined) throw fail('invalid_request', 'body.connectionId: is required to reconnect')
@@ -57,9 +73,10 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
   const { token, ...facts } = await newLink(input, 'vmt_')
   const { userRef } = body
   const id = newId('vaultSession')
-  const manage = { purpose: 'manage', provider: null, connectionId: null } as const
+  const manage = { purpose: 'manage', provider: null, connectionId: null, allowAccountChange: false } as const
   await insertSession(db, place, { id, ...manage, userRef, ...facts, now })
-  audit('vault.manage_session.created', id, { projectId: place.id, userRef }, { orgId: place.orgId })
+  const metadata = { projectId: place.id, userDigest: endUserDigest(place.id, userRef) }
+  audit('vault.manage_session.created', id, metadata, { orgId: place.orgId })
   return { session: { id, token, expiresAt: facts.expiresAt } }
 }
 

@@ -1,8 +1,12 @@
 import { vaultExecutor } from '@skerry/contract/vault-executor'
 import { vaultPlatform } from '@skerry/contract/vault-platform'
 import { vaultProjects } from '@skerry/contract/vault-projects'
+import { fingerprint } from '@skerry/crypto/digest'
+import { generateKeyPair, type PrivateKey } from '@skerry/crypto/keys'
+import { signRegistration } from '@skerry/crypto/vault'
 import { expect, test } from 'vitest'
 import { openTenant } from '../../../../test/scene.ts'
+import { auditRows } from '../../../../test/state.ts'
 import { newCliSession, newMember, sessionOf, signUp, withFactor } from '../../../../test/tenant.ts'
 import { until } from '../../../../test/until.ts'
 import {
@@ -120,6 +124,34 @@ test('a code makes one executor, once and within ten minutes; a guess is answere
   await sent(world, vaultProjects.disableExecutor, { as, params })
   // What was refused did not spend the code.
   expect((await register(registration(second))).status).toBe(201)
+})
+
+test('a code gives the active executor a new credential only if it proves that it has its key', async () => {
+  const projectId = (await newProject(world, tenant)).id
+  const own = await generateKeyPair()
+  const key = { jwk: JSON.parse(own.publicKeyJwk) as object, thumbprint: await fingerprint(own.publicKeyJwk) }
+  const before = await newExecutor(world, await newCode(world, tenant, projectId, person), key)
+  const code = await newCode(world, tenant, projectId, person)
+  const body = registration(code, key)
+  const signed = (privateKey: PrivateKey, of = body) => signRegistration(privateKey, of.code, of.origin)
+  const stranger = await generateKeyPair()
+  const foreign = { jwk: JSON.parse(stranger.publicKeyJwk), thumbprint: await fingerprint(stranger.publicKeyJwk) }
+  const wrong = [
+    body,
+    { ...body, proof: await signed(stranger.privateKey) },
+    { ...body, proof: await signed(own.privateKey, { ...body, origin: 'https://other.example.com' }) },
+    { ...body, proof: await signed(own.privateKey, { ...body, code: `vrc_${'A'.repeat(43)}` }) },
+    { ...body, wrappingKey: foreign, proof: await signed(stranger.privateKey) },
+  ]
+  for (const one of wrong) expect((await register(one)).status).toBe(409)
+  const isKnown = async (as: string) => (await world.call(vaultExecutor.me, { as })).status === 200
+  expect(await isKnown(before.as)).toBe(true)
+
+  const again = await register({ ...body, proof: await signed(own.privateKey) })
+  expect([again.status, again.body.executorId]).toEqual([201, before.id])
+  expect([await isKnown(before.as), await isKnown(`Bearer ${again.body.credential}`)]).toEqual([false, true])
+  const entry = (await auditRows(world)).findLast(({ action }) => action === 'vault.executor.registered')
+  expect(entry).toMatchObject({ resourceId: before.id, metadata: { again: true } })
 })
 
 test('what no executor could be is refused with its place, and spends no code', async () => {

@@ -17,17 +17,19 @@ type NewDelivery = Pick<Delivery, 'id' | 'webhookId' | 'type' | 'connectionId' |
   eventId: string
 } & Omit<Tried, 'outcome'> & { outcome: Outcome | null }
 
-/** An event that is there for its webhook already is not added again. */
+/** An event that is there for its webhook already is not added again, nor one of a person who was erased meanwhile. */
 export const insertDeliveries = (db: Tx, orgId: string, all: readonly NewDelivery[]) =>
   db.rows(
     `insert into vault_deliveries (org_id, id, webhook_id, event_id, type, connection_id, body, created_at, status,
                                    attempts, next_attempt_at, last_attempt_at, response_status, last_error)
-     select $1, n.id, n.webhook_id, n.event_id, n.type, n.connection_id, n.body, n.created_at, n.status, n.attempts,
+     select $1::text, n.id, n.webhook_id, n.event_id, n.type, n.connection_id, n.body, n.created_at, n.status, n.attempts,
             n.next_attempt_at, case when n.attempts > 0 then n.created_at end, n.response_status, n.last_error
        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
                    $9::text[], $10::int[], $11::timestamptz[], $12::int[], $13::text[])
               as n(id, webhook_id, event_id, type, connection_id, body, created_at, status, attempts, next_attempt_at,
                    response_status, last_error)
+      where n.connection_id is null
+         or exists (select from vault_connections c where c.org_id = $1::text and c.id = n.connection_id)
      on conflict (org_id, webhook_id, event_id) do nothing`,
     [
       orgId,
