@@ -2,6 +2,7 @@ import { apps } from '@skerry/contract/apps'
 import { type AuditAction, auditActions } from '@skerry/contract/audit-actions'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { listEndpoints } from '@skerry/contract/endpoints'
+import { oauth } from '@skerry/contract/oauth'
 import { recovery } from '@skerry/contract/recovery'
 import { tokens } from '@skerry/contract/tokens'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -64,12 +65,16 @@ async function send({ endpoint, as, params, query, body, headers }: Step, more: 
   })
 }
 
+/** OAuth has unknown parameters of the token endpoint ignored. */
+const isClosed = ({ path }: { path: string }) => path !== oauth.token.path
+
 type Answer = Awaited<ReturnType<typeof send>>
 
 /** Sends the step, refused first: that must leave nothing. Then in earnest, and compares what is new in the trail. */
 async function check(step: Step): Promise<AuditAction[]> {
   const refused = await newEntries(world, async () => {
-    expect((await send(step, { probe: 1 })).error?.message).toBe('body: unknown field "probe"')
+    if (isClosed(step.endpoint))
+      expect((await send(step, { probe: 1 })).error?.message).toBe('body: unknown field "probe"')
   })
   expect(refused, titleOf(step)).toEqual([])
   let answer: Answer | undefined

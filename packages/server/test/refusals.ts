@@ -38,7 +38,8 @@ async function complaintOf(world: World, broken: Broken): Promise<string | undef
   const text = await response.text()
   const message = messageOf(response, text)
   if (message === undefined) return `${title}: ${response.status} without the one error shape: ${text.slice(0, 200)}`
-  const expected = path === oauth.token.path ? oauthErrorOf('invalid_request', says).error_description : says
+  const expected =
+    path.split('?')[0] === oauth.token.path ? oauthErrorOf('invalid_request', says).error_description : says
   if (response.status === status && message.startsWith(expected)) return undefined
   return `${title}: ${response.status} ${message}, not ${status} ${says}`
 }
@@ -48,7 +49,8 @@ function messageOf(response: Response, text: string): string | undefined {
   if (response.headers.get('content-type') !== 'application/json; charset=utf-8') return undefined
   const parsed = parse(text) as { error?: { code: ErrorCode; message: string } } | undefined
   const { error } = parsed ?? {}
-  if (oauthRefusal.Check(parsed)) return response.url.endsWith(oauth.token.path) ? parsed.error_description : undefined
+  if (oauthRefusal.Check(parsed))
+    return new URL(response.url).pathname === oauth.token.path ? parsed.error_description : undefined
   if (!error || typeof error.message !== 'string' || errorStatus[error.code] !== response.status) return undefined
   const shape = JSON.stringify({ error: { code: error.code, message: error.message } })
   return shape === text && response.headers.has('x-request-id') ? error.message : undefined

@@ -206,7 +206,14 @@ export async function buildSamples(world: World, place: Place): Promise<Record<s
     'POST /v1/provisioner/jobs/claim': { as, body: { waitSeconds: 1 } },
     'POST /v1/provisioner/jobs/:jobId/report': {
       as,
-      body: { ok: false, error: { message: 'no', changedNothing: true }, server: 'PostgreSQL', notes: ['note'] },
+      body: {
+        ok: false,
+        error: { message: 'no', changedNothing: true, crashed: true },
+        server: 'PostgreSQL',
+        notes: ['note'],
+        dropped: ['function'],
+        reassigned: ['table'],
+      },
     },
   }
 }

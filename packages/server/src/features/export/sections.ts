@@ -239,7 +239,10 @@ export const withheldColumns: Readonly<Record<string, Readonly<Record<string, st
     minute_count: 'counts trips of a minute',
     minute_addresses: 'counts trips of a minute',
   },
-  lease_targets: { wrapped_admin_secret: 'a credential that this server can open' },
+  lease_targets: {
+    wrapped_admin_secret: 'a credential that this server can open',
+    child_failures: 'counts failures of processes of this server',
+  },
   rotation_policies: { claimed_by: 'is a run under way', claimed_until: 'is a run under way' },
   sync_connections: { wrapped_credential: 'a credential that this server can open' },
   sync_bindings: {

@@ -5,7 +5,7 @@ import type { WrappingKey } from '@skerry/contract/vault'
 import type { vaultExecutor } from '@skerry/contract/vault-executor'
 import { vaultRegistrationText } from '@skerry/contract/vault-facts'
 import type { Static } from 'typebox'
-import { checkPublicKey } from '../../../http/public-key.ts'
+import { checkPublicKey, importPublicKey } from '../../../http/public-key.ts'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import { fail } from '../../../kernel/errors.ts'
@@ -52,7 +52,7 @@ export async function register(input: In<typeof vaultExecutor.register>): Out<ty
  */
 function isProven({ keys }: Executor, { thumbprint, jwk }: Key, { code, origin, proof }: Registering): boolean {
   if (proof === undefined || !keys.some((one) => one.thumbprint === thumbprint)) return false
-  const key = importKey(JSON.stringify(jwk)) as KeyObject
+  const key = importPublicKey(JSON.stringify(jwk)) as KeyObject
   const text = Buffer.from(vaultRegistrationText(code, origin))
   return verify('sha256', text, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(proof, 'base64url'))
 }
