@@ -6,6 +6,7 @@ import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
+import { searchLimits } from './features/audit/search.ts'
 import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
@@ -17,6 +18,7 @@ import { atStart as takeUpSync } from './features/sync/jobs.ts'
 import { openWatch, type Watch } from './features/sync/watch.ts'
 import { closeWhenIdle } from './http/close.ts'
 import { openFullDisk } from './http/full-disk.ts'
+import { heavyReadsAtOnce, openHeavyReads } from './http/heavy-reads.ts'
 import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
@@ -59,7 +61,8 @@ export async function startServer(
   now: () => Date,
   onStopped?: (error: Error) => void,
 ): Promise<RunningServer> {
-  const db = await openDatabase({ ...config, poolSize: config.databasePool, onStopped }, log)
+  const pools = { poolSize: config.databasePool, readsSize: heavyReadsAtOnce }
+  const db = await openDatabase({ ...config, ...pools, onStopped }, log)
   try {
     await migrate(db)
     const watch = openWatch()
@@ -72,7 +75,7 @@ export async function startServer(
     const polling =
       db.engine === 'postgres'
         ? pollInvalidations(
-            db,
+            db.watch,
             context.cache,
             (error) => log.warn('cannot poll invalidations', describe(error)),
             monotonicMs,
@@ -145,6 +148,8 @@ async function openContext(
     writes: openWrites(db, evictions, now),
     propose,
     fullDisk: openFullDisk(log, now),
+    heavyReads: openHeavyReads(db),
+    auditSearch: searchLimits(),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,

@@ -171,7 +171,12 @@ export const settings = {
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
-  SKERRY_DATABASE_POOL: integer(10, 3, 200, 'Connections to PostgreSQL; one of them writes secrets'),
+  SKERRY_DATABASE_POOL: integer(
+    10,
+    3,
+    200,
+    'Connections to PostgreSQL for ordinary work; one of them writes secrets. Up to seven more serve heavy reads, token look-ups, `/ready` and cache updates',
+  ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
     '32 bytes base64url that seal what signs sessions and keys that the server holds; unset: made once as server.key in the data directory, with PostgreSQL nobody can sign in',
   ),

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database, Sql } from './database.ts'
 
 /** What is invalidated: the resolve cache. */
 interface Invalidated {
@@ -37,7 +37,7 @@ const selectInvalidations = `
  * be another one: after a failure the whole cache is cleared.
  */
 export function pollInvalidations(
-  db: Database,
+  db: Sql,
   cache: Invalidated,
   warn: (error: unknown) => void,
   monotonicMs: () => number,

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
+import { cancelOnAbort, readNameOf } from './postgres-reads.ts'
 import { type Answer, foreignRows, send } from './postgres-session.ts'
 import { type Lent, openPostgresSnapshot } from './postgres-snapshot.ts'
 import { beginLazily } from './postgres-transaction.ts'
@@ -8,10 +9,14 @@ import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 
 export interface PostgresOptions {
-  /** Connections, beside the one of batches. */
+  /** Connections for ordinary work. Batches, heavy reads, the watch and look-ups have others. */
   poolSize?: number
+  /** Connections for heavy reads. */
+  readsSize?: number
   connectTimeoutMs?: number
   statementTimeoutMs?: number
+  /** For one statement of a heavy read, default 5,000. */
+  readTimeoutMs?: number
   /** Hears of connections that broke while idle. The next call simply opens another. */
   onIdleError?: (error: Error) => void
 }
@@ -23,37 +28,68 @@ interface Pool {
   guard: Guard
 }
 
+/** Heavy reads are rare, so their connections are closed after a minute without one. */
+const readsIdleMs = 60_000
+
 /** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const guard = createGuard()
-  const poolOf = (size: number): Pool => {
-    const pool = createPool(url, size, connectTimeoutMs, statementTimeoutMs)
+  const pools: pg.Pool[] = []
+  const poolOf = (size: number, more: { timeoutMs?: number; idleMs?: number; isForReads?: boolean } = {}): Pool => {
+    const { timeoutMs = statementTimeoutMs, idleMs = 0, isForReads = false } = more
+    const pool = createPool(url, size, connectTimeoutMs, idleMs, (client) => ({
+      statement_timeout: timeoutMs,
+      ...(isForReads && { application_name: readNameOf(client) }),
+    }))
     // Without a listener, a connection that breaks while idle would end the process.
     pool.on('error', (error) => options.onIdleError?.(error))
-    return { pg: pool, limitMs: statementTimeoutMs + connectTimeoutMs, guard }
+    pools.push(pool)
+    return { pg: pool, limitMs: timeoutMs + connectTimeoutMs, guard }
   }
   const pool = poolOf(options.poolSize ?? 10)
-  const ofBatches = poolOf(1)
+  const batches = sqlOf(poolOf(1))
+  const watch = sqlOf(poolOf(1))
+  const spare = sqlOf(poolOf(1))
+  const reads = poolOf(options.readsSize ?? 2, {
+    timeoutMs: options.readTimeoutMs ?? 5000,
+    idleMs: readsIdleMs,
+    isForReads: true,
+  })
+  const ordinary = sqlOf(pool)
 
   let closing: Promise<unknown> | undefined
   return {
     engine: 'postgres',
-    ...sqlOf(pool),
-    batches: sqlOf(ofBatches),
+    ...ordinary,
+    batches,
+    watch,
+    get lookups() {
+      return isFull(pool.pg) ? spare : ordinary
+    },
+    reads: (signal) => sqlOf(reads, (client) => cancelOnAbort(client, watch, signal)),
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     script: (text) => loose(pool, async (client) => void (await client.query(text))),
-    openSnapshot: async (choose) => openPostgresSnapshot(await lend(pool), choose),
+    openSnapshot: async (choose, signal) => {
+      const lent = await lend(reads)
+      const stop = signal && cancelOnAbort(lent.client, watch, signal)
+      const release = (spoilt: boolean) => lent.release(stop?.().cancelled || spoilt)
+      return await openPostgresSnapshot({ ...lent, release }, statementTimeoutMs, choose)
+    },
     close: async () => {
-      closing ??= Promise.all([pool.pg.end(), ofBatches.pg.end()])
+      closing ??= Promise.all(pools.map((one) => one.end()))
       await closing
     },
   }
 }
 
-function sqlOf(pool: Pool): Sql {
-  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
+/** Whether the next statement would have to wait for a connection. */
+const isFull = ({ idleCount, totalCount, options }: pg.Pool): boolean => idleCount === 0 && totalCount >= options.max
+
+/** @param watched begins to watch over a statement of this connection, and gives what ends that */
+function sqlOf(pool: Pool, watched?: (client: pg.ClientBase) => () => { cancelled: boolean }): Sql {
+  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values, watched)
   return {
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
@@ -61,18 +97,24 @@ function sqlOf(pool: Pool): Sql {
   }
 }
 
-function createPool(url: string, size: number, connectTimeoutMs: number, statementTimeoutMs: number): pg.Pool {
+function createPool(
+  url: string,
+  size: number,
+  connectTimeoutMs: number,
+  idleMs: number,
+  settingsOf: (client: pg.ClientBase) => Record<string, string | number>,
+): pg.Pool {
   return new pg.Pool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Connections stay open: a timer per statement, to close idle ones, would cost more than they do.
-    idleTimeoutMillis: 0,
+    // Otherwise connections stay open: a timer per statement, to close idle ones, would cost more than they do.
+    idleTimeoutMillis: idleMs,
     maxLifetimeSeconds: 3600,
     application_name: 'skerry',
-    onConnect: (client) => configureSession(client, connectTimeoutMs, statementTimeoutMs),
+    onConnect: (client) => configureSession(client, connectTimeoutMs, settingsOf(client)),
   })
 }
 
@@ -80,27 +122,41 @@ function createPool(url: string, size: number, connectTimeoutMs: number, stateme
  * The parsers rely on the first three, however role and database are configured. No statement of the server is meant to
  * take as long as the timeouts; one that does would hold its connection and its locks.
  */
-async function configureSession(client: pg.ClientBase, limitMs: number, statementTimeoutMs: number): Promise<void> {
+async function configureSession(
+  client: pg.ClientBase,
+  limitMs: number,
+  more: Record<string, string | number>,
+): Promise<void> {
   const settings = {
     timezone: 'UTC',
     datestyle: 'ISO',
     bytea_output: 'hex',
-    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    ...more,
   }
   const text = Object.entries(settings).map(([name, value]) => `SET ${name} = '${value}'`)
   const query: pg.QueryConfig & { query_timeout: number } = { text: text.join('; '), query_timeout: limitMs }
   await client.query(query)
 }
 
-async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
+async function outsideRows<Row>(
+  pool: Pool,
+  text: string,
+  values?: readonly unknown[],
+  watched?: (client: pg.ClientBase) => () => { cancelled: boolean },
+): Promise<Row[]> {
   const bound = bindAll(values)
   // After any of these failures the statement has left nothing.
   return await retried(async () => {
-    const answer = await borrowed(pool, (client) => {
-      return new Promise<Answer>((resolve, reject) => {
-        send(client, [{ text, values: bound, resolve, reject }], pool.limitMs)
-      })
+    const answer = await borrowed(pool, async (client, spoil) => {
+      const stop = watched?.(client)
+      try {
+        return await new Promise<Answer>((resolve, reject) => {
+          send(client, [{ text, values: bound, resolve, reject }], pool.limitMs)
+        })
+      } finally {
+        if (stop?.().cancelled) spoil()
+      }
     })
     return toRows<Row>(answer)
   })

@@ -26,7 +26,7 @@ export async function ready({ context }: In<typeof health.ready>): Out<typeof he
 
 const noAnswer = 'the database does not answer'
 
-async function whyNotReady({ db, fullDisk }: Context): Promise<string | null> {
+async function whyNotReady({ db: { watch: db }, fullDisk }: Context): Promise<string | null> {
   if (fullDisk.isFull()) return 'the disk of the database is full'
   if ((await pendingMigrations(db)).length > 0) return 'the database schema is not up to date'
   // As one that was the primary until a moment ago does.
