@@ -41,7 +41,8 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     const { timeoutMs = statementTimeoutMs, idleMs = 0, isForReads = false } = more
     const pool = createPool(url, size, connectTimeoutMs, idleMs, (client) => ({
       statement_timeout: timeoutMs,
-      ...(isForReads && { application_name: readNameOf(client) }),
+      // One read, one process of PostgreSQL: parallel workers would come on top of its places.
+      ...(isForReads && { application_name: readNameOf(client), max_parallel_workers_per_gather: 0 }),
     }))
     // Without a listener, a connection that breaks while idle would end the process.
     pool.on('error', (error) => options.onIdleError?.(error))

@@ -18,6 +18,8 @@ interface Kind {
   /** How many more requests of an organization may wait for a place, and how long each of them waits. */
   waitingMax: number
   waitMs: number
+  /** Whether its place rests when it has ended. An archive rests between its pieces instead. */
+  rests: boolean
   /** What a caller is told who gets no place, and when to ask again. */
   busy: string
   retryAfterSeconds: number
@@ -34,6 +36,7 @@ export const heavyReads = {
     ofOrganization: 2,
     waitingMax: 32,
     waitMs: 5000,
+    rests: true,
     busy: 'too many large reads of this organization are under way',
     retryAfterSeconds: 2,
   },
@@ -43,6 +46,7 @@ export const heavyReads = {
     ofOrganization: 1,
     waitingMax: 0,
     waitMs: 0,
+    rests: false,
     busy: 'another export is under way',
     retryAfterSeconds: 30,
   },
@@ -70,11 +74,10 @@ export function openHeavyReads(db: Database): HeavyReads {
     async run(kind, orgId, signal, work) {
       const place = await places[kind].enter(orgId, signal)
       const paced = pace(db.reads(signal), place.taken)
-      const end = () => void paced.end().then(place.leave)
+      const end = () => void (heavyReads[kind].rests ? paced.end().then(place.leave) : place.leave())
       try {
         const answer = await work(paced.sql)
-        // Rests of its own are in between its pieces.
-        if (answer instanceof Streamed) answer.body.once('close', place.leave)
+        if (answer instanceof Streamed) answer.body.once('close', end)
         else end()
         return answer
       } catch (error) {
@@ -97,6 +100,8 @@ const longRetrySeconds = 30
 
 /** As long as one statement may take. */
 const restMsMax = 5000
+/** Shorter rests add up until they are as long as this, so that a small read does not wait for a timer. */
+const restMsMin = 20
 
 interface Paced {
   sql: Sql
@@ -104,10 +109,13 @@ interface Paced {
   end: () => Promise<void>
 }
 
+/** The reads of an organization together work for a quarter of the time at most. */
+const shareOfTime = 4
+
 /**
- * Rests after each statement. One read rests for as long as it worked, two of an organization three times as long each: so
- * together they work for half of the time at most. And the embedded database, which does one thing at a time, serves others
- * in between.
+ * Rests after each statement: one read three times as long as it worked, two of an organization seven times each. Others then
+ * keep more than half of their rate on two processors, of which a statement takes one. And the embedded database, which does
+ * one thing at a time, serves others in between.
  *
  * @param taken how many reads of the organization are under way
  */
@@ -115,11 +123,11 @@ function pace(reads: Sql, taken: () => number): Paced {
   let [endedMs, restsUntilMs] = [performance.now(), 0]
   const worked = (sinceMs: number) => {
     endedMs = performance.now()
-    restsUntilMs = Math.max(endedMs, restsUntilMs) + (endedMs - sinceMs) * (2 * taken() - 1)
+    restsUntilMs = Math.max(endedMs, restsUntilMs) + (endedMs - sinceMs) * (shareOfTime * taken() - 1)
   }
   const rest = async () => {
     const leftMs = restsUntilMs - performance.now()
-    if (leftMs > 0) await sleep(Math.min(leftMs, restMsMax))
+    if (leftMs > restMsMin) await sleep(Math.min(leftMs, restMsMax))
   }
   const rows: Sql['rows'] = async (text, values) => {
     await rest()
