@@ -19,12 +19,22 @@ const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/{f
 
 /** What an engine can get wrong by itself: transactions that meet, what survives, its catalog, its order, its jobs. */
 const engineSuites = [
-  ...['canary', 'catalog', 'crash/crash', 'database-down', 'exchanged', 'freshness', 'hostile/rates', 'starting'].map(
-    (name) => `packages/server/test/${name}.test.ts`,
-  ),
+  ...[
+    'canary',
+    'catalog',
+    'crash/crash',
+    'database-down',
+    'exchanged',
+    'freshness',
+    'hostile/neighbours',
+    'hostile/rates',
+    'starting',
+  ].map((name) => `packages/server/test/${name}.test.ts`),
   'packages/server/src/**/*races.test.ts',
   ...['lists', 'deleted-meanwhile'].map((name) => `packages/server/src/http/${name}.test.ts`),
-  ...['cli-login/guesses', 'secrets/batch'].map((name) => `packages/server/src/features/${name}.test.ts`),
+  ...['audit/search', 'cli-login/guesses', 'secrets/batch'].map(
+    (name) => `packages/server/src/features/${name}.test.ts`,
+  ),
   'packages/server/src/identity/server-key-at-start.test.ts',
   'packages/server/src/jobs/queue.test.ts',
 ]

@@ -13,6 +13,7 @@ import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseEnd, leaseEndAfterDowntime, leaseEndConnections, leaseEndTogether } from './figures/lease-end.ts'
 import { leaseMint, leaseMintAtMany } from './figures/lease-mint.ts'
 import { logSink } from './figures/log-sink.ts'
+import { besideHeavyReadsCached, besideHeavyReadsUncached } from './figures/neighbours.ts'
 import { policyDecide } from './figures/policy-decide.ts'
 import { proxyRoute } from './figures/proxy-route.ts'
 import { proxyTunnel } from './figures/proxy-tunnel.ts'
@@ -64,6 +65,8 @@ export const figures: Figure[] = [
   { name: 'export_others_postgres', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: exportOthersPostgres },
   { name: 'export_memory_mb_embedded', unit: 'MB', required: { max: 300 }, needsPostgres: false, measure: exportMemoryEmbedded },
   { name: 'export_others_embedded', unit: 'ratio', required: { min: 0.5 }, needsPostgres: false, measure: exportOthersEmbedded },
+  { name: 'beside_heavy_reads_cached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: besideHeavyReadsCached },
+  { name: 'beside_heavy_reads_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: besideHeavyReadsUncached },
   { name: 'policy_decide', unit: 'µs', required: { max: 50 }, needsPostgres: false, measure: policyDecide },
   { name: 'vault_release', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: vaultRelease },
   { name: 'vault_release_at_1M_connections', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: vaultReleaseAtOneMillion },

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
+import { type Json, openLiar } from './hostile/liar.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
 
@@ -62,6 +63,27 @@ test('the timeline counts the entries of each day or hour, under the filters of 
   expect([step, counted.filter((count) => count > 0)]).toEqual(['hour', [1]])
   const refused = await machine.shell('skerry audit timeline --since 400d')
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('at most 366 days')])
+})
+
+test('a search that the server stops goes on by itself, and says how far it came', async () => {
+  const liar = await openLiar(server.url)
+  const searcher = await signedUp(liar.url, 'Searched')
+  try {
+    const stoppedAt = '2100-01-01T00:00:00.000Z'
+    const nextCursor = Buffer.from(`${stoppedAt} aud_${'z'.repeat(22)}`).toString('base64url')
+    const stop = (body: Json) => ({ ...body, entries: [], nextCursor, searchedUntil: stoppedAt })
+    liar.lie(/\/audit\?(?!.*cursor=)/, stop)
+    const { code, stdout, stderr } = await searcher.shell('skerry audit --action org.created')
+    expect([code, stderr]).toEqual([0, `searched back to ${stoppedAt}, going on\n`])
+    expect(stdout).toContain('org.created')
+    liar.repent()
+    liar.lie(/\/audit\/timeline/, (body: Json) => ({ ...body, countedUntil: stoppedAt }))
+    const counted = await searcher.shell('skerry audit timeline')
+    expect(counted.stderr).toContain(`counted back to ${stoppedAt}: --until ${stoppedAt} shows what is older\n`)
+  } finally {
+    await searcher.remove()
+    await liar.close()
+  }
 })
 
 test('a log sink is set without showing a header, tried, and removed', async () => {

@@ -72,6 +72,11 @@ export const audit = {
           description: 'names by id, as they are now, of those in the entries that still have one',
         }),
         nextCursor: NextCursor,
+        searchedUntil: {
+          ...Nullable(Instant),
+          description:
+            'a search that finds little stops after a second: entries before this instant have yet to be searched, from `nextCursor` on; null where the page is full or there are no more',
+        },
       }),
     },
   }),
@@ -92,6 +97,11 @@ export const audit = {
         spans: Type.Array(Span, {
           description: 'oldest first, without gaps; the first and the last are cut to the range',
         }),
+        countedUntil: {
+          ...Nullable(Instant),
+          description:
+            'a count stops after some seconds, the newest entries first: those before this instant are not counted; null where all are',
+        },
       }),
     },
   }),

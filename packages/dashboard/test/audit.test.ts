@@ -226,6 +226,20 @@ describe('a filter', () => {
   })
 })
 
+test('a search that the server stops goes on by itself, and the timeline says how far it counted', async () => {
+  const { context } = world.server
+  const usual = context.auditSearch
+  context.auditSearch = { listMs: 0, timelineMs: 0, pieceEntries: 10 }
+  await page.reload()
+  await page.getByText('Counted back to').waitFor()
+  await filterBy('What happened', 'Organization created')
+  await page.getByRole('row', { name: /Organization created/ }).waitFor()
+  await page.getByText('One entry').waitFor()
+  context.auditSearch = usual
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  await expectRows(50)
+})
+
 test('no value was sent or kept', async () => {
   expect(await leaks(world, { owner })).toEqual([])
 })

@@ -7,6 +7,7 @@ import { pollInvalidations } from './db/invalidations.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { openEvents } from './events/events.ts'
+import { searchLimits } from './features/audit/search.ts'
 import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
@@ -18,6 +19,7 @@ import { atStart as takeUpSync } from './features/sync/jobs.ts'
 import { openWatch, type Watch } from './features/sync/watch.ts'
 import { closeWhenIdle } from './http/close.ts'
 import { openFullDisk } from './http/full-disk.ts'
+import { heavyReadsAtOnce, openHeavyReads } from './http/heavy-reads.ts'
 import { serve } from './http/serve.ts'
 import { openLastUsed } from './identity/last-used.ts'
 import { openRejectedTokens } from './identity/rejected-tokens.ts'
@@ -62,7 +64,8 @@ export async function startServer(
   onStopped?: (error: Error) => void,
 ): Promise<RunningServer> {
   const identity = openIdentity()
-  const db = await openDatabase({ ...config, poolSize: config.databasePool, identity, onStopped }, log)
+  const pools = { poolSize: config.databasePool, readsSize: heavyReadsAtOnce }
+  const db = await openDatabase({ ...config, ...pools, identity, onStopped }, log)
   try {
     await migrate(db)
     const watch = openWatch()
@@ -76,7 +79,7 @@ export async function startServer(
     const polling =
       db.engine === 'postgres'
         ? pollInvalidations(
-            db,
+            db.watch,
             context.cache,
             identity,
             (error) => log.warn('cannot poll invalidations', describe(error)),
@@ -151,6 +154,8 @@ async function openContext(
     writes: openWrites(db, evictions, now),
     propose,
     fullDisk: openFullDisk(db, log, now),
+    heavyReads: openHeavyReads(db),
+    auditSearch: searchLimits(),
     limiter: config.rateLimits ? openLimiter(monotonicMs) : unlimited,
     oidc: config.oidc ? (await import('./identity/oidc.ts')).openOidc(config.oidc, now) : null,
     serverKey,

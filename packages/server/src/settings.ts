@@ -171,7 +171,12 @@ export const settings = {
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: { fallback: './.skerry', parse: text, help: 'Where the embedded database and the outbox live' },
-  SKERRY_DATABASE_POOL: integer(10, 3, 200, 'Connections to PostgreSQL; one of them writes secrets'),
+  SKERRY_DATABASE_POOL: integer(
+    10,
+    3,
+    200,
+    'Connections to PostgreSQL for ordinary work; one of them writes secrets. Up to eight more serve heavy reads, token look-ups, `/ready`, cache updates and looks at a silent database',
+  ),
   SKERRY_DATABASE_SILENT_SECONDS: integer(
     2,
     1,

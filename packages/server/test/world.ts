@@ -88,7 +88,8 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
   const answers: string[] = []
   // A suite that brings its own database shows what becomes of a server without it.
   const connectTimeoutMs = settings.SKERRY_DATABASE_URL === undefined ? longMs : undefined
-  const server = await start(Object.assign(config, { connectTimeoutMs }), log, now)
+  const waits = { connectTimeoutMs, readTimeoutMs: longMs }
+  const server = await start(Object.assign(config, waits), log, now)
   if (config.rateLimits) server.context.limiter = openLimiter(() => advancedMs)
   const patience = { answerMs: longMs }
   server.context.outbound = patient(server.context.outbound, patience)

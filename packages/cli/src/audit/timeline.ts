@@ -26,6 +26,8 @@ export async function timeline(flags: FilterFlags): Promise<void> {
       return [span.since.slice(0, length).replace('T', ' '), String(total), bar(total / most), groupsOf(span)]
     }),
   )
+  if (answer.countedUntil)
+    note(`counted back to ${answer.countedUntil}: --until ${answer.countedUntil} shows what is older`)
   note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
 }
 

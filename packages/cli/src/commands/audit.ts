@@ -6,7 +6,7 @@ import { type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
 import { timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { common, leaf, parseLimit } from '../options.ts'
-import { writeLine, writeTable } from '../output.ts'
+import { note, writeLine, writeTable } from '../output.ts'
 import { openSession } from '../session.ts'
 
 interface Options extends FilterFlags {
@@ -47,7 +47,9 @@ async function audit(flags: Options): Promise<void> {
       params: { orgId },
       query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
     })
-    const { entries, names, nextCursor } = page
+    const { entries, names, nextCursor, searchedUntil } = page
+    // An older server searches to the end before it answers.
+    if (searchedUntil) note(`searched back to ${searchedUntil}, going on`)
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry

@@ -2,6 +2,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core'
 import { type AuditGroup, auditGroups } from '@skerry/contract/audit-groups'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useRouteContext } from '@tanstack/react-router'
+import { RelativeTime } from '../ui/relative-time.tsx'
 import type { AuditFilter } from './queries.ts'
 import { type TimelineAnswer as Answer, timelineQuery } from './timeline-query.ts'
 import './timeline.css'
@@ -36,6 +37,11 @@ export function Timeline({ filter }: { filter: AuditFilter }) {
         <Edge text={`${formats[data.step].format(new Date(last.since))} (UTC)`} />
       </Group>
       <Legend spans={data.spans} />
+      {data.countedUntil && (
+        <Text size="xs" c="dimmed">
+          Counted back to <RelativeTime at={data.countedUntil} />. Choose an earlier end to see what is older.
+        </Text>
+      )}
       <AsTable timeline={data} />
     </figure>
   )

@@ -1,4 +1,4 @@
-import { Button, Center, Table, Text, UnstyledButton } from '@mantine/core'
+import { Button, Center, Group, Table, Text, UnstyledButton } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
 import type { UseQueryResult } from '@tanstack/react-query'
 import {
@@ -33,6 +33,8 @@ interface Props<R> extends RowProps<R> {
   minWidth?: number
   /** Stands in place of a list without rows. */
   empty: ReactNode
+  /** Stands beside the button that loads the next page, for example how far a search has come. */
+  remark?: ReactNode
 }
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
@@ -53,11 +55,12 @@ export function List<T, R extends object>(
     <Loaded query={query}>
       {(data) => {
         const all = rows(data)
-        if (all.length === 0) return list.empty
+        const hasMore = 'fetchNextPage' in query && query.hasNextPage
+        if (all.length === 0 && !hasMore) return list.empty
         return (
           <>
-            <Rows rows={all} {...list} />
-            {'fetchNextPage' in query && <NextPage pages={query} count={all.length} />}
+            {all.length > 0 && <Rows rows={all} {...list} />}
+            {'fetchNextPage' in query && <NextPage pages={query} count={all.length} remark={list.remark} />}
           </>
         )
       }}
@@ -142,7 +145,7 @@ function ColumnHead<R extends object>(props: { header: Header<Features, R>; widt
 }
 
 /** Loads the next page when the end of this one comes into sight; after a failure only when asked. */
-function NextPage({ pages, count }: { pages: Pages; count: number }) {
+function NextPage({ pages, count, remark }: { pages: Pages; count: number; remark: ReactNode }) {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages
   const { ref, entry } = useIntersection({ rootMargin: '400px' })
   const inSight = entry?.isIntersecting ?? false
@@ -152,9 +155,12 @@ function NextPage({ pages, count }: { pages: Pages; count: number }) {
   return (
     <Center mt="md" ref={ref}>
       {hasNextPage ? (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
+        <Group gap="md">
+          {remark}
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more
+          </Button>
+        </Group>
       ) : (
         <Text size="xs" c="dimmed">
           {count === 1 ? 'One entry' : `All ${count} entries`}

@@ -53,6 +53,15 @@ export interface Database extends Sql {
    * next, which costs PostgreSQL 15 per cent more for each write.
    */
   readonly batches: Sql
+  /** For the poll of invalidations and `/ready`: a connection of its own, so that they are answered while the pool is full. */
+  readonly watch: Sql
+  /** For finding out who asks: the pool, or while that is full a connection of its own. Read it anew for each look-up. */
+  readonly lookups: Sql
+  /**
+   * For heavy reads (http/heavy-reads.ts), outside of the pool. Each statement has a short timeout, and is cancelled when the
+   * signal aborts. The embedded database cannot cancel: there no further statement begins.
+   */
+  reads(signal: AbortSignal): Sql
   /**
    * Commits when `work` returns and rolls back when it throws. Never use the outer handle inside: it deadlocks. After a
    * deadlock or a failed serialization `work` runs again as a whole, so it must have no effects but its SQL.
@@ -63,8 +72,9 @@ export interface Database extends Sql {
    * for as long as one connection is in a transaction; the embedded database, which has but one, lays the rows aside.
    *
    * @param choose looks at that moment and says what is to be read
+   * @param signal cancels what it reads at that time, as that of `reads` does
    */
-  openSnapshot(choose: (db: Sql) => Promise<Reading[]>): Promise<Snapshot>
+  openSnapshot(choose: (db: Sql) => Promise<Reading[]>, signal?: AbortSignal): Promise<Snapshot>
   /** Several statements without values, for migrations. */
   script(text: string): Promise<void>
   close(): Promise<void>

@@ -271,6 +271,20 @@ describe('one connection', () => {
     expect(ticks).toBeGreaterThan(3)
   })
 
+  it('begins no statement of a heavy read whose caller has hung up while it waited', async () => {
+    const db = await open(await template.copy())
+    const caller = new AbortController()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const transaction = db.transaction(() => released)
+    const read = db.reads(caller.signal).rows('insert into items (id) values (1)')
+    caller.abort()
+    release()
+    await transaction
+    await expect(read).rejects.toThrow('aborted')
+    expect(await db.rows('select id from items')).toEqual([])
+    expect(await db.reads(new AbortController().signal).rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
   it('finishes what was asked before close, and refuses what is asked after it', async () => {
     const db = await open(await template.copy())
     const pending = Promise.all([db.rows(insert, [1, 'a']), db.rows('select id from items')])

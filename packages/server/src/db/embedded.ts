@@ -84,6 +84,14 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
     return queue(work)
   }
   const rows: Sql['rows'] = async (text, values) => exclusive(() => connection.rows(text, values))
+  const reads = (signal: AbortSignal): Sql => {
+    const wanted: Sql['rows'] = async (text, values) =>
+      exclusive(async () => {
+        signal.throwIfAborted()
+        return await connection.rows(text, values)
+      })
+    return { ...sql, rows: wanted, row: async (text, values) => (await wanted<never>(text, values))[0] }
+  }
   /** For texts that may hold a BEGIN of their own, which would still be open after a failure. */
   const loose = async <T>(run: () => Promise<T>) =>
     exclusive(async () => {
@@ -114,6 +122,9 @@ function databaseOver(connection: Connection, lock: OwnerLock): EmbeddedDatabase
     engine: 'embedded',
     ...sql,
     batches: sql,
+    watch: sql,
+    lookups: sql,
+    reads,
     script,
     transaction: transact,
     openSnapshot: (choose) => openEmbeddedSnapshot({ connection, exclusive, transact }, choose),

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Sql } from './database.ts'
 import { type Identity, identityColumn } from './identity.ts'
 
 /** What is invalidated: the resolve cache. */
@@ -40,7 +40,7 @@ const selectInvalidations = `
  * contradict the cache: its identity shows it, or a horizon that went back.
  */
 export function pollInvalidations(
-  db: Database,
+  db: Sql,
   cache: Invalidated,
   identity: Identity,
   warn: (error: unknown) => void,
@@ -103,5 +103,5 @@ export function pollInvalidations(
 /** No poll reads further back than this: a process that misses this much has long stopped answering. */
 const keptMinutes = 10
 
-export const deleteOldInvalidations = (db: Database) =>
+export const deleteOldInvalidations = (db: Sql) =>
   db.rows(`delete from cache_invalidations where at < now() - make_interval(mins => $1)`, [keptMinutes])

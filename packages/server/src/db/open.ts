@@ -8,14 +8,18 @@ export interface DatabaseConfig {
   /** postgres://...; without it the database is embedded, in `dataDir`. */
   databaseUrl?: string | null | undefined
   dataDir: string
-  /** Connections to PostgreSQL altogether. */
+  /** Connections to PostgreSQL for ordinary work and batches. */
   poolSize?: number | undefined
+  /** Connections to PostgreSQL for heavy reads. */
+  readsSize?: number | undefined
   /** For a connection, or a place among them, default 5,000. */
   connectTimeoutMs?: number | undefined
   /** An answer of PostgreSQL that takes longer makes a new connection look, default 2,000. */
   databaseSilentMs?: number | undefined
   /** Learns which database answers. */
   identity?: Identity | undefined
+  /** For one statement of a heavy read, default 5,000. */
+  readTimeoutMs?: number | undefined
   /** How long to wait at start for a database that does not answer yet. */
   waitMs?: number | undefined
   /** The embedded database has stopped for good, say because the disk is full: the process should end. */
@@ -46,6 +50,8 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
   const db = openPostgres(config.databaseUrl, {
     // One of them is that of batches.
     ...(config.poolSize === undefined ? {} : { poolSize: config.poolSize - 1 }),
+    ...(config.readsSize === undefined ? {} : { readsSize: config.readsSize }),
+    ...(config.readTimeoutMs === undefined ? {} : { readTimeoutMs: config.readTimeoutMs }),
     ...(config.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: config.connectTimeoutMs }),
     ...(config.databaseSilentMs === undefined ? {} : { silentMs: config.databaseSilentMs }),
     ...(config.identity === undefined ? {} : { identity: config.identity }),

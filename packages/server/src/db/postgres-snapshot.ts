@@ -10,9 +10,14 @@ export interface Lent {
   release: (spoilt: boolean) => void
 }
 
-/** One transaction that sees one moment, with a cursor for each reading. */
+/**
+ * One transaction that sees one moment, with a cursor for each reading.
+ *
+ * @param statementTimeoutMs longer than that of other heavy reads: the first rows of a cursor may have to be sorted
+ */
 export async function openPostgresSnapshot(
   { client, limitMs, release }: Lent,
+  statementTimeoutMs: number,
   choose: (db: Sql) => Promise<Reading[]>,
 ): Promise<Snapshot> {
   const { tx, rollback } = beginLazily(client, limitMs, 'REPEATABLE READ READ ONLY')
@@ -22,6 +27,7 @@ export async function openPostgresSnapshot(
     return closing
   }
   try {
+    await tx.foreign(`SET LOCAL statement_timeout = ${statementTimeoutMs}`)
     const readings = await choose(tx)
     for (const [index, { text, values }] of readings.entries())
       await tx.foreign(`DECLARE ${cursorOf(index)} NO SCROLL CURSOR FOR ${text}`, values)

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { createGuard, type Guard, retried } from './attempts.ts'
 import type { Database, Sql, Tx } from './database.ts'
 import { type Identity, openIdentity } from './identity.ts'
+import { cancelOnAbort, readNameOf } from './postgres-reads.ts'
 import { type Answer, foreignRows, send, whileUnanswered } from './postgres-session.ts'
 import { type Lent, openPostgresSnapshot } from './postgres-snapshot.ts'
 import { beginLazily } from './postgres-transaction.ts'
@@ -10,8 +11,10 @@ import { bindAll, toRows } from './rows.ts'
 import { isConnectionError, isReadOnly, isStalePlan } from './sql-errors.ts'
 
 export interface PostgresOptions {
-  /** Connections, beside the one of batches. */
+  /** Connections for ordinary work. Batches, heavy reads, polls and look-ups have others. */
   poolSize?: number
+  /** Connections for heavy reads. */
+  readsSize?: number
   connectTimeoutMs?: number
   statementTimeoutMs?: number
   /** An answer that takes longer makes a new connection look whether the database still works on it. */
@@ -20,6 +23,8 @@ export interface PostgresOptions {
   lookEveryMs?: number
   /** Learns which database answers. */
   identity?: Identity
+  /** For one statement of a heavy read, default 5,000. */
+  readTimeoutMs?: number
   /** Hears of connections that broke while idle. The next call simply opens another. */
   onIdleError?: (error: Error) => void
 }
@@ -31,6 +36,9 @@ interface Pool {
   guard: Guard
   watch: Watch
 }
+
+/** Heavy reads are rare, so their connections are closed after a minute without one. */
+const readsIdleMs = 60_000
 
 /** Opens no connection yet; the first statement does, so a database that is down shows there, call by call. */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
@@ -44,33 +52,68 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     lookEveryMs: options.lookEveryMs ?? 5000,
     limitMs: connectTimeoutMs,
   })
-  const poolOf = (size: number): Pool => {
-    const pool = createPool(url, size, connectTimeoutMs, statementTimeoutMs, watch)
+  const pools: pg.Pool[] = []
+  const poolOf = (size: number, more: { timeoutMs?: number; idleMs?: number; isForReads?: boolean } = {}): Pool => {
+    const { timeoutMs = statementTimeoutMs, idleMs = 0, isForReads = false } = more
+    const settingsOf = (client: pg.ClientBase) =>
+      sessionSettings({
+        statement_timeout: timeoutMs,
+        // One read, one process of PostgreSQL: parallel workers would come on top of its places.
+        ...(isForReads && { application_name: readNameOf(client), max_parallel_workers_per_gather: 0 }),
+      })
+    const pool = createPool({ url, size, connectTimeoutMs, idleMs, watch, settingsOf })
     // Without a listener, a connection that breaks while idle would end the process.
     pool.on('error', (error) => options.onIdleError?.(error))
     watch.follow(pool)
-    return { pg: pool, limitMs: statementTimeoutMs + connectTimeoutMs, guard, watch }
+    pools.push(pool)
+    return { pg: pool, limitMs: timeoutMs + connectTimeoutMs, guard, watch }
   }
   const pool = poolOf(options.poolSize ?? 10)
-  const ofBatches = poolOf(1)
+  const batches = sqlOf(poolOf(1))
+  const polls = sqlOf(poolOf(1))
+  const spare = sqlOf(poolOf(1))
+  const reads = poolOf(options.readsSize ?? 2, {
+    timeoutMs: options.readTimeoutMs ?? 5000,
+    idleMs: readsIdleMs,
+    isForReads: true,
+  })
+  const ordinary = sqlOf(pool)
 
   let closing: Promise<unknown> | undefined
   return {
     engine: 'postgres',
-    ...sqlOf(pool),
-    batches: sqlOf(ofBatches),
+    ...ordinary,
+    batches,
+    watch: polls,
+    get lookups() {
+      return isFull(pool.pg) ? spare : ordinary
+    },
+    reads: (signal) => sqlOf(reads, (client) => cancelOnAbort(client, polls, signal)),
     transaction: (work) => retried(() => borrowed(pool, (client, spoil) => attempt(pool, client, spoil, work))),
     script: (text) => loose(pool, async (client) => void (await whileUnanswered(client, client.query(text)))),
-    openSnapshot: async (choose) => openPostgresSnapshot(await lend(pool), choose),
+    openSnapshot: async (choose, signal) => {
+      const lent = await lend(reads)
+      if (signal?.aborted) {
+        lent.release(false)
+        throw signal.reason
+      }
+      const stop = signal && cancelOnAbort(lent.client, polls, signal)
+      const release = (spoilt: boolean) => lent.release(stop?.().cancelled || spoilt)
+      return await openPostgresSnapshot({ ...lent, release }, statementTimeoutMs, choose)
+    },
     close: async () => {
-      closing ??= Promise.all([watch.stop(), pool.pg.end(), ofBatches.pg.end()])
+      closing ??= Promise.all([watch.stop(), ...pools.map((one) => one.end())])
       await closing
     },
   }
 }
 
-function sqlOf(pool: Pool): Sql {
-  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values)
+/** Whether the next statement would have to wait for a connection. */
+const isFull = ({ idleCount, totalCount, options }: pg.Pool): boolean => idleCount === 0 && totalCount >= options.max
+
+/** @param watched begins to watch over a statement of this connection, and gives what ends that */
+function sqlOf(pool: Pool, watched?: (client: pg.ClientBase) => () => { cancelled: boolean }): Sql {
+  const rows: Sql['rows'] = (text, values) => outsideRows(pool, text, values, watched)
   return {
     rows,
     row: async <Row>(text: string, values?: readonly unknown[]) => (await rows<Row>(text, values))[0],
@@ -86,34 +129,36 @@ const connectionOptions = (url: string, connectTimeoutMs: number) => ({
   application_name: 'skerry',
 })
 
-function createPool(
-  url: string,
-  size: number,
-  connectTimeoutMs: number,
-  statementTimeoutMs: number,
-  watch: Watch,
-): pg.Pool {
-  return new pg.Pool({
+interface PoolParts {
+  url: string
+  size: number
+  connectTimeoutMs: number
+  /** After so long without work a connection is closed. 0 keeps it open: a timer for each statement would cost more. */
+  idleMs: number
+  watch: Watch
+  settingsOf: (client: pg.ClientBase) => string
+}
+
+const createPool = ({ url, size, connectTimeoutMs, idleMs, watch, settingsOf }: PoolParts): pg.Pool =>
+  new pg.Pool({
     ...connectionOptions(url, connectTimeoutMs),
     max: size,
-    // Connections stay open: a timer per statement, to close idle ones, would cost more than they do.
-    idleTimeoutMillis: 0,
+    idleTimeoutMillis: idleMs,
     maxLifetimeSeconds: 3600,
-    onConnect: (client) => watch.admit(client, sessionSettings(statementTimeoutMs), connectTimeoutMs),
+    onConnect: (client) => watch.admit(client, settingsOf(client), connectTimeoutMs),
   })
-}
 
 /**
  * The parsers rely on the first three, however role and database are configured. No statement of the server is meant to
  * take as long as the timeouts; one that does would hold its connection and its locks.
  */
-function sessionSettings(statementTimeoutMs: number): string {
+function sessionSettings(more: Record<string, string | number>): string {
   const settings = {
     timezone: 'UTC',
     datestyle: 'ISO',
     bytea_output: 'hex',
-    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    ...more,
   }
   return Object.entries(settings)
     .map(([name, value]) => `SET ${name} = '${value}'`)
@@ -130,14 +175,24 @@ async function connect({ pg, watch }: Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function outsideRows<Row>(pool: Pool, text: string, values?: readonly unknown[]): Promise<Row[]> {
+async function outsideRows<Row>(
+  pool: Pool,
+  text: string,
+  values?: readonly unknown[],
+  watched?: (client: pg.ClientBase) => () => { cancelled: boolean },
+): Promise<Row[]> {
   const bound = bindAll(values)
   // After any of these failures the statement has left nothing.
   return await retried(async () => {
-    const answer = await borrowed(pool, (client) => {
-      return new Promise<Answer>((resolve, reject) => {
-        send(client, [{ text, values: bound, resolve, reject }], pool.limitMs)
-      })
+    const answer = await borrowed(pool, async (client, spoil) => {
+      const stop = watched?.(client)
+      try {
+        return await new Promise<Answer>((resolve, reject) => {
+          send(client, [{ text, values: bound, resolve, reject }], pool.limitMs)
+        })
+      } finally {
+        if (stop?.().cancelled) spoil()
+      }
     })
     return toRows<Row>(answer)
   })

@@ -45,6 +45,11 @@ export function isDiskFull(error: unknown): boolean {
   return hasState(error, '53100')
 }
 
+/** query_canceled: it took longer than its timeout, or was cancelled. */
+export function isCanceled(error: unknown): boolean {
+  return hasState(error, '57014')
+}
+
 /** serialization_failure and deadlock_detected: nothing was written and the same work may succeed when run again. */
 export function isTransient(error: unknown): boolean {
   return hasState(error, '40001') || hasState(error, '40P01')

@@ -45,8 +45,11 @@ export function pageOf<Row>(
   if (cursor.take === null || rows.length < cursor.take) return { rows, nextCursor: null }
   const kept = rows.slice(0, cursor.take - 1)
   const last = kept.at(-1)
-  return { rows: kept, nextCursor: last ? Buffer.from(place(last).join(' ')).toString('base64url') : null }
+  return { rows: kept, nextCursor: last ? cursorAt(...place(last)) : null }
 }
+
+/** The cursor of what follows a place. */
+export const cursorAt = (at: string, id: string): string => Buffer.from(`${at} ${id}`).toString('base64url')
 
 /** The usual order: oldest first. */
 export const byCreation = (row: { createdAt: string; id: string }): [string, string] => [row.createdAt, row.id]

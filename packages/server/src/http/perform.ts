@@ -6,7 +6,10 @@ import { confirmToken } from '../identity/authenticate.ts'
 import type { AnyJob } from '../jobs/job.ts'
 import { type Context, instant, newId } from '../kernel/context.ts'
 import { type Origin, unit } from '../kernel/unit.ts'
+import { watchHangUp } from './hang-up.ts'
+import type { HeavyRead } from './heavy-reads.ts'
 import type { AnyInput, Batch, Means, Route, Work } from './route.ts'
+import { Streamed } from './streamed.ts'
 import type { Checks, Params } from './validate.ts'
 
 /** Gives what a handler gives: a body, a Reply, or a CommittedRefusal. */
@@ -23,7 +26,7 @@ type Run = (request: FastifyRequest, params: Params, means: { db: Sql }) => Prom
 
 /** Access first, then the form of query and body: who may not do a thing learns nothing about how it is done. */
 const runner =
-  (context: Context, { access, handle }: Route, checks: Checks): Run =>
+  (context: Context, { access, handle, heavy }: Route, checks: Checks): Run =>
   async (request, params, means) => {
     const { origin } = request
     const { principal } = origin
@@ -32,7 +35,7 @@ const runner =
     const scope = await access.resolve(call, params)
     const query = checks.query(request.query)
     const body = checks.body(request.body)
-    return handle({
+    const input = {
       ...scope,
       ...means,
       context,
@@ -46,8 +49,28 @@ const runner =
       now: instant(context),
       newId,
       isGone: () => request.raw.socket.destroyed || !request.server.server.listening,
-    } as AnyInput)
+    } as AnyInput
+    return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
+
+/** Whoever has no access takes no place. */
+async function handleHeavy(
+  { heavyReads }: Context,
+  heavy: HeavyRead,
+  handle: Route['handle'],
+  input: AnyInput,
+  request: FastifyRequest,
+): Promise<unknown> {
+  const { signal, done } = watchHangUp(request.raw)
+  let answer: unknown
+  try {
+    answer = await heavyReads.run(heavy, input.params.orgId ?? '', signal, (db) => handle({ ...input, db, signal }))
+    return answer
+  } finally {
+    if (answer instanceof Streamed) answer.body.once('close', done)
+    else done()
+  }
+}
 
 /** How each unit of work runs what its route does. */
 const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks, run: Run) => Perform> = {

@@ -12,6 +12,7 @@ import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
 import type { Entry, Metadata, Origin } from '../kernel/unit.ts'
+import type { HeavyRead } from './heavy-reads.ts'
 import type { Ready } from './ready.ts'
 import type { Streamed } from './streamed.ts'
 
@@ -63,6 +64,8 @@ interface Request {
   newId: (kind: IdKind) => string
   /** Whether nobody waits for the answer any more: the caller has hung up, or this server is closing. For long polls. */
   isGone: () => boolean
+  /** For a heavy read: aborts when the caller hangs up. */
+  signal?: AbortSignal
   context: Context
 }
 
@@ -119,12 +122,18 @@ export interface Route {
   access: Access<object, string>
   handle: (input: AnyInput) => Promise<unknown>
   shortcuts: Shortcuts<unknown>
+  /** What kind of heavy read it is, where it is one. */
+  heavy: HeavyRead | undefined
 }
 
 /** Faster ways to the same answer, tried before the long one. */
 interface Shortcuts<Body> {
   fastPath?: FastPath
   batch?: Batch<Body>
+}
+
+interface Traits<Body> extends Shortcuts<Body> {
+  heavy?: HeavyRead
 }
 
 /**
@@ -166,8 +175,8 @@ export function route<
   endpoint: Endpoint<P, Q, B, R, A, M, U>,
   access: Access<Scope, PathParam<P>> | Access<Scope, never>,
   handle: (input: In<Endpoint<P, Q, B, R, A, M, U>, Scope>) => Out<Endpoint<P, Q, B, R, A, M, U>>,
-  shortcuts: Shortcuts<Static<B>> = {},
+  { heavy, ...shortcuts }: Traits<Static<B>> = {},
 ): Route {
   // Here, where they have been checked against each other, the types of one route are forgotten: `serve` has many.
-  return { endpoint, access, handle, shortcuts } as unknown as Route
+  return { endpoint, access, handle, shortcuts, heavy } as unknown as Route
 }

@@ -117,7 +117,7 @@ function sessionOf(context: Context, jwt: string, origin: Origin): Promise<Princ
 async function serviceToken(context: Context, bearer: string): Promise<Principal> {
   const bearerHash = sha256(bearer)
   const generation = context.tokenMemory.generation()
-  const token = await findServiceToken(context.db, bearerHash)
+  const token = await findServiceToken(context.db.lookups, bearerHash)
   const now = instant(context)
   const usable =
     token && token.revokedAt === null && token.deletedAt === null && (token.expiresAt === null || token.expiresAt > now)
@@ -132,7 +132,7 @@ async function serviceToken(context: Context, bearer: string): Promise<Principal
 
 /** Looked up each time, so that a revoked one is refused on its next request by every server. One answer for all that fail. */
 async function cliSession(context: Context, bearer: string): Promise<Principal> {
-  const session = await findCliSession(context.db, sha256(bearer), issuerOf(context))
+  const session = await findCliSession(context.db.lookups, sha256(bearer), issuerOf(context))
   const usable =
     session && session.revokedAt === null && session.expiresAt > instant(context) && bearer.startsWith(`${session.id}_`)
   if (!usable) throw fail('unauthorized', 'unknown CLI session')
@@ -142,7 +142,7 @@ async function cliSession(context: Context, bearer: string): Promise<Principal> 
 }
 
 async function accessToken(context: Context, bearer: string): Promise<Principal> {
-  const found = await findAccessToken(context.db, sha256(bearer), instant(context))
+  const found = await findAccessToken(context.db.lookups, sha256(bearer), instant(context))
   if (!found) throw fail('unauthorized', 'unknown access token')
   const { clientId: id, orgId } = found
   context.lastUsed.noteMachineClient({ orgId, id }, context.now().getTime())
@@ -150,14 +150,14 @@ async function accessToken(context: Context, bearer: string): Promise<Principal>
 }
 
 async function clientSecret(context: Context, credential: string): Promise<Principal> {
-  const client = await machineClient(context.db, basicCredentials(credential))
+  const client = await machineClient(context.db.lookups, basicCredentials(credential))
   context.lastUsed.noteMachineClient(client, context.now().getTime())
   return client
 }
 
 /** One answer for unknown and revoked keys. */
 async function vaultPlatform(context: Context, bearer: string): Promise<PlatformPrincipal> {
-  const key = await findPlatformKey(context.db, sha256(bearer))
+  const key = await findPlatformKey(context.db.lookups, sha256(bearer))
   if (!key) throw fail('unauthorized', 'unknown platform key')
   context.lastUsed.noteVault(key, context.now().getTime())
   return { type: 'vault_platform', ...key }
@@ -165,7 +165,7 @@ async function vaultPlatform(context: Context, bearer: string): Promise<Platform
 
 /** One answer for unknown and disabled executors. Its calls are what shows that it is alive. */
 async function vaultExecutor(context: Context, bearer: string): Promise<ExecutorPrincipal> {
-  const executor = await findExecutor(context.db, sha256(bearer))
+  const executor = await findExecutor(context.db.lookups, sha256(bearer))
   if (!executor) throw fail('unauthorized', 'unknown executor')
   context.lastUsed.noteVault(executor, context.now().getTime())
   return { type: 'vault_executor', ...executor }
@@ -173,7 +173,7 @@ async function vaultExecutor(context: Context, bearer: string): Promise<Executor
 
 /** One answer for unknown and expired claims. */
 async function vaultClaim(context: Context, bearer: string): Promise<EndUserPrincipal> {
-  const claim = await findClaim(context.db, sha256(bearer), instant(context))
+  const claim = await findClaim(context.db.lookups, sha256(bearer), instant(context))
   if (!claim) throw fail('unauthorized', 'unknown claim token')
   const { userRef, ...rest } = claim
   return { type: 'vault_end_user', id: endUserDigest(claim.projectId, userRef), ...rest }

@@ -23,8 +23,8 @@ export const issuerOf = ({ oidc }: Context): string => oidc?.issuer ?? ownIssuer
 
 /** The person of one of our own session tokens, as long as the session is in force. */
 export async function sessionUser(context: Context, jwt: string): Promise<UserPrincipal> {
-  const { sessionId, userId } = await context.sessionTokens.verify(context.db, jwt)
-  const found = await findSession(context.db, sessionId, userId, issuerOf(context), instant(context))
+  const { sessionId, userId } = await context.sessionTokens.verify(context.db.lookups, jwt)
+  const found = await findSession(context.db.lookups, sessionId, userId, issuerOf(context), instant(context))
   if (!found) throw fail('unauthorized', 'session token refused')
   return { type: 'user', id: userId, session: { kind: 'browser', id: sessionId, ...found } }
 }

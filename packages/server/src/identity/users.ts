@@ -15,7 +15,7 @@ export async function signedInUser(context: Context, jwt: string, origin: Origin
   if (!context.oidc) throw fail('unauthorized', 'no issuer of session tokens is configured')
   const claims = await context.oidc.verify(jwt)
   const person = personOf(context.oidc.issuer, claims)
-  const known = await findUser(context.db, person.issuer, person.subject)
+  const known = await findUser(context.db.lookups, person.issuer, person.subject)
   const now = instant(context)
   const id = known && !hasNews(person, known) ? known.id : await welcome(context, person, now, origin)
   return { type: 'user', id, session: { kind: 'browser', id: null, ...secondFactorOf(claims, now) } }

@@ -6,8 +6,8 @@ import { checkpoint, consistency, exportKey, inclusion, leaves } from './audit-p
 
 export const routes = [
   route(auditProof.checkpoint, unbound(admin), checkpoint),
-  route(auditProof.inclusion, unbound(admin), inclusion),
-  route(auditProof.consistency, unbound(admin), consistency),
-  route(auditProof.leaves, unbound(admin), leaves),
+  route(auditProof.inclusion, unbound(admin), inclusion, { heavy: 'search' }),
+  route(auditProof.consistency, unbound(admin), consistency, { heavy: 'search' }),
+  route(auditProof.leaves, unbound(admin), leaves, { heavy: 'search' }),
   route(auditProof.exportKey, open('a public key'), exportKey),
 ]

@@ -1,19 +1,37 @@
 import type { audit } from '@skerry/contract/audit'
 import { limits } from '@skerry/contract/limits'
 import type { Sql } from '../../db/database.ts'
-import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
+import { byCreation, cursorAt, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { storedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { listNamed, namesOf } from './names-store.ts'
-import { type Filter, listEntries } from './store.ts'
+import type { Entry } from './scope.ts'
+import { search } from './search.ts'
+import { beforeAll, type Filter, findEntries, isNarrow } from './store.ts'
 
-export async function list({ db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
+export async function list({ context, db, org, query }: In<typeof audit.list, InOrg>): Out<typeof audit.list> {
   const cursor = pageFrom(query, 'audit', limits.auditDefault)
-  const page = pageOf(await listEntries(db, org, await filterOf(db, org, query), cursor), cursor, byCreation)
+  const filter = await filterOf(db, org, query)
+  const { listMs, pieceEntries } = context.auditSearch
+  const wanted = cursor.take ?? limits.auditDefault
+  const found: Entry[] = []
+  const stopped = await search({
+    after: cursor.at === null || cursor.id === null ? beforeAll : { at: cursor.at, id: cursor.id },
+    size: isNarrow(filter) ? wanted : pieceEntries,
+    limitMs: listMs,
+    read: (after, size) => findEntries(db, org, { filter, after, size }, wanted - found.length),
+    take: (entries) => found.push(...entries) >= wanted,
+  })
+  const page = pageOf(found, cursor, byCreation)
   const ids = page.rows.flatMap(({ actorId, resourceId }) => [actorId, resourceId]).filter((id) => id !== null)
-  return { entries: page.rows, names: await namesOf(db, org, [...new Set(ids)]), nextCursor: page.nextCursor }
+  return {
+    entries: page.rows,
+    names: await namesOf(db, org, [...new Set(ids)]),
+    nextCursor: stopped ? cursorAt(stopped.at, stopped.id) : page.nextCursor,
+    searchedUntil: stopped?.at ?? null,
+  }
 }
 
 type Query = In<typeof audit.timeline>['query']

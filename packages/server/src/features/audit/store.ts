@@ -1,5 +1,4 @@
 import type { Sql } from '../../db/database.ts'
-import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Entry, entryColumnsOf } from './scope.ts'
 
@@ -17,33 +16,125 @@ export interface Filter {
   until?: string | undefined
 }
 
-/** The entries that a filter means; its values are the first ten of a statement. */
-const matching = `org_id = $1
-        and ($2::text is null or action = $2) and ($3::text is null or resource_type = $3)
-        and ($4::text is null or resource_id = $4) and ($5::text is null or actor_id = $5)
-        and ($6::text is null or request_id = $6)
-        and ($7::text is null or actor_id = any($8::text[]) or resource_id = any($8)
-             or exists (select from jsonb_each_text(metadata) told where position(lower($7) in lower(told.value)) > 0))
-        and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)`
+/** Of an entry, in the order of the log. */
+export interface Place {
+  at: string
+  id: string
+}
 
-const valuesOf = (org: Org, filter: Filter) => [
-  ...[org.id, filter.action, filter.resourceType, filter.resourceId, filter.actorId, filter.requestId],
-  ...[filter.text, filter.named, filter.since, filter.until],
-]
+/** Before the newest entry. */
+export const beforeAll: Place = { at: 'infinity', id: '' }
 
-export const listEntries = (db: Sql, org: Org, filter: Filter, cursor: KeysetCursor) =>
-  db.rows<Entry>(
-    `select ${entryColumnsOf('audit_entries')}
-       from audit_entries
-      where ${matching} and ($11::timestamptz is null or (created_at, id) < ($11, $12))
-      order by created_at desc, id desc limit $13`,
-    [...valuesOf(org, filter), cursor.at, cursor.id, cursor.take],
+/** A number of entries that follow each other, newest first, and what was found among them. */
+export interface Piece<Found> {
+  found: Found[]
+  /** How many entries it has: fewer than asked for at the end of the log. */
+  looked: number
+  /** Its oldest entry; null where it has none. */
+  last: Place | null
+}
+
+/** The fields that have an index, the one with the fewest entries for a value first. */
+const indexed = [
+  { field: 'requestId', column: 'request_id' },
+  { field: 'resourceId', column: 'resource_id' },
+  { field: 'actorId', column: 'actor_id' },
+] as const
+
+/** Whether every entry of a piece is one that the filter means. */
+export function isNarrow({ action, resourceType, resourceId, actorId, requestId, text }: Filter): boolean {
+  const ids = [requestId, resourceId, actorId].filter((id) => id !== undefined)
+  return ids.length <= 1 && action === undefined && resourceType === undefined && text === undefined
+}
+
+/**
+ * A piece and what is found in it. The piece is read by the index of one field, as the filter has it, or of the time; the
+ * rest of the filter is looked for among its entries alone, so that the size of a piece bounds what a statement costs.
+ */
+const pieceText = (column: string | undefined, isByText: boolean, found: string) => `
+  with piece as materialized (
+    select id, action, actor_type, actor_id, resource_type, resource_id, ip_address, user_agent, request_id, created_at,
+           ${isByText || found === asEntries ? 'metadata' : 'null::jsonb as metadata'}
+      from audit_entries
+     where org_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz
+       and (created_at, id) < ($4::timestamptz, $5::text) and ${column === undefined ? '$6::text is null' : `${column} = $6::text`}
+     order by created_at desc, id desc limit $7
+  ), matching as (
+    select * from piece
+     where ($8::text is null or action = $8) and ($9::text is null or resource_type = $9)
+       and ($10::text is null or resource_id = $10) and ($11::text is null or actor_id = $11)
+       and ${isByText ? hasText : '($12::text is null and $13::text[] is not null)'}
   )
+  select looked.entries as looked, last.created_at as last_at, last.id as last_id, found.*
+    from (select count(*)::int as entries from piece) looked
+    left join (select created_at, id from piece order by created_at, id limit 1) last on true
+    left join lateral (${found}) found on true`
 
+/** In the ids whose names have it, or in what an entry tells. */
+const hasText = `(actor_id in (select unnest($13::text[])) or resource_id in (select unnest($13::text[]))
+            or exists (select from jsonb_each_text(metadata) told where position(lower($12::text) in lower(told.value)) > 0))`
+
+const asEntries = `select ${entryColumnsOf('matching')} from matching order by created_at desc, id desc limit $14`
 /** By the hour or the day, of UTC, in which they were written. */
-export const countEntries = (db: Sql, org: Org, filter: Filter, step: 'hour' | 'day') =>
-  db.rows<{ at: string; resourceType: string; entries: number }>(
-    `select date_trunc($11, created_at, 'UTC') as at, resource_type, count(*)::int as entries
-       from audit_entries where ${matching} group by 1, 2`,
-    [...valuesOf(org, filter), step],
+const asCounts = `select date_trunc($14, created_at, 'UTC') as counted_at, resource_type as counted_type, count(*)::int as counted
+                    from matching group by 1, 2`
+
+const texts = (found: string) => {
+  const made = [undefined, ...indexed.map(({ column }) => column)].flatMap((column) =>
+    [true, false].map((isByText) => [`${column} ${isByText}`, pieceText(column, isByText, found)] as const),
   )
+  return new Map(made)
+}
+const entryTexts = texts(asEntries)
+const countTexts = texts(asCounts)
+
+async function readPiece<Row>(
+  db: Sql,
+  org: Org,
+  { filter, after, size }: PieceInput,
+  texts: Map<string, string>,
+  last: unknown,
+): Promise<Piece<Row>> {
+  const { action, resourceType, resourceId, actorId, text, named, since, until } = filter
+  const by = indexed.find(({ field }) => filter[field] !== undefined)
+  const rows = await db.rows<Row & { looked: number; lastAt: string | null; lastId: string }>(
+    texts.get(`${by?.column} ${text !== undefined}`) as string,
+    [
+      ...[org.id, since ?? '-infinity', until ?? 'infinity', after.at, after.id, by && filter[by.field], size],
+      ...[action, resourceType, resourceId, actorId, text, named, last],
+    ],
+  )
+  const [first] = rows
+  const place = first && first.lastAt !== null ? { at: first.lastAt, id: first.lastId } : null
+  return { found: rows, looked: first?.looked ?? 0, last: place }
+}
+
+interface PieceInput {
+  filter: Filter
+  after: Place
+  /** How many entries it has at most. */
+  size: number
+}
+
+/** @param take so many of its entries at most */
+export async function findEntries(db: Sql, org: Org, input: PieceInput, take: number): Promise<Piece<Entry>> {
+  type Row = Entry & { looked: number; lastAt: string; lastId: string }
+  const piece = await readPiece<Row>(db, org, input, entryTexts, take)
+  const found = piece.found.filter(({ id }) => id !== null).map(({ looked: _, lastAt, lastId, ...entry }) => entry)
+  return { ...piece, found }
+}
+
+export interface Count {
+  at: string
+  resourceType: string
+  entries: number
+}
+
+export async function countEntries(db: Sql, org: Org, input: PieceInput, step: 'hour' | 'day'): Promise<Piece<Count>> {
+  type Row = { countedAt: string | null; countedType: string; counted: number }
+  const piece = await readPiece<Row>(db, org, input, countTexts, step)
+  const found = piece.found.flatMap(({ countedAt, countedType, counted }) =>
+    countedAt === null ? [] : [{ at: countedAt, resourceType: countedType, entries: counted }],
+  )
+  return { ...piece, found }
+}

@@ -5,13 +5,14 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { filterOf } from './audit.ts'
-import { countEntries } from './store.ts'
+import { search } from './search.ts'
+import { beforeAll, type Count, countEntries } from './store.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 export async function timeline(input: In<typeof audit.timeline, InOrg>): Out<typeof audit.timeline> {
-  const { db, org, query, now } = input
+  const { context, db, org, query, now } = input
   const given = await filterOf(db, org, query)
   const until = given.until === undefined ? endOf(now) : Date.parse(given.until)
   const since = given.since === undefined ? beginningOf(until) : Date.parse(given.since)
@@ -20,13 +21,25 @@ export async function timeline(input: In<typeof audit.timeline, InOrg>): Out<typ
   const isShort = until - since <= limits.timelineHoursMax * hourMs
   const [step, stepMs] = isShort ? (['hour', hourMs] as const) : (['day', dayMs] as const)
   const filter = { ...given, since: instant(since), until: instant(until) }
-  const counted = Map.groupBy(await countEntries(db, org, filter, step), ({ at }) => at)
+  const all: Count[] = []
+  const { timelineMs, pieceEntries } = context.auditSearch
+  const stopped = await search({
+    after: beforeAll,
+    size: pieceEntries,
+    limitMs: timelineMs,
+    read: (after, size) => countEntries(db, org, { filter, after, size }, step),
+    take: (counts) => {
+      all.push(...counts)
+      return false
+    },
+  })
+  const counted = Map.groupBy(all, ({ at }) => at)
   const spans = []
   for (let at = floor(since, stepMs); at < until; at += stepMs) {
     const counts = countsOf(counted.get(instant(at)) ?? [])
     spans.push({ since: instant(Math.max(at, since)), until: instant(Math.min(at + stepMs, until)), counts })
   }
-  return { step, spans }
+  return { step, spans, countedUntil: stopped?.at ?? null }
 }
 
 const floor = (ms: number, stepMs: number) => Math.floor(ms / stepMs) * stepMs

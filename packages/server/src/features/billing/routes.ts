@@ -6,7 +6,7 @@ import { cancel, checkout, get, portal, promo } from './billing.ts'
 import { mountWebhook } from './webhook.ts'
 
 export const routes = [
-  route(billing.get, member, get),
+  route(billing.get, member, get, { heavy: 'search' }),
   route(billing.checkout, unbound(admin), checkout),
   route(billing.portal, unbound(admin), portal),
   route(billing.cancel, unbound(admin), cancel),

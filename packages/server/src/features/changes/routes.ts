@@ -11,7 +11,7 @@ export const routes = [
   route(protection.get, env(member), protecting.get),
   route(protection.put, feature('change_approval', env(admin)), protecting.put),
   route(protection.delete, env(admin), protecting.remove),
-  route(changes.list, member, list),
+  route(changes.list, member, list, { heavy: 'search' }),
   route(changes.propose, grantee(env(member)), propose),
   route(changes.get, change(member), get),
   route(changes.approve, change(userAdmin), approve),

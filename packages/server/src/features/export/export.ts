@@ -2,8 +2,6 @@ import { archiveFormat } from '@skerry/contract/archive-format'
 import type { exporting } from '@skerry/contract/export'
 import type { In, Out } from '../../http/route.ts'
 import { streamed } from '../../http/streamed.ts'
-import type { Context } from '../../kernel/context.ts'
-import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { type Source, writeArchive } from './archive.ts'
 import { planArchive, type Wanted } from './queries.ts'
@@ -11,36 +9,13 @@ import { findOrganization } from './store.ts'
 
 type Input = In<typeof exporting.create, InOrg>
 
-/** Each holds a connection to the database and the moment that it reads, for as long as somebody takes what it reads. */
-const underWayMax = 2
-const retryAfterSeconds = 30
-
-/** The organizations whose archives a server is writing. */
-const underWay = new WeakMap<Context, Set<string>>()
-
 export async function create(input: Input): Out<typeof exporting.create> {
-  return await streamed(archiveOf(input))
-}
-
-async function* archiveOf(input: Input): AsyncGenerator<Buffer> {
-  const { context, org } = input
-  const writing = underWay.get(context) ?? new Set()
-  underWay.set(context, writing)
-  if (writing.has(org.id) || writing.size >= underWayMax)
-    throw fail('rate_limited', `another export is under way; try again in ${retryAfterSeconds} s`, {
-      retryAfterSeconds,
-    })
-  writing.add(org.id)
-  try {
-    yield* writeRecorded(input)
-  } finally {
-    writing.delete(org.id)
-  }
+  return await streamed(writeRecorded(input))
 }
 
 /** The entry is written before the first byte leaves, and is in the archive itself. */
 async function* writeRecorded(input: Input): AsyncGenerator<Buffer> {
-  const { context, org, principal, body, now, isGone, transaction } = input
+  const { context, org, principal, body, now, isGone, signal, transaction } = input
   const { includeVersions: versions = true, includeAudit: audit = true, auditLimit = null } = body
   const wanted: Wanted = { versions, audit, auditLimit: audit ? auditLimit : null }
   const { signer, organization } = await transaction(async (work) => {
@@ -52,7 +27,7 @@ async function* writeRecorded(input: Input): AsyncGenerator<Buffer> {
     const planned = await planArchive(db, org, principal, wanted)
     plan = planned.plan
     return planned.readings
-  })
+  }, signal)
   const requestedBy = { id: principal.id, type: principal.type }
   const manifest = { createdAt: now, format: archiveFormat, included: wanted, organization, requestedBy } as const
   const checkWanted = () => {

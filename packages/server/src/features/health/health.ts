@@ -36,7 +36,7 @@ async function refuseWhere(asked: Promise<string | null>): Promise<void> {
   if (reason !== null) throw fail('internal', `not ready: ${reason}`)
 }
 
-async function whyNoReads({ db }: Context): Promise<string | null> {
+async function whyNoReads({ db: { watch: db } }: Context): Promise<string | null> {
   return (await pendingMigrations(db)).length > 0 ? 'the database schema is not up to date' : null
 }
 
@@ -44,7 +44,9 @@ async function whyNoWrites(context: Context): Promise<string | null> {
   const reason = await whyNoReads(context)
   if (reason !== null) return reason
   // A database that was the primary until a moment ago is read-only.
-  const state = await context.db.row<{ value: string }>(`select current_setting('transaction_read_only') as value`)
+  const state = await context.db.watch.row<{ value: string }>(
+    `select current_setting('transaction_read_only') as value`,
+  )
   if (state?.value !== 'off') return 'the database takes no writes'
   return (await context.fullDisk.isFull()) ? 'the disk of the database is full' : null
 }

@@ -15,7 +15,7 @@ export const routes = [
   route(leases.updateTarget, target(unbound(admin)), targets.update),
   route(leases.verifyTarget, target(unbound(admin)), targets.verify),
   route(leases.deleteTarget, target(unbound(admin)), targets.remove),
-  route(leases.list, unbound(admin), list),
+  route(leases.list, unbound(admin), list, { heavy: 'search' }),
   route(leases.create, unbound(admin), create),
   route(leases.get, lease(unbound(admin)), get),
   route(leases.revoke, lease(unbound(admin)), revoke),

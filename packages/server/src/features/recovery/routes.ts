@@ -14,7 +14,7 @@ export const routes = [
   route(recovery.disable, recovered(unbound(admin)), disable),
   route(recovery.cover, recovered(unbound(admin)), cover),
   route(recovery.share, custodian(recovered(member)), share),
-  route(recovery.envKeys, adminOrReadyTarget(member), envKeys),
+  route(recovery.envKeys, adminOrReadyTarget(member), envKeys, { heavy: 'search' }),
   route(recoveryRequests.list, anyParty(member), requests.list),
   route(recoveryRequests.open, unbound(admin), requests.open),
   route(recoveryRequests.get, party(recoveryRequest(member)), requests.get),

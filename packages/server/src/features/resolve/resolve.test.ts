@@ -18,6 +18,7 @@ import {
   putSecret,
   signUp,
 } from '../../../test/tenant.ts'
+import type { Sql } from '../../db/database.ts'
 
 const { world, tenant, appId, envId } = await openEnv()
 const compose = (groupId: string, more = {}) =>
@@ -238,12 +239,12 @@ describe('freshness', () => {
 
   /** Makes a change after the database has answered a read, and before that answer arrives. */
   async function whileReading<T>(
+    db: Sql,
     method: 'row' | 'rows',
     statement: string,
     read: () => Promise<T>,
     change: () => unknown,
   ) {
-    const { db } = world.server.context
     const original = db[method].bind(db)
     const found = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
@@ -273,7 +274,8 @@ describe('freshness', () => {
     const fresh = await newToken(world, tenant)
     for (const id of [envId, lowEnvId, highEnvId]) await grantKey(world, tenant, id, fresh)
     const read = () => ask({ env: envId }, fresh.as)
-    const before = await whileReading('rows', 'with asked as', read, () => putSecret(world, tenant, envId, 'MEANWHILE'))
+    const change = () => putSecret(world, tenant, envId, 'MEANWHILE')
+    const before = await whileReading(world.server.context.db, 'rows', 'with asked as', read, change)
     expect(names(before)).not.toContain('MEANWHILE')
     expect(names(await read())).toContain('MEANWHILE')
   })
@@ -284,7 +286,8 @@ describe('freshness', () => {
     const read = () => ask({ env: envId }, fresh.as)
     const params = { orgId: tenant.orgId, tokenId: fresh.id }
     const revoke = () => world.call(tokens.revoke, { as: tenant.admin.as, params })
-    expect((await whileReading('row', 'from service_tokens t left join', read, revoke)).status).toBe(200)
+    const { lookups } = world.server.context.db
+    expect((await whileReading(lookups, 'row', 'from service_tokens t left join', read, revoke)).status).toBe(200)
     expect((await read()).status).toBe(401)
   })
 

@@ -54,9 +54,9 @@ export async function get(input: Request): Out<typeof resolve.get> {
  * Asked of the database each time, unlike what machines may do: a person who was removed, or must enter a second factor
  * from now on, is refused on the next request by every server, whatever it remembers.
  */
-async function checkMember({ db, query, now }: Request, { id, session }: UserPrincipal): Promise<void> {
+async function checkMember({ context, query, now }: Request, { id, session }: UserPrincipal): Promise<void> {
   if (query.env === undefined) return
-  const found = await findMembershipOfEnv(db, query.env, id, now)
+  const found = await findMembershipOfEnv(context.db.lookups, query.env, id, now)
   if (!found) throw fail('not_found', 'no such env')
   if (found.mfaRequired && !isSecondFactorBehind(session))
     throw fail('mfa_required', secondFactorNeeded, {

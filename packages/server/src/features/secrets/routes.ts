@@ -6,9 +6,9 @@ import { putInBatch } from './batch.ts'
 import { list, put, remove, restore, versions } from './secrets.ts'
 
 export const routes = [
-  route(secrets.list, grantee(env(member)), list),
+  route(secrets.list, grantee(env(member)), list, { heavy: 'search' }),
   route(secrets.put, grantee(env(member)), put, { batch: putInBatch }),
-  route(secrets.versions, grantee(env(member)), versions),
+  route(secrets.versions, grantee(env(member)), versions, { heavy: 'search' }),
   route(secrets.restore, granteeOrMachine(env(member)), restore), // replays what is stored, so it needs no key
   route(secrets.delete, granteeOrMachine(env(member)), remove),
 ]

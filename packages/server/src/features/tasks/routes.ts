@@ -14,5 +14,5 @@ export const routes = [
   route(tasks.get, task, get),
   route(tasks.list, inReach(agent(admin)), list),
   route(tasks.report, inReach(reporter(agentRef)), report),
-  route(tasks.activity, inReach(agent(admin)), activity),
+  route(tasks.activity, inReach(agent(admin)), activity, { heavy: 'search' }),
 ]

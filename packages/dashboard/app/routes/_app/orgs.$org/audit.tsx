@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core'
+import { Button, Menu, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -36,6 +36,7 @@ function AuditLog() {
   const query = useInfiniteQuery({ ...auditQuery(org.id, filter), enabled: org.role !== 'member' })
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
   const columns = useColumns(Object.assign({}, ...(query.data?.pages.map(({ names }) => names) ?? [])))
+  const searchedUntil = query.data?.pages.at(-1)?.searchedUntil
   const isFiltered = Object.keys(filter).length > 0
   return (
     <Page
@@ -62,6 +63,13 @@ function AuditLog() {
           rowId={({ id }) => id}
           rowName={({ action }) => action}
           details={(entry) => <EntryDetails entry={entry} />}
+          remark={
+            searchedUntil && (
+              <Text size="sm" c="dimmed">
+                Searched back to <RelativeTime at={searchedUntil} />
+              </Text>
+            )
+          }
           empty={
             <Empty title={isFiltered ? 'No matching entry' : 'Nothing yet'} command={commandOf(org.slug, filter)}>
               {isFiltered ? 'Widen the filter above.' : 'Every change in this organization is recorded here.'}

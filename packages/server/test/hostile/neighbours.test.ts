@@ -1,0 +1,164 @@
+import { apps } from '@skerry/contract/apps'
+import { audit } from '@skerry/contract/audit'
+import { health } from '@skerry/contract/health'
+import { resolve } from '@skerry/contract/resolve'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { unpolledMaxMs } from '../../src/features/resolve/cache.ts'
+import { heavyReads } from '../../src/http/heavy-reads.ts'
+import { engine } from '../engine.ts'
+import { type HeavyRequest, openGreedy } from '../heavy-scene.ts'
+import { held } from '../held.ts'
+import { openEnv } from '../scene.ts'
+import { stopSchedules } from '../state.ts'
+import { grantKey, newMember, newToken, putSecret } from '../tenant.ts'
+import { until } from '../until.ts'
+
+// What one organization takes of the server, and what is left for another one. A lock stands in for a log so large that a
+// statement never ends.
+
+const { world, tenant: victim, envId } = await openEnv()
+const greedy = await openGreedy(world)
+await stopSchedules(world)
+const { db, cache } = world.server.context
+
+/** Ends what a test has begun, also where it failed. */
+let begun: AbortController[] = []
+let locks: { commit: () => Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of begun) one.abort()
+  for (const one of locks) await one.commit()
+  begun = []
+  locks = []
+})
+
+const requestOf = (title: string) => greedy.requests.find((one) => one.title === title) as HeavyRequest
+
+function send({ method, path }: Pick<HeavyRequest, 'method' | 'path'>) {
+  const caller = new AbortController()
+  begun.push(caller)
+  const headers = { authorization: greedy.tenant.admin.as }
+  const answer = fetch(world.url + path, { method, headers, signal: caller.signal })
+  answer.catch(() => {})
+  return { answer, hangUp: () => caller.abort() }
+}
+
+/** Statements of heavy reads that PostgreSQL runs at this moment. */
+const running = async () =>
+  (
+    await db.rows(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and application_name like 'skerry read %' and state = 'active'`,
+    )
+  ).length
+const untilRunning = (count: number) => until(`${count} heavy reads run`, async () => (await running()) === count)
+
+/** Until the end of the test. */
+async function lock(table: string): Promise<void> {
+  locks.push(await held(db, (tx) => tx.rows(`lock table ${table} in access exclusive mode`)))
+}
+
+/** A table that each of them reads, and no check of access. */
+const tableOf: Record<string, string> = {
+  'GET /v1/orgs/:orgId/audit': 'audit_entries',
+  'GET /v1/orgs/:orgId/audit/timeline': 'audit_entries',
+  'GET /v1/orgs/:orgId/audit/proof/inclusion': 'audit_trees',
+  'GET /v1/orgs/:orgId/audit/proof/consistency': 'audit_trees',
+  'GET /v1/orgs/:orgId/audit/leaves': 'audit_trees',
+  'GET /v1/orgs/:orgId/envs/:envId/secrets': 'secrets',
+  'GET /v1/orgs/:orgId/envs/:envId/secrets/:name/versions': 'secrets',
+  'GET /v1/orgs/:orgId/change-requests': 'change_requests',
+  'GET /v1/orgs/:orgId/leases': 'leases',
+  'GET /v1/orgs/:orgId/recovery/env-keys': 'recovery_grants',
+  'GET /v1/orgs/:orgId/agents/:agentId/activity': 'agent_activity',
+  'GET /v1/orgs/:orgId/billing': 'secrets',
+  'POST /v1/orgs/:orgId/export': 'audit_trees',
+}
+
+describe.runIf(engine() === 'postgres')('a heavy read', () => {
+  test.each(greedy.requests)('of $title ends its statement when its caller hangs up', async (request) => {
+    await lock(tableOf[request.title] as string)
+    const { hangUp } = send(request)
+    await untilRunning(1)
+    hangUp()
+    await untilRunning(0)
+  })
+
+  test('that PostgreSQL has to stop is refused with when to ask again', async () => {
+    await lock('audit_entries')
+    const { answer } = send(requestOf('GET /v1/orgs/:orgId/audit'))
+    await untilRunning(1)
+    // As at the end of its time, which is long in tests.
+    await db.rows(`select pg_cancel_backend(pid) from pg_stat_activity where application_name like 'skerry read %'`)
+    const { status, headers } = await answer
+    expect([status, headers.get('retry-after')]).toEqual([429, '30'])
+    expect(await (await answer).text()).toContain('this took the database too long')
+  })
+
+  test('has few places for an organization; what finds none is 429, and others are answered as ever', async () => {
+    const { ofOrganization, waitingMax } = heavyReads.search
+    await lock('audit_trees')
+    const proof = requestOf('GET /v1/orgs/:orgId/audit/leaves')
+    const archive = requestOf('POST /v1/orgs/:orgId/export')
+    const sent = Array.from({ length: ofOrganization + waitingMax }, () => send(proof))
+    const archives = [send(archive), send(archive)]
+    await untilRunning(ofOrganization + 1)
+    const refusals = [await send(proof).answer, await Promise.race(archives.map(({ answer }) => answer))]
+    for (const { status, headers } of refusals) {
+      expect(status).toBe(429)
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+
+    const as = victim.admin.as
+    const params = { orgId: victim.orgId }
+    for (let round = 0; round < 5; round++) {
+      await putSecret(world, victim, envId, 'MEANWHILE')
+      const answers = [
+        await world.call(apps.list, { as, params }),
+        await world.call(resolve.get, { as, query: { env: envId } }),
+        await world.call(audit.list, { as, params, query: { text: 'meanwhile' } }),
+        await world.call(health.ready),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    }
+    expect(await running()).toBe(ofOrganization + 1)
+
+    for (const { hangUp } of [...sent, ...archives]) hangUp()
+    await untilRunning(0)
+  })
+})
+
+describe.runIf(engine() === 'postgres')('while every connection of the pool is in use', () => {
+  /** The setting of these worlds, less the one for batches. */
+  const poolSize = 4
+
+  test('cached answers stay fresh and readiness says yes, for those who are known by a look-up too', async () => {
+    const token = await newToken(world, victim)
+    const person = await newMember(world, victim)
+    for (const one of [token, person]) await grantKey(world, victim, envId, one)
+    const ask = ({ as }: { as: string }) => world.call(resolve.get, { as, query: { env: envId } })
+    const polled = vi.spyOn(cache, 'polled')
+    const untilPolledAfter = (ms: number) =>
+      until('a poll', async () => {
+        await ask(token)
+        return polled.mock.calls.some(([atMs]) => atMs > ms)
+      })
+    // The poll that sees these grants evicts what was answered before.
+    await untilPolledAfter(performance.now())
+    for (const one of [token, person])
+      await until('it is remembered', async () => {
+        await ask(one)
+        return cache.find(`${one.id} env=${envId}`, world.clock.now().getTime()) !== undefined
+      })
+
+    for (let taken = 0; taken < poolSize; taken++) locks.push(await held(db, (tx) => tx.rows('select 1')))
+    // What was polled before counts no longer then.
+    await untilPolledAfter(performance.now() + unpolledMaxMs)
+    polled.mockRestore()
+    for (const one of [token, person]) expect((await ask(one)).status).toBe(200)
+    expect((await world.call(health.ready)).status).toBe(200)
+  })
+})
+
+test('every heavy read is among those that are held back here', () => {
+  expect(greedy.requests.map(({ title }) => title).sort()).toEqual(Object.keys(tableOf).sort())
+})
