@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PostgresScene, postgresScene } from '../../providers/test/leases/postgres-scene.ts'
 import { isQuick } from '../../server/test/extent.ts'
+import { bytes, openHostileTarget } from '../../server/test/services/hostile-target.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type InnerNetwork, openInnerNetwork, stopped } from './inner-network.ts'
 
@@ -59,6 +60,29 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     expect(ended).toMatchObject({ code: 5, stderr: expect.stringContaining('may connect to (--allow)') })
     expect(await network.newest()).toMatchObject({ status: 'failed' })
     await stopped(provisioner)
+  })
+
+  it('outlives a target that crashes its driver, and the server pauses that target', async () => {
+    const hostile = await openHostileTarget()
+    hostile.attack(bytes('44 00000006 ffff'))
+    const provisioner = await network.startProvisioner()
+    const add = ['lease', 'target', 'add', 'evil', '--schema', 'app', '--tls', 'disable']
+    await network.ok(
+      [...add, '--provisioner', network.tokenId, '--yes'],
+      `postgres://skerry:secret@127.0.0.1:${hostile.port}/shop\n`,
+    )
+    const read = async () => {
+      const { targets } = JSON.parse((await network.ok(['lease', 'target', 'list', '--json'])).stdout)
+      return targets.find(({ name }: { name: string }) => name === 'evil')
+    }
+    for (let time = 1; time < 3; time++) {
+      await expect.poll(async () => (await read()).lastError).toContain('that its driver cannot read')
+      await network.machine.skerry(['lease', 'target', 'verify', 'evil'])
+    }
+    await expect.poll(async () => (await read()).status).toBe('paused')
+    await network.ok(['lease', 'target', 'verify', 'db'])
+    await stopped(provisioner)
+    await hostile.close()
   })
 
   it.each([

@@ -59,6 +59,8 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
   const kill = (because: ChildEnd = 'died') => {
     if (!isOver) end = because
     isOver = true
+    // Whoever ends a child may wait for its end.
+    child.ref()
     child.kill('SIGKILL')
   }
   const onExit = () => {
