@@ -13,9 +13,10 @@ describe('path parameters', () => {
     expect(pathParamNames('/health')).toEqual([])
   })
 
-  test('a malformed id is not found, a malformed secret name is an invalid request', () => {
+  test('a malformed id is not found, a malformed secret name or user reference is an invalid request', () => {
+    const texts = ['name', 'userRef']
     const malformed = Object.entries(pathParams).map(([name, rule]) => [name, rule.malformed])
-    for (const [name, code] of malformed) expect(code).toBe(name === 'name' ? 'invalid_request' : 'not_found')
+    for (const [name, code] of malformed) expect(code).toBe(texts.includes(name) ? 'invalid_request' : 'not_found')
   })
 
   test('a parameter without a row is refused, whatever it is called', () => {
