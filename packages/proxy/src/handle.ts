@@ -37,7 +37,7 @@ export async function handle(core: Core, incoming: Incoming, response: ServerRes
       ? await core.upstreams.stream(incoming.to, head, body, signal)
       : await core.upstreams.send(incoming.to, withLength({ ...head, body }), signal)
     observed?.heard()
-    await pass(core, answer, response, secrets, event)
+    await pass(core, answer, response, secrets, event, acceptedBy(incoming.request))
   })
 }
 
@@ -84,6 +84,9 @@ export async function answered(
     gone.abort(refusal)
   }
 }
+
+/** What the client itself unpacks. */
+export const acceptedBy = ({ headers }: IncomingMessage): string | undefined => headers['accept-encoding']?.toString()
 
 interface Permitted {
   sending: Omit<Sending, 'body'> & { body: Body }

@@ -62,6 +62,7 @@ const redaction = table({
   placeholder: given(text, '[redacted by skerry]'),
   minLength: given(whole(6, 1024), 8),
   encodings: given(list(oneOf('percent', 'json', 'base64')), null),
+  unsearchable: given(oneOf('refuse', 'pass'), 'refuse'),
 })
 
 /** Every setting there is, with its default. */

@@ -30,8 +30,18 @@ const minLength = 6
 
 const placeholderDefault = '[redacted by skerry]'
 
+export interface RedactorOptions {
+  /** Shared by several redactors, for example of the head and the body of one answer. */
+  counts?: Map<string, number>
+  /** A replacement is exactly as long as the text that it replaces: for a body whose length the head has told. */
+  keepsLength?: boolean
+}
+
+/** Makes redactors that share one search. */
+export type Redaction = (options?: RedactorOptions) => Redactor
+
 /** The search for some secrets, which every answer to one agent can share: building it costs more than using it. */
-export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): () => Redactor {
+export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): Redaction {
   const { placeholder = placeholderDefault, encodings: wanted } = settings
   const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minLength)
   const needles = sought.flatMap(({ name, value }) =>
@@ -41,7 +51,7 @@ export function redaction(secrets: readonly Secret[], settings: RedactorSettings
   const placeholders = new Map(
     secrets.map(({ name }) => [name, Buffer.from(placeholder.replace(/\]$/, () => `: ${name}]`))]),
   )
-  return () => redactorOf(search, placeholders)
+  return (options) => redactorOf(search, placeholders, options)
 }
 
 /**
@@ -56,8 +66,11 @@ export const redactor = (secrets: readonly Secret[], settings?: RedactorSettings
 
 const nothing: Uint8Array = Buffer.alloc(0)
 
-function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): Redactor {
-  const counts = new Map<string, number>()
+function redactorOf(
+  search: Search,
+  placeholders: ReadonlyMap<string, Buffer>,
+  { counts = new Map(), keepsLength = false }: RedactorOptions = {},
+): Redactor {
   let held = nothing
 
   const replace = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
@@ -69,7 +82,8 @@ function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): 
       const found = search.next(bytes, from, open)
       if (found === undefined) break
       const { name, bytes: form } = found.needle
-      parts.push(bytes.subarray(from, found.at), placeholders.get(name)!)
+      const placeholder = placeholders.get(name)!
+      parts.push(bytes.subarray(from, found.at), keepsLength ? fitted(placeholder, form.length) : placeholder)
       counts.set(name, (counts.get(name) ?? 0) + 1)
       from = found.at + form.length
       // What may have been the beginning of another value was a part of this one.
@@ -86,6 +100,13 @@ function redactorOf(search: Search, placeholders: ReadonlyMap<string, Buffer>): 
     whole: (bytes) => replace(bytes, true),
     counts,
   }
+}
+
+/** A placeholder in so many bytes: cut off, or filled up with asterisks. */
+const fitted = (placeholder: Buffer, length: number): Buffer => {
+  const bytes = Buffer.alloc(length, '*')
+  placeholder.copy(bytes)
+  return bytes
 }
 
 /** The same as a stream of Node. */
