@@ -26,7 +26,7 @@ describe.skipIf(isQuick)('by the command line', () => {
   afterAll(() => proxied.close())
 
   const serverRules = () =>
-    `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
+    `${local}[policy]\nsource = "server"\nagent = "builder"\nsigners = ["${signer}"]\nports = ["1-65535"]\n[tasks]\ncache_ttl = 0\n[activity]\n`
 
   const bearer = 'Authorization: Bearer {{skerry:API_KEY}}'
 

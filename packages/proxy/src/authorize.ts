@@ -12,6 +12,9 @@ export interface Asking {
   /** Null on the forward plane. */
   route: Route | null
   host: string
+  port: number
+  /** Whether the settings permit the port of the host. */
+  isPortPermitted: boolean
   method: string
   ticket: string | undefined
   /** What the request is to be signed with. */
@@ -53,6 +56,8 @@ export async function authorize(core: Core, asking: Asking, request: Fillable): 
     const operation = { host, method, path: request.target }
     const found = decide(inForce.rules, operation, session.scopes)
     ruleIndex = found.ruleIndex
+    if (found.decision !== 'no_rule' && !asking.isPortPermitted)
+      return refuse('no_rule', `no rule covers port ${asking.port} of this host; the setting ports can permit it`)
     if (found.decision !== 'allow') return refuse(found.decision, sentences[found.decision])
     const lost = core.ratchet.host(session.run, host)
     if (lost !== null) return refuse('ratchet_withdrawn', lost)

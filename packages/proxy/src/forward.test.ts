@@ -114,6 +114,30 @@ describe('a request to the proxy itself', () => {
   })
 })
 
+describe('a port', () => {
+  test('other than the scheme’s gets no secret unless the settings name it, also for a policy of the server', async () => {
+    const upstream = await startUpstream()
+    const ask = async (ports: string) => {
+      const hosts = `[[forward.host]]\nports = ${ports}\nmatch = "127.0.0.1"\nallow = ["API_KEY"]`
+      const world = await startWorld(forward(hosts), { API_KEY: key })
+      const { stdout } = await curl(world, '-i', `http://127.0.0.1:${upstream.port}/`, '-H', 'A: {{skerry:API_KEY}}')
+      return /x-skerry-refusal: (\S+)/.exec(stdout)?.[1]
+    }
+    expect(await ask('[80, 443]')).toBe('no_rule')
+    expect(upstream.got).toEqual([])
+    expect(await ask(`[${upstream.port}]`)).toBeUndefined()
+    expect(await ask(`["${upstream.port - 1}-${upstream.port}"]`)).toBeUndefined()
+    expect(upstream.got).toHaveLength(2)
+  })
+
+  test('is the scheme’s where nothing is said', async () => {
+    const { upstream, ...world } = await intercepted('', ruled.replace('\n', '\nports = [443]\n'))
+    const { stdout } = await curl(world, '-i', upstream.origin, '-H', 'A: {{skerry:API_KEY}}')
+    expect(stdout).toContain(`no rule covers port ${upstream.port} of this host; the setting ports can permit it`)
+    expect(upstream.got).toEqual([])
+  })
+})
+
 describe('a host that no rule names', () => {
   test('is passed on untouched: its own certificate, its bytes, its placeholders', async () => {
     const { upstream, ...world } = await intercepted('', '[[forward.host]]\nmatch = "other.example.test"')
@@ -171,7 +195,7 @@ describe('where an agent may not go', () => {
   ])('%s: with CONNECT, without, and inside', async (host) => {
     const bare = host.replace(/[[\]]/g, '')
     const isName = !/[.:].*[.:]/.test(bare) || bare.startsWith('0x')
-    const rules = isName || bare.includes(':') ? ruled : `[[forward.host]]\nmatch = "${bare}"\n`
+    const rules = isName || bare.includes(':') ? ruled : `[[forward.host]]\nmatch = "${bare}"\nports = [9]\n`
     const world = await startWorld(
       `[forward]\nlisten = "127.0.0.1:0"\n${rules}`,
       {},
@@ -191,7 +215,7 @@ describe('where an agent may not go', () => {
     const upstream = await startUpstream()
     let asked = 0
     const world = await startWorld(
-      `[forward]\nlisten = "127.0.0.1:0"\n[[forward.host]]\nmatch = "rebind.example.test"`,
+      `[forward]\nlisten = "127.0.0.1:0"\n[[forward.host]]\nmatch = "rebind.example.test"\nports = ["1-65535"]`,
       {},
       {
         lookUp: (_, done) => {

@@ -5,14 +5,23 @@ import { type Authorized, authorize } from './authorize.ts'
 import { hasBody, readBody } from './body.ts'
 import type { Route } from './config/config.ts'
 import type { Core } from './core.ts'
-import { checkForm, type Headers, isNamed, pairs, requestHeaders, ticketOf, valuesOf } from './headers.ts'
+import {
+  checkForm,
+  type Headers,
+  isNamed,
+  pairs,
+  requestHeaders,
+  ticketOf,
+  valuesOf,
+  withoutOverrides,
+} from './headers.ts'
 import { checkTrailers } from './placeholders.ts'
 import { Refusal } from './refusal.ts'
 import { hidden, type Injected, pass } from './response.ts'
 import { checkSigned, isStream, signed } from './signing.ts'
 import type { Body } from './sigv4/resign.ts'
 import type { Observed, Permission } from './telemetry/telemetry.ts'
-import { authorityOf, type Sending, type Target, upstreamFailure } from './upstream.ts'
+import { authorityOf, defaultPorts, type Sending, type Target, upstreamFailure } from './upstream.ts'
 
 /** A request of any plane, and where it wants to go. */
 export interface Incoming {
@@ -110,7 +119,16 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
   const body = hasBody(request) && !signing ? await readBody(request, limit.bytesMax, limit.tooLarge) : null
   checkTrailers(request.rawTrailers)
   const isSafe = own?.allowHttp === true || to.protocol === 'https:' || isThisMachine(to.host)
-  const asking = { route, host: to.host, method, ticket, signing, isSafe }
+  const asking = {
+    route,
+    host: to.host,
+    port: to.port,
+    isPortPermitted: permitsPort(core, incoming),
+    method,
+    ticket,
+    signing,
+    isSafe,
+  }
   const fillable = { target, body, headers: withOwn(requestHeaders(headers), route) }
   let found = await authorize(core, asking, fillable)
   const path = target.split('?', 1)[0]!
@@ -133,13 +151,24 @@ export async function permit(core: Core, incoming: Incoming, signal: AbortSignal
 /** A permitted request as it goes out. Its signature covers the headers, so it comes after all else. */
 async function sendingOf(
   core: Core,
-  { request, to }: Incoming,
+  { request, to, route }: Incoming,
   { filled, key, secrets }: Authorized,
   limit: { bytesMax: number; tooLarge: number },
 ): Promise<Permitted['sending']> {
-  const headers = hidden(core, secrets).length > 0 ? unpacked(filled.headers) : filled.headers
+  const own = route?.headers ?? {}
+  const safe = secrets.length > 0 ? withoutOverrides(filled.headers, own) : filled.headers
+  const headers = hidden(core, secrets).length > 0 ? unpacked(safe) : safe
   const ready = { ...filled, headers, method: request.method! }
   return key ? { ...ready, ...(await signed(request, ready, key, { host: authorityOf(to), ...limit })) } : ready
+}
+
+/** A rule names a host, and means the service on the port of its scheme unless the settings name others. */
+function permitsPort({ config }: Core, { route, to }: Incoming): boolean {
+  if (route) return true
+  const ports = config.forward?.hosts.get(to.host)?.ports ?? config.policy.ports
+  return (
+    ports?.some(({ from, to: last }) => from <= to.port && to.port <= last) ?? to.port === defaultPorts[to.protocol]
+  )
 }
 
 const isThisMachine = (host: string) =>

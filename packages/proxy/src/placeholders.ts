@@ -1,4 +1,5 @@
 import { substitute } from '@skerry/crypto/placeholders'
+import { isAmbiguousPath } from '@skerry/crypto/policy-path-form'
 import { type Headers, isNamed } from './headers.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
@@ -37,15 +38,13 @@ export function fill(request: Fillable, give: ValueOf): Fillable {
 const put = (text: string, give: ValueOf, write: (value: string, name: string) => string): string =>
   substitute(text, (name) => ({ value: write(give(name), name) })).text
 
-const dotSegment = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\]|%2f|%5c)/i
-
 function fillTarget(target: string, give: ValueOf): string {
   if (!/(?:\{|%7b){2}s/i.test(target)) return target
   const marked = decodeMarkers(target)
   const query = marked.indexOf('?')
   const end = query === -1 ? marked.length : query
   const path = put(marked.slice(0, end), give, (value) => encodeFor(value).replaceAll('?', '%3F'))
-  if (dotSegment.test(path) && !dotSegment.test(marked.slice(0, end)))
+  if (isAmbiguousPath(path) && !isAmbiguousPath(marked.slice(0, end)))
     throw new Refusal(403, 'bad_value', 'a secret would lead the path elsewhere')
   return path + put(marked.slice(end), give, encodeFor)
 }

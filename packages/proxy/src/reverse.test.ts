@@ -13,6 +13,21 @@ async function routed(
   return { ...world, upstream, ask }
 }
 
+test('headers that change method or path for some servers go out without a secret only, or from the settings', async () => {
+  const sent = { 'X-HTTP-Method-Override': 'DELETE', 'x-original-url': '/admin', 'X-Rewrite-URL': '/admin', b: 'c' }
+  const names = ['x-http-method-override', 'x-original-url', 'x-rewrite-url']
+  const seen = async (more: string, a: string) => {
+    const { ask, upstream } = await routed(`allow = ["API_KEY"]\n${more}`)
+    await ask('/api/v1', { headers: { ...sent, a } })
+    expect(upstream.got[0]?.headers.b).toBe('c')
+    return names.map((name) => upstream.got[0]?.headers[name])
+  }
+  expect(await seen('', 'plain')).toEqual(['DELETE', '/admin', '/admin'])
+  expect(await seen('', '{{skerry:API_KEY}}')).toEqual([undefined, undefined, undefined])
+  const own = 'headers = { x-http-method-override = "PATCH" }'
+  expect(await seen(own, '{{skerry:API_KEY}}')).toEqual(['PATCH', undefined, undefined])
+})
+
 describe('a placeholder is filled in on the way', () => {
   test('in a header, in both spellings', async () => {
     const { ask, upstream } = await routed()
@@ -116,7 +131,8 @@ describe('refused, and nothing is sent', () => {
     expect(await reasons('/api/v1/a')).toBeNull()
     expect(await reasons('/api/v1/a', 'DELETE')).toBe('method_not_allowed')
     expect(await reasons('/api/v2')).toBe('path_not_allowed')
-    expect(await reasons('/api/v1/%2e%2e/admin')).toBe('path_not_allowed')
+    for (const path of ['%2e%2e/admin', '..;/admin', '%252e%252e/admin', '..%00/admin', '%c0%ae%c0%ae/admin'])
+      expect(await reasons(`/api/v1/${path}`)).toBe('path_not_allowed')
   })
 
   test('a secret that would begin another header, or lead the path elsewhere', async () => {

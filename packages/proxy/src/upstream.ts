@@ -133,7 +133,7 @@ async function tunnel({ host, port, isTrusted }: Omit<Target, 'protocol'>, egres
   return socket.off('error', reject).setTimeout(0)
 }
 
-const defaultPorts = { 'http:': 80, 'https:': 443 } as const
+export const defaultPorts = { 'http:': 80, 'https:': 443 } as const
 
 /** As the Host header names it. */
 export function authorityOf({ protocol, host, port }: Target): string {

@@ -41,6 +41,9 @@ const checks: readonly Check[] = [
   ({ policy }) =>
     policy.source === 'file' &&
     policy.ceiling.length > 0 && ['policy.ceiling', 'is for a policy of the server, and this file is the policy'],
+  ({ policy }) =>
+    policy.source === 'file' &&
+    policy.ports !== null && ['policy.ports', 'is for a policy of the server: write ports into [[forward.host]]'],
   signingProblem,
   ({ activity, policy }) =>
     activity !== null &&

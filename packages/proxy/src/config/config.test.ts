@@ -87,8 +87,16 @@ describe('settings that cannot work are refused, and the place is named', () => 
       'route[0].headers.authorization: is a part of the signature',
     ],
     [`${host}allow = ["C", "B"]\n${signing}`, 'forward.host[0].allow[1]: signs requests by sigv4'],
-    [`${host}${signing}[[forward.host]]\nmatch = "X"`, 'forward.host[1]: has another sigv4 or allow_http'],
-    [`${host}[[forward.host]]\nmatch = "x"\nallow_http = true`, 'forward.host[1]: has another sigv4 or allow_http'],
+    [`${host}${signing}[[forward.host]]\nmatch = "X"`, 'forward.host[1]: has another sigv4, allow_http or ports'],
+    [
+      `${host}[[forward.host]]\nmatch = "x"\nallow_http = true`,
+      'forward.host[1]: has another sigv4, allow_http or ports',
+    ],
+    [`${host}ports = [0]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}ports = ["9-8"]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}ports = ["1-65536"]`, 'forward.host[0].ports[0]: is no port'],
+    [`${host}[[forward.host]]\nmatch = "x"\nports = [80]`, 'forward.host[1]: has another sigv4, allow_http or ports'],
+    [`${route}[policy]\nports = [8443]`, 'policy.ports: is for a policy of the server'],
     [`${route}[ratchet]\nstate = []\ntransition = []`, 'ratchet.state: there is none'],
   ])('%j', (toml, problem) => {
     expect(() => parseConfig(toml, '/')).toThrow(problem)

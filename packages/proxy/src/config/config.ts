@@ -5,6 +5,7 @@ import { checkTogether } from './checks.ts'
 import { ratchetOf } from './ratchet.ts'
 import { ConfigError } from './read.ts'
 import { ruleOf } from './rules.ts'
+import type { PortRange } from './values.ts'
 import { readWritten, type Written } from './written.ts'
 
 /** Names of the secrets that are the key of AWS with which requests are signed anew. */
@@ -26,6 +27,8 @@ export interface HostSettings {
   sigv4: SigningNames | null
   /** Whether secrets may go to it without TLS. */
   allowHttp: boolean
+  /** Null: the port of the scheme alone. */
+  ports: readonly PortRange[] | null
 }
 
 /** The settings of a proxy, checked as a whole. Times are in seconds. */
@@ -91,9 +94,11 @@ function forwardOf({ host, ...rest }: NonNullable<Written['forward']>, folder: s
     ...rest,
     caCert: resolve(folder, rest.caCert),
     caKey: resolve(folder, rest.caKey),
-    rules: host.map(({ match, sigv4: _, allowHttp: __, ...rule }, at) =>
+    rules: host.map(({ match, sigv4: _, allowHttp: __, ports: ___, ...rule }, at) =>
       ruleOf({ ...rule, host: match }, `forward.host[${at}]`, 'match'),
     ),
-    hosts: new Map(host.map(({ match, sigv4, allowHttp }) => [match.toLowerCase(), { sigv4, allowHttp }])),
+    hosts: new Map(
+      host.map(({ match, sigv4, allowHttp, ports }) => [match.toLowerCase(), { sigv4, allowHttp, ports }]),
+    ),
   }
 }

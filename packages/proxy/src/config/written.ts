@@ -1,6 +1,6 @@
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
 import { ceiling, requirements, ruleFields, transition } from './rules.ts'
-import { agentName, duration, listenAddress, network, origin, secretName, thumbprint } from './values.ts'
+import { agentName, duration, listenAddress, network, origin, portRange, secretName, thumbprint } from './values.ts'
 
 const day = 86_400
 const mebibyte = 1024 * 1024
@@ -10,6 +10,8 @@ const sigv4 = given(
   table({ accessKey: needed(secretName), secretKey: needed(secretName), sessionToken: given(secretName, null) }),
   null,
 )
+
+const ports = given(list(portRange), null)
 
 const route = table({
   prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'is no path that starts with /')),
@@ -24,7 +26,7 @@ const forward = table({
   unmatchedHostPolicy: given(oneOf('tunnel', 'deny'), 'tunnel'),
   caCert: given(text, 'skerry-proxy-ca.pem'),
   caKey: given(text, 'skerry-proxy-ca-key.pem'),
-  host: given(list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ...ruleFields })), []),
+  host: given(list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ports, ...ruleFields })), []),
 })
 
 const policy = table({
@@ -35,6 +37,7 @@ const policy = table({
   refreshInterval: given(duration(1, day), 10),
   signers: given(list(thumbprint), []),
   ceiling,
+  ports,
   acceptRollback: given(flag, false),
 })
 
