@@ -47,6 +47,14 @@ test.each([
   expect(parseConfig(`${route}[cache]\nmax_age = ${value}`, '/').cache.maxAge).toBe(seconds)
 })
 
+test('a task is required where tasks are taken, unless the file says otherwise', () => {
+  const requires = (toml: string) => parseConfig(toml, '/').requireTask
+  const agent = `${route}[policy]\nagent = "builder"\n`
+  expect([requires(route), requires(agent), requires(`${agent}[tasks]`)]).toEqual([false, false, true])
+  expect(requires(`require_task = false\n${agent}[tasks]`)).toBe(false)
+  expect(requires(`require_task = true\n${agent}[control]`)).toBe(true)
+})
+
 describe('settings that cannot work are refused, and the place is named', () => {
   test.each([
     ['', 'there is neither a [[route]] nor [forward]'],
@@ -92,6 +100,10 @@ describe('settings that cannot work are refused, and the place is named', () => 
       `${host}[[forward.host]]\nmatch = "x"\nallow_http = true`,
       'forward.host[1]: has another sigv4, allow_http or ports',
     ],
+    [`require_task = true\n${route}`, 'require_task: no request could present a task or ticket'],
+    [`${host}in = ["cookie"]`, 'forward.host[0].in[0]: is none of path, query, header, body'],
+    [`${route}in = ["header"]\n${server}${signers}`, 'route[0].in: is ignored with a policy of the server'],
+    [`${route}[policy]\nin = ["header"]`, 'policy.in: is for a policy of the server'],
     [`${host}ports = [0]`, 'forward.host[0].ports[0]: is no port'],
     [`${host}ports = ["9-8"]`, 'forward.host[0].ports[0]: is no port'],
     [`${host}ports = ["1-65536"]`, 'forward.host[0].ports[0]: is no port'],

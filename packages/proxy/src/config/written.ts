@@ -1,5 +1,5 @@
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
-import { ceiling, requirements, ruleFields, transition } from './rules.ts'
+import { ceiling, places, requirements, ruleFields, transition } from './rules.ts'
 import { agentName, duration, listenAddress, network, origin, portRange, secretName, thumbprint } from './values.ts'
 
 const day = 86_400
@@ -18,6 +18,7 @@ const route = table({
   upstream: needed(origin),
   headers: given(headers, {}),
   sigv4,
+  in: places,
   ...ruleFields,
 })
 
@@ -26,7 +27,10 @@ const forward = table({
   unmatchedHostPolicy: given(oneOf('tunnel', 'deny'), 'tunnel'),
   caCert: given(text, 'skerry-proxy-ca.pem'),
   caKey: given(text, 'skerry-proxy-ca-key.pem'),
-  host: given(list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ports, ...ruleFields })), []),
+  host: given(
+    list(table({ match: needed(text), sigv4, allowHttp: given(flag, false), ports, in: places, ...ruleFields })),
+    [],
+  ),
 })
 
 const policy = table({
@@ -38,6 +42,7 @@ const policy = table({
   signers: given(list(thumbprint), []),
   ceiling,
   ports,
+  in: places,
   acceptRollback: given(flag, false),
 })
 
@@ -73,6 +78,7 @@ export const readWritten = table({
   listen: given(listenAddress, { host: '127.0.0.1', port: 8080 }),
   maxRequestBodyBytes: given(whole(0, 1024 * mebibyte), 2 * mebibyte),
   propagateTraceUpstream: given(flag, false),
+  requireTask: given(flag, null),
   route: given(list(route), []),
   forward: given(forward, null),
   policy: given(policy, policy({}, 'policy')),
