@@ -1,3 +1,4 @@
+import { encodings } from '../redaction/forms.ts'
 import { ConfigError, flag, given, list, matching, needed, oneOf, table, text, whole } from './read.ts'
 import { ceiling, places, requirements, ruleFields, transition } from './rules.ts'
 import { agentName, duration, listenAddress, network, origin, portRange, secretName, thumbprint } from './values.ts'
@@ -69,7 +70,7 @@ const redaction = table({
   scan: given(oneOf('injected', 'all'), 'injected'),
   placeholder: given(text, '[redacted by skerry]'),
   minLength: given(whole(6, 1024), 8),
-  encodings: given(list(oneOf('percent', 'json', 'base64')), null),
+  encodings: given(list(oneOf(...encodings)), null),
   unsearchable: given(oneOf('refuse', 'pass'), 'refuse'),
 })
 

@@ -12,6 +12,8 @@ export interface RedactorSettings {
   placeholder?: string
   /** All of them unless given. */
   encodings?: readonly Encoding[] | null
+  /** In bytes. Shorter values are left alone. */
+  minBytes?: number
 }
 
 export interface Redactor {
@@ -25,8 +27,11 @@ export interface Redactor {
   counts: Map<string, number>
 }
 
-/** In bytes. Shorter values are words like `on` and `8080`, which would be cut out of everything: they are left alone. */
-const minLength = 6
+/** In bytes. Shorter values are words like `on` and `8080`, which would be cut out of everything. */
+const minBytesDefault = 6
+
+/** Encoded, so short a value is a few letters that stand in ordinary text. */
+const isWord = (value: string) => Buffer.byteLength(value) < minBytesDefault
 
 const placeholderDefault = '[redacted by skerry]'
 
@@ -42,10 +47,10 @@ export type Redaction = (options?: RedactorOptions) => Redactor
 
 /** The search for some secrets, which every answer to one agent can share: building it costs more than using it. */
 export function redaction(secrets: readonly Secret[], settings: RedactorSettings = {}): Redaction {
-  const { placeholder = placeholderDefault, encodings: wanted } = settings
-  const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minLength)
+  const { placeholder = placeholderDefault, encodings: wanted, minBytes = minBytesDefault } = settings
+  const sought = secrets.filter(({ value }) => Buffer.byteLength(value) >= minBytes)
   const needles = sought.flatMap(({ name, value }) =>
-    formsOf(value, wanted ?? encodings).map((bytes) => ({ bytes, name })),
+    formsOf(value, isWord(value) ? [] : (wanted ?? encodings)).map((bytes) => ({ bytes, name })),
   )
   const search = searchFor(needles)
   const placeholders = new Map(
@@ -55,8 +60,8 @@ export function redaction(secrets: readonly Secret[], settings: RedactorSettings
 }
 
 /**
- * Replaces secrets in a stream of bytes: as they are, percent-encoded, JSON-escaped and in base64, also where a chunk ends in
- * the middle of one. The first place wins, and there the longest value. What it holds back is shorter than the longest form.
+ * Replaces secrets in a stream of bytes: as they are and in all encodings of `forms.ts`, also where a chunk ends in the middle of
+ * one. The first place wins, and there the longest value. What it holds back is shorter than the longest form.
  *
  * @example
  * const { transform, flush, counts } = redactor([{ name: 'API_KEY', value }])
@@ -109,10 +114,27 @@ const fitted = (placeholder: Buffer, length: number): Buffer => {
   return bytes
 }
 
-/** The same as a stream of Node. */
-export function redactStream({ transform, flush }: Redactor): Transform {
+/**
+ * The same as a stream of Node.
+ *
+ * @param pauseMs after so long without bytes, what was held back is let go: a person waits for a prompt that ends like the beginning
+ * of a secret. Without it, everything is held until more comes.
+ */
+export function redactStream({ transform, flush }: Redactor, pauseMs?: number): Transform {
+  let pause: NodeJS.Timeout | undefined
   return new Transform({
-    transform: (chunk: Buffer, _, done) => done(null, transform(chunk)),
-    flush: (done) => done(null, flush()),
+    transform(chunk: Buffer, _, done) {
+      clearTimeout(pause)
+      if (pauseMs !== undefined) pause = setTimeout(() => this.push(flush()), pauseMs).unref()
+      done(null, transform(chunk))
+    },
+    flush(done) {
+      clearTimeout(pause)
+      done(null, flush())
+    },
+    destroy(error, done) {
+      clearTimeout(pause)
+      done(error)
+    },
   })
 }
