@@ -43,7 +43,7 @@ it.skipIf(isQuick)('curl gets the head of a packed object, and the object as it 
 
 it.skipIf(isQuick)('the AWS SDK for JavaScript gets head and body of a packed object', async () => {
   const { upstream, run } = await startClientWorld((_, response) => response.writeHead(200, head).end(object))
-  const sdk = import.meta.resolve('@aws-sdk/client-s3', new URL('../../proxy/src/start.ts', import.meta.url))
+  const sdk = import.meta.resolve('@aws-sdk/client-s3')
   // The SDK makes agents of its own, which look at no variable unless they are told to.
   const program = `
     import { Agent } from 'node:https'
